@@ -9,8 +9,8 @@ use agent_bash_call::{
     Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
 use agent_bash_core::changes::Traced;
-use agent_bash_core::sandbox::Confined;
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
+use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -35,7 +35,7 @@ pub(crate) struct Call<'a> {
     script: ScriptFile,
     started_at: Timestamp,
     started: Duration,
-    sandbox: Option<Confined>,
+    sandbox: Option<BoxWatch>,
     held_back: bool,
     /// If it was to be recorded: whether that was begun, or why not.
     recording: Option<Result<(), String>>,
@@ -108,6 +108,7 @@ impl<'a> Call<'a> {
             None => supervised.record(set).map_err(|error| error.to_string()),
         });
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
+        let sandbox = BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
@@ -133,7 +134,7 @@ impl<'a> Call<'a> {
             },
             started_at,
             started,
-            sandbox: fds.sandbox.map(Confined::new),
+            sandbox,
             held_back: fds.held_back,
             recording,
         })
@@ -171,7 +172,7 @@ impl<'a> Call<'a> {
                 let report = record::read_report(&left.report, code);
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
-            outcome.sandbox = self.sandbox;
+            outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
             outcome.held_back = self.held_back;
             outcome.traced = traced;
             outcome.closed_early = self.streams.closed_early();

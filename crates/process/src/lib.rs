@@ -5,11 +5,13 @@
 //!   so that all can be named and ended. It has a lifeline to the host, so that a killed host takes its commands
 //!   with it.
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
+//! - [`BoxWatch`]: what is seen of a shell's box from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
 //! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`),
 //! processing of output (`agent-bash-sink`).
 
+mod box_watch;
 mod clock;
 pub mod environment;
 mod git_settings;
@@ -28,6 +30,7 @@ mod unattended;
 
 pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessIdentity, ProcessInfo};
+pub use box_watch::BoxWatch;
 pub use clock::SystemClock;
 pub use here::is_reached_from_here;
 pub use inherited::Inherited;

@@ -16,6 +16,7 @@ use agent_bash_call::{
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Survivor, Timestamp,
 };
+use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::ShellEnd;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -258,7 +259,7 @@ impl<'a> SessionCall<'a> {
     }
 
     /// The shell lives but is unusable.
-    fn mute(self, duration: Duration, survivors: Vec<Survivor>) -> After {
+    fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> After {
         let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
         let ending = Ending::Lost {
@@ -291,11 +292,11 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    fn outcome(&self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
+    fn outcome(&mut self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
         let mut outcome = Outcome::new(ending, self.started_at, duration);
         outcome.initial_cwd = self.stands_in.as_ref().map(Place::shown);
         outcome.closed_early = self.streams.closed_early();
-        outcome.sandbox.clone_from(&self.shell.sandbox);
+        outcome.sandbox = self.shell.sandbox.as_mut().map(BoxWatch::seen);
         let notice = notice_of_fallback(&self.shell.supervised);
         outcome.notices.extend(notice);
         outcome.name_survivors(survivors);

@@ -7,12 +7,12 @@ use super::remembered::Remembered;
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
-use agent_bash_core::sandbox::{Confined, Plan};
+use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{
     Event, Gone, ShellBox, ShellEnd, ShellStart, StartError, Supervised,
 };
-use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
+use agent_bash_process::{BoxWatch, Children, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -41,8 +41,8 @@ pub(super) struct LiveShell {
     children: [Children; 2],
     /// `$?` after the last call.
     pub(super) last: i32,
-    /// What is enforced by its box, if it is in one.
-    pub(super) sandbox: Option<Confined>,
+    /// Its box, if it is in one.
+    pub(super) sandbox: Option<BoxWatch>,
 }
 
 /// A FIFO that the shell opens by path, and our ends of it.
@@ -117,7 +117,7 @@ impl LiveShell {
             snapshot,
             children: [supervisor, fds.pid].map(Children::of),
             last: 0,
-            sandbox: fds.sandbox.map(Confined::new),
+            sandbox: BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
         })
     }
 

@@ -122,3 +122,48 @@ async fn first_calls_at_once_share_one_network() {
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     assert_ne!(Path::new(networks[0].trim()), own);
 }
+
+/// Three attempts, none of them to somebody on the loopback.
+const ATTEMPTS: &str = "for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
+
+async fn refused(cache: &ShellCache, spec: &RunSpec) -> Option<u64> {
+    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
+    ran.outcome.sandbox.unwrap().network_refused
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
+    let place = Place::new();
+    let cache = cache();
+    for network in [Network::Off, Network::Loopback] {
+        let plan = Plan {
+            network,
+            ..place.plan()
+        };
+        let counted = async |script| refused(&cache, &place.boxed(script, plan.clone())).await;
+        assert_eq!(counted(ATTEMPTS).await, Some(3), "{network}");
+        assert_eq!(counted("true").await, Some(0), "{network}");
+        // Nobody listens there, but it is theirs.
+        let own = counted("echo >/dev/tcp/127.0.0.1/9").await;
+        assert_eq!(own, Some(u64::from(network == Network::Off)), "{network}");
+
+        let in_session = |script| {
+            let name = SessionName(format!("{network}"));
+            place.boxed(script, plan.clone()).session(name)
+        };
+        assert_eq!(refused(&cache, &in_session(ATTEMPTS)).await, Some(3));
+        assert_eq!(refused(&cache, &in_session("true")).await, Some(0));
+    }
+    let base = Plan {
+        network: Network::Off,
+        tier: Tier::Base,
+        ..place.plan()
+    };
+    let host = Plan {
+        network: Network::On,
+        ..place.plan()
+    };
+    for plan in [base, host] {
+        assert_eq!(refused(&cache, &place.boxed("true", plan)).await, None);
+    }
+}
