@@ -28,6 +28,7 @@
 mod channel;
 mod host;
 pub mod job_directory;
+mod own_directory;
 mod protocol;
 mod server;
 

@@ -262,3 +262,42 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
     );
     assert_eq!(place.written("ran"), (false, false));
 }
+
+/// Its own directory as it is seen in it, and the pid of its supervisor.
+const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_goes_with_a_supervisor_that_is_killed() {
+    let place = Place::new();
+    let file = place.workspace.join("where");
+    let spec = place.boxed(WHERE);
+    let call = tokio::spawn(async move { run(&spec).await });
+    let whole = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
+    assert!(support::soon(whole).await);
+    let text = fs::read_to_string(&file).unwrap();
+    let (directory, supervisor) = text.trim().split_once(' ').unwrap();
+    let directory = Path::new(directory).parent().unwrap();
+    assert!(directory.is_dir());
+    let supervisor = rustix::process::Pid::from_raw(supervisor.parse().unwrap()).unwrap();
+    rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
+    let ran = call.await.unwrap().unwrap();
+    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
+    assert!(support::soon(|| !directory.exists()).await);
+}
+
+/// Host and supervisor were killed: the next one looks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
+    let place = Place::new();
+    let temp = tempfile::tempdir().unwrap();
+    let left = temp.path().join("agent-bash-boxed-1-0");
+    fs::create_dir_all(left.join("tmp")).unwrap();
+    let cache = ShellCache::new(ShellCacheOptions {
+        directory: temp.path().to_owned(),
+        ..options()
+    });
+    run_with(&cache, &place.boxed("true"), &Cancel::new())
+        .await
+        .unwrap();
+    assert!(support::soon(|| !left.exists()).await);
+}

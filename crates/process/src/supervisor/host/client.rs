@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub struct Supervised {
     /// Changes that turn the supervisor's environment into that of its shells, if it was started before that was
     /// known.
     changes: Vec<(OsString, Option<OsString>)>,
+    /// Where it made directories for shells.
+    directories: Option<PathBuf>,
     /// How its last shell was started.
     pub(super) last: Option<ShellStart>,
     /// It was told to keep its processes when its host ends.
@@ -73,6 +76,7 @@ impl Supervised {
             inbox: Inbox::new(),
             is_greeted: false,
             changes: Vec::new(),
+            directories: None,
             last: None,
             keeps: false,
             unreaped,
@@ -96,11 +100,14 @@ impl Supervised {
 
     /// `start` with the environment that its shells get, and the way into the network that its box shares.
     pub(super) fn completed(
-        &self,
+        &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
         // The call's own changes come last: they take precedence.
         start.env_changes.splice(0..0, self.changes.iter().cloned());
+        if let Some(kept) = &start.sandbox {
+            self.directories = Some(kept.directory.clone());
+        }
         // Servers of other calls would make changes that a trial is to hold back.
         let kept = start.sandbox.as_ref().filter(|kept| kept.trial.is_none());
         let plan = kept.and_then(|kept| kept.plan.as_ref());
@@ -250,7 +257,12 @@ impl Supervised {
         self.wake();
         let _ = rustix::net::shutdown(&**self.link.socket(), Shutdown::Write);
         let child = self.child.take()?;
-        Some(Ending::new(child, self.keeps, self.unreaped.take()))
+        Some(Ending::new(
+            child,
+            self.keeps,
+            self.unreaped.take(),
+            self.directories.take(),
+        ))
     }
 
     /// If it has ended without reporting how its shell ended: kills the remaining processes of its session, and

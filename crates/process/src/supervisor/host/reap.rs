@@ -1,11 +1,13 @@
 //! The end of a supervisor as seen by its host: reaps it, and if it was killed, ends what it left.
 
 use crate::proc_fs;
+use crate::supervisor::own_directory;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -94,14 +96,22 @@ pub(super) struct Ending {
     /// It keeps its processes when its host ends, and so may run on itself.
     keeps: bool,
     unreaped: Option<Unreaped>,
+    /// Where it made directories for shells.
+    directories: Option<PathBuf>,
 }
 
 impl Ending {
-    pub(super) fn new(child: Child, keeps: bool, unreaped: Option<Unreaped>) -> Self {
+    pub(super) fn new(
+        child: Child,
+        keeps: bool,
+        unreaped: Option<Unreaped>,
+        directories: Option<PathBuf>,
+    ) -> Self {
         Self {
             child: Some(child),
             keeps,
             unreaped,
+            directories,
         }
     }
 
@@ -118,6 +128,9 @@ impl Ending {
             Ok(None) => return false,
             Ok(Some(status)) if status.exit_status() != Some(0) && !self.keeps => {
                 let ended = sweep(pid.as_raw_pid(), &[]);
+                if let Some(directories) = &self.directories {
+                    own_directory::sweep(directories);
+                }
                 tracing::debug!(ended, "a supervisor was killed; its session was swept");
             }
             Ok(Some(_)) | Err(_) => {}
@@ -161,10 +174,11 @@ impl Drop for Ending {
             return;
         }
         let (keeps, unreaped) = (self.keeps, self.unreaped.take());
+        let directories = self.directories.take();
         // Passed in parts: if the thread cannot be started they are just dropped.
         if let Some(child) = self.child.take() {
             let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
-            let _ = thread.spawn(move || Self::new(child, keeps, unreaped).reap());
+            let _ = thread.spawn(move || Self::new(child, keeps, unreaped, directories).reap());
         }
     }
 }

@@ -3,17 +3,15 @@
 use super::shell_command::ShellCommand;
 use super::this_program::this_program;
 use super::trace::Tracer;
-use crate::platform::make_fifo;
+use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::ShellStart;
 use agent_bash_core::sandbox;
 use agent_bash_sandbox::{BoxError, Order, Start};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
-use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a launcher may take for each thing it says. It waits for nothing but the kernel.
@@ -79,7 +77,10 @@ impl Confined {
             plan: wanted.plan.clone(),
             trial: wanted.trial.clone(),
             trace: wanted.trace,
-            own: [directory.path.clone()].into_iter().chain(own).collect(),
+            own: [directory.path().to_owned()]
+                .into_iter()
+                .chain(own)
+                .collect(),
             env: temporary.into_iter().chain(changes).collect(),
             inherited: inherited.iter().map(|fd| fd.as_raw_fd()).collect(),
             network: start.network.zip(network.map(AsRawFd::as_raw_fd)),
@@ -135,50 +136,5 @@ impl Confined {
                 Err(error)
             }
         }
-    }
-}
-
-/// How the names of shells' own directories begin.
-const OWN_DIRECTORY: &str = "agent-bash-box-";
-
-/// A private directory of one boxed shell: its temporary directory, and the pipe it reports in. Removed when dropped.
-#[derive(Debug)]
-pub(super) struct OwnDirectory {
-    path: PathBuf,
-}
-
-impl OwnDirectory {
-    fn make(parent: &Path) -> io::Result<Self> {
-        let mut number = 0;
-        let made = loop {
-            let name = format!("{OWN_DIRECTORY}{}-{number}", std::process::id());
-            let path = parent.join(name);
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => break path,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        };
-        let own = Self {
-            path: fs::canonicalize(made)?,
-        };
-        DirBuilder::new().mode(0o700).create(own.temporary())?;
-        make_fifo(&own.report())?;
-        Ok(own)
-    }
-
-    fn temporary(&self) -> PathBuf {
-        self.path.join("tmp")
-    }
-
-    fn report(&self) -> PathBuf {
-        self.path.join("report")
-    }
-}
-
-impl Drop for OwnDirectory {
-    fn drop(&mut self) {
-        // What cannot be removed is private.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }

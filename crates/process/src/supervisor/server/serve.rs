@@ -15,6 +15,7 @@ use super::shell::{Phase, Shell};
 use super::tree::Tree;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use crate::supervisor::own_directory::sweep;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
@@ -40,6 +41,8 @@ pub(super) struct Server {
     job: Option<Job>,
     /// Survivors of a session's calls, besides its shell.
     session_processes: Vec<SessionProcesses>,
+    /// It has removed what killed supervisors left, as each does once.
+    swept: bool,
 }
 
 /// The host's relation to our processes.
@@ -67,6 +70,7 @@ impl Server {
             relay: Relay::default(),
             job: None,
             session_processes: Vec::new(),
+            swept: false,
         }
     }
 
@@ -283,7 +287,11 @@ impl Server {
         }
         if let Some(shell) = self.shell.as_mut().filter(|shell| shell.is_over()) {
             // Removed once the host knows, which need not wait for that.
-            shell.directory = None;
+            if let Some(parent) = shell.directory.take().and_then(|own| own.parent())
+                && !std::mem::replace(&mut self.swept, true)
+            {
+                sweep(&parent);
+            }
         }
     }
 

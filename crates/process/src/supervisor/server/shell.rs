@@ -1,7 +1,7 @@
 //! The shell of the current call, and what the host knows about its end.
 
+use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::{Event, ShellEnd};
-use crate::supervisor::server::confined::OwnDirectory;
 use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
 use crate::supervisor::server::trace::Tracer;
