@@ -266,7 +266,7 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-test-kit",
         workspace: &["agent-bash-core", "agent-bash-process"],
-        third_party: &["async-trait", "rustix", "tokio", "tokio-util"],
+        third_party: &["async-trait", "rustix", "tempfile", "tokio", "tokio-util"],
         dev_workspace: &[],
     },
     Crate {

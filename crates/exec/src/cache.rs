@@ -24,7 +24,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use tokio::sync::OnceCell;
 
 /// When a call has taken the last warm shell, the next one is started in the background only after this long: most
 /// calls have ended by then, and their own supervisor can start it.
@@ -45,8 +44,6 @@ struct Inner {
     snapshots: Snapshots,
     /// Whether a task watches for idle shells.
     evicting: AtomicBool,
-    /// What boxes enforce here, once somebody has asked.
-    confines: OnceCell<Result<Report, NotStarted>>,
 }
 
 impl ShellCache {
@@ -61,7 +58,6 @@ impl ShellCache {
                 sessions: Sessions::default(),
                 snapshots,
                 evicting: AtomicBool::new(false),
-                confines: OnceCell::new(),
             }),
         }
     }
@@ -263,15 +259,10 @@ fn spawn_evictor(cache: Weak<Inner>) {
 impl Executor for ShellCache {
     async fn confines(&self) -> Result<Report, NotStarted> {
         let options = &self.inner.options;
-        let probe = async || {
-            // What is tried needs nothing of the host's environment.
-            let (env, clock) = (BTreeMap::new(), &options.clock);
-            let tried = options
-                .supervisor
-                .probe_boxes(&env, &options.directory, clock);
-            tried.await.map_err(NotStarted::from)
-        };
-        self.inner.confines.get_or_init(probe).await.clone()
+        let supervisor = &options.supervisor;
+        supervisor
+            .confines(&options.directory, &options.clock)
+            .await
     }
 
     async fn holds_back(&self) -> Result<(), NotStarted> {

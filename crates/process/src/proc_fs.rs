@@ -211,19 +211,30 @@ pub(crate) fn own_descriptors() -> Vec<i32> {
     numbers.filter(|number| *number > 2).collect()
 }
 
-/// Whether a process has this terminal open, by its path or as `/dev/tty`. False if we may not look.
+/// Whether a process has this terminal open, whatever its name is where that process sees it, or as `/dev/tty`. False
+/// if we may not look.
 pub fn has_terminal_open(pid: i32, terminal: &Path) -> bool {
-    open_files(&pid.to_string()).any(|(_, target)| is_terminal(&target, terminal))
+    open_files(&pid.to_string()).any(|(number, target)| is_terminal(pid, number, &target, terminal))
 }
 
 /// Whether a descriptor of a process is this terminal.
 pub fn is_on_terminal(pid: i32, descriptor: u64, terminal: &Path) -> bool {
-    fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
-        .is_ok_and(|target| is_terminal(&target, terminal))
+    i32::try_from(descriptor).is_ok_and(|number| {
+        fs::read_link(format!("/proc/{pid}/fd/{number}"))
+            .is_ok_and(|target| is_terminal(pid, number, &target, terminal))
+    })
 }
 
-fn is_terminal(target: &Path, terminal: &Path) -> bool {
-    target == terminal || target == Path::new("/dev/tty")
+/// Names do not tell terminals apart: in a box, the same name is another one. Only what is said to be a device is looked
+/// at, as looking at a file can take until a server answers.
+fn is_terminal(pid: i32, number: i32, target: &Path, terminal: &Path) -> bool {
+    if target == Path::new("/dev/tty") {
+        return true;
+    }
+    let id = |path: &Path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    target.starts_with("/dev")
+        && id(terminal)
+            .is_some_and(|own| id(Path::new(&format!("/proc/{pid}/fd/{number}"))) == Some(own))
 }
 
 /// The flags of an open descriptor: access mode and close-on-exec, among others.

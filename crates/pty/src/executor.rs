@@ -9,8 +9,9 @@ use crate::session::{PtySession, Shared};
 use crate::source::TerminalSource;
 use crate::terminal::Terminal;
 use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
+use agent_bash_core::sandbox::{Confined, Report};
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
-use agent_bash_process::supervisor::{ShellStart, TerminalStart};
+use agent_bash_process::supervisor::{ShellBox, ShellStart, StartError, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
@@ -103,10 +104,13 @@ impl PtyExecutor {
         );
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        supervised
-            .start_on_terminal(start(spec, &terminal), script.file.as_fd())
+        let enforced = supervised
+            .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
-            .map_err(failed)?;
+            .map_err(|error| match error {
+                StartError::Sandbox(reason) => NotStarted::Sandbox { reason },
+                other => failed(other),
+            })?;
         let signals = Signals {
             kill: Some(shared.kill.clone()),
             status: None,
@@ -124,6 +128,7 @@ impl PtyExecutor {
                 clock: Arc::clone(&options.clock),
             },
             options,
+            sandbox: enforced.map(Confined::new),
             supervised,
             script,
             watchdog,
@@ -168,6 +173,16 @@ impl fmt::Debug for PtyExecutor {
 
 #[async_trait]
 impl Executor for PtyExecutor {
+    async fn confines(&self) -> Result<Report, NotStarted> {
+        let PtyOptions {
+            supervisor,
+            directory,
+            clock,
+            ..
+        } = &self.options;
+        supervisor.confines(directory, clock).await
+    }
+
     async fn run(
         &self,
         spec: &RunSpec,
@@ -185,7 +200,7 @@ impl Executor for PtyExecutor {
     }
 }
 
-fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
+fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalStart {
     let (args, commit) = script::boot(spec);
     // Programs would trust these rather than the terminal.
     let size = ["LINES", "COLUMNS"].map(|name| (OsString::from(name), None));
@@ -193,6 +208,12 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
         start: ShellStart {
             env_changes: size.into_iter().chain(spec.env.changes.clone()).collect(),
             limits: spec.limits,
+            sandbox: spec.sandbox.as_deref().map(|plan| ShellBox {
+                plan: Some(plan.clone()),
+                trial: None,
+                directory: options.directory.clone(),
+                own: Vec::new(),
+            }),
             ..ShellStart::of(&spec.shell, args)
         },
         terminal: terminal.path().to_path_buf(),

@@ -5,6 +5,7 @@ use crate::colors::TerminalColors;
 use agent_bash_call::SurvivorRegistry;
 use agent_bash_core::Clock;
 use agent_bash_process::supervisor::Supervisor;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Options of a [`PtyExecutor`](crate::PtyExecutor).
@@ -18,6 +19,8 @@ pub struct PtyOptions {
     pub size: PtySize,
     /// The answer to programs that query the terminal's colours.
     pub colors: TerminalColors,
+    /// Where boxed shells get private directories.
+    pub directory: PathBuf,
     /// How many bytes adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
     /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
@@ -32,6 +35,7 @@ impl PtyOptions {
             clock,
             size: PtySize::default(),
             colors: TerminalColors::default(),
+            directory: std::env::temp_dir(),
             survivor_quota: 100 << 20,
             jobs: None,
         }

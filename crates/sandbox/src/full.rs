@@ -8,6 +8,7 @@ mod namespaces;
 mod overlay;
 mod secrets;
 mod shared;
+mod terminal;
 mod writable;
 
 use crate::error::BoxError;
@@ -64,6 +65,7 @@ fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
         missing.push(Lack::Metadata);
     }
     secrets::cover(&plan.hidden)?;
+    terminal::keep_name();
     devices::make_own()?;
     Ok(missing)
 }

@@ -1,4 +1,4 @@
-//! Shared by the tests of several crates: run specifications, a clock that a test moves, an executor that panics, and checks
+//! Shared by the tests of several crates: run specifications, a place for calls in a box, a clock that a test moves, an executor that panics, and checks
 //! for processes and descriptors that are left.
 //!
 //! `programs/` holds the programs that these tests start. Cargo builds for a crate's tests only binaries of that crate, so its
@@ -16,6 +16,7 @@ pub mod census;
 pub mod driven_clock;
 mod faulty;
 pub mod own_process;
+pub mod place;
 
 pub use faulty::FaultyExecutor;
 

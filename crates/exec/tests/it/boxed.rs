@@ -1,72 +1,19 @@
 //! Calls in a box: what they cannot do, that everything else of a call still works, and that no shell of another box
 //! serves them. What a box holds against is tested where it is made.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails may stop"
-)]
+#![expect(clippy::panic, reason = "a test that fails may stop")]
 
 use crate::support::{self, Ran, cache, options, run, run_with, spec};
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, Executor, NotStarted, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
-use std::fs;
-use std::path::{Path, PathBuf};
+use agent_bash_test_kit::place::{Place, TIERS};
+use std::path::Path;
 use std::sync::Arc;
 
-/// A workspace, and a directory beside it.
-struct Place {
-    _temp: tempfile::TempDir,
-    workspace: PathBuf,
-    beside: PathBuf,
-}
-
-impl Place {
-    fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(temp.path()).unwrap();
-        let made = ["workspace", "beside"].map(|name| root.join(name));
-        for path in &made {
-            fs::create_dir(path).unwrap();
-        }
-        let [workspace, beside] = made;
-        Self {
-            _temp: temp,
-            workspace,
-            beside,
-        }
-    }
-
-    fn plan(&self) -> Plan {
-        Plan {
-            level: Level::WorkspaceWrite,
-            network: Network::Off,
-            tier: Tier::Base,
-            writable: vec![self.workspace.clone()],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-        }
-    }
-
-    fn boxed(&self, script: &str) -> RunSpec {
-        spec(script)
-            .cwd(self.workspace.clone())
-            .sandbox(Arc::new(self.plan()))
-    }
-
-    /// A script that writes in the workspace, then beside it.
-    fn writes(&self, name: &str) -> String {
-        let beside = self.beside.join(name);
-        format!("echo in >{name}; echo out >{}", beside.display())
-    }
-
-    fn written(&self, name: &str) -> (bool, bool) {
-        let exists = |directory: &Path| directory.join(name).exists();
-        (exists(&self.workspace), exists(&self.beside))
-    }
+fn boxed(place: &Place, script: &str) -> RunSpec {
+    place.boxed(spec(script), Tier::Base)
 }
 
 fn code(ran: &Ran) -> i32 {
@@ -79,14 +26,14 @@ fn code(ran: &Ran) -> i32 {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_workspace_is_written() {
     let place = Place::new();
-    for tier in [Tier::Base, Tier::Full] {
+    for tier in TIERS {
         let name = format!("{tier:?}");
         let plan = Plan {
             tier,
             ..place.plan()
         };
         let script = place.writes(&name);
-        let spec = place.boxed(&script).sandbox(Arc::new(plan));
+        let spec = boxed(&place, &script).sandbox(Arc::new(plan));
         let ran = run(&spec).await.unwrap();
         assert_eq!(place.written(&name), (true, false), "{ran:?}");
         assert_eq!(
@@ -113,7 +60,7 @@ async fn a_shell_of_another_box_does_not_serve_it() {
     let cancel = Cancel::new();
     for round in 0..6 {
         let script = place.writes(&format!("{round}"));
-        let mut spec = place.boxed(&script);
+        let mut spec = boxed(&place, &script);
         let is_boxed = round % 2 == 1;
         if !is_boxed {
             spec = spec.sandbox(None);
@@ -123,7 +70,7 @@ async fn a_shell_of_another_box_does_not_serve_it() {
         assert!(support::soon(|| cache.warm() > usize::from(round > 0)).await);
     }
     let before = cache.warm();
-    let alone = place.boxed("true").sandbox(Arc::new(Plan {
+    let alone = boxed(&place, "true").sandbox(Arc::new(Plan {
         network: Network::On,
         ..place.plan()
     }));
@@ -140,7 +87,7 @@ async fn a_shell_of_another_box_does_not_serve_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn its_stages_and_its_directory_are_reported() {
     let place = Place::new();
-    let ran = run(&place.boxed("cd /usr; false | true").report_stages(true))
+    let ran = run(&boxed(&place, "cd /usr; false | true").report_stages(true))
         .await
         .unwrap();
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
@@ -153,7 +100,7 @@ async fn its_stages_and_its_directory_are_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn its_temporary_directory_is_its_own_and_goes_with_it() {
     let place = Place::new();
-    let ran = run(&place.boxed(r#"mktemp && echo "$TMPDIR""#))
+    let ran = run(&boxed(&place, r#"mktemp && echo "$TMPDIR""#))
         .await
         .unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
@@ -173,7 +120,7 @@ async fn a_session_stays_in_its_box() {
     let cache = cache();
     let cancel = Cancel::new();
     let name = SessionName("s".into());
-    let call = |script: &str| place.boxed(script).session(name.clone());
+    let call = |script: &str| boxed(&place, script).session(name.clone());
     run_with(&cache, &call("kept=1; mkdir sub; cd sub"), &cancel)
         .await
         .unwrap();
@@ -201,7 +148,7 @@ async fn without_a_box_nothing_runs() {
         ..place.plan()
     };
     for session in [None, Some(SessionName("s".into()))] {
-        let spec = place.boxed("echo ran >ran").sandbox(Arc::new(plan.clone()));
+        let spec = boxed(&place, "echo ran >ran").sandbox(Arc::new(plan.clone()));
         let error = run(&spec.session(session)).await.unwrap_err();
         let NotStarted::Sandbox { reason } = &error else {
             panic!("{error:?}");
@@ -214,7 +161,7 @@ async fn without_a_box_nothing_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
     let place = Place::new();
-    let mut spec = place.boxed("true");
+    let mut spec = boxed(&place, "true");
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
     let ran = run(&spec).await.unwrap();
@@ -225,8 +172,8 @@ async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_the_scripts() {
     let place = Place::new();
-    assert_eq!(code(&run(&place.boxed("exit 3")).await.unwrap()), 3);
-    let ran = run(&place.boxed("kill -TERM $$")).await.unwrap();
+    assert_eq!(code(&run(&boxed(&place, "exit 3")).await.unwrap()), 3);
+    let ran = run(&boxed(&place, "kill -TERM $$")).await.unwrap();
     assert_eq!(ran.outcome.shell_signal, Some(15));
 }
 
@@ -239,7 +186,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
         tier: found.tier,
         ..place.plan()
     };
-    let ran = run(&place.boxed("true").sandbox(Arc::new(plan)))
+    let ran = run(&boxed(&place, "true").sandbox(Arc::new(plan)))
         .await
         .unwrap();
     assert_eq!(
@@ -255,7 +202,7 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
         alone.confines().await,
         Err(NotStarted::Sandbox { .. })
     ));
-    let error = run_with(&alone, &place.boxed("echo ran >ran"), &Cancel::new()).await;
+    let error = run_with(&alone, &boxed(&place, "echo ran >ran"), &Cancel::new()).await;
     assert!(
         matches!(error, Err(NotStarted::Sandbox { .. })),
         "{error:?}"

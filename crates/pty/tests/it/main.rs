@@ -3,6 +3,7 @@
 //! `leaks.rs` beside this counts what its whole process has, so it is a program of its own.
 
 mod as_without;
+mod boxed;
 mod ends;
 mod programs;
 mod seam;

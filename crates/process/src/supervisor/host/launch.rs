@@ -8,7 +8,8 @@ use crate::here::is_cut_off;
 use crate::refused::explained;
 use crate::supervisor::server::{start_fallback, this_program};
 use crate::supervisor::{HERE, NAME, Token};
-use agent_bash_core::Clock;
+use agent_bash_core::sandbox::Report;
+use agent_bash_core::{Clock, NotStarted};
 use agent_bash_sandbox::Networks;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
+use tokio::sync::OnceCell;
 
 /// How to start supervisors.
 #[derive(Debug, Clone)]
@@ -34,6 +36,8 @@ pub struct Supervisor {
     ahead: Arc<Mutex<Option<Ahead>>>,
     /// Those that boxes share.
     networks: Arc<Networks>,
+    /// What boxes enforce here, once somebody has asked.
+    pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
 }
 
 /// A supervisor that was started before its environment was known.
@@ -113,6 +117,7 @@ impl Supervisor {
             unreaped: Count::default(),
             ahead: Arc::default(),
             networks: Arc::default(),
+            confines: Arc::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use super::launch::Supervisor;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{ShellBox, ShellStart};
 use agent_bash_core::sandbox::{Level, Network, Plan, Report, Tier};
-use agent_bash_core::{Clock, Shell};
+use agent_bash_core::{Clock, NotStarted, Shell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,15 +15,29 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_millis(500);
 
 impl Supervisor {
-    /// What a box of the best tier enforces here. Takes a few milliseconds, and at most a second; ask once, and keep
-    /// the answer. In `directory` the boxes that are tried get directories of their own.
+    /// What a box of the best tier enforces here. Takes a few milliseconds, and at most a second, the first time; the
+    /// answer is kept, also for clones. In `directory` the boxes that are tried get directories of their own.
     ///
     /// # Errors
-    /// [`StartError::Sandbox`]: no box can be closed here. Others if no supervisor can be started.
+    /// [`NotStarted::Sandbox`]: no box can be closed here. Others if no supervisor can be started.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
-    pub async fn probe_boxes(
+    pub async fn confines(
+        &self,
+        directory: &Path,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Report, NotStarted> {
+        // What is tried needs nothing of the host's environment.
+        let env = BTreeMap::new();
+        let found = self.confines.get_or_init(async || {
+            let found = self.probe_boxes(&env, directory, clock).await;
+            found.map_err(NotStarted::from)
+        });
+        found.await.clone()
+    }
+
+    async fn probe_boxes(
         &self,
         env: &BTreeMap<OsString, OsString>,
         directory: &Path,
