@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = PtyOptions::new(
         supervisor::Supervisor::this_program(&token),
         Arc::clone(&clock),
+        std::env::temp_dir(),
     );
     let command = std::env::args().nth(1).unwrap_or_else(|| "top".to_owned());
     let unattended = Some(Attendance::Terminal);

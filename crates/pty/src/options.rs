@@ -29,13 +29,13 @@ pub struct PtyOptions {
 
 impl PtyOptions {
     /// 120 × 40, light on dark, 100 MiB for survivors.
-    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,
             clock,
             size: PtySize::default(),
             colors: TerminalColors::default(),
-            directory: std::env::temp_dir(),
+            directory,
             survivor_quota: 100 << 20,
             jobs: None,
         }

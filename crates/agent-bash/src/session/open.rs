@@ -114,11 +114,8 @@ impl Session {
             .map(Arc::new);
         let jobs = jobs_of_session(&host, &name, &clock);
         let state = host.state_dir();
-        let terminals = PtyOptions {
-            directory: host.temp_dir(),
-            ..PtyOptions::new(supervisor.clone(), Arc::clone(&clock))
-        }
-        .with_jobs(jobs.clone());
+        let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock), host.temp_dir())
+            .with_jobs(jobs.clone());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
             snapshot: snapshot(settings, &host).filter(|_| many_calls),

@@ -252,7 +252,11 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
         ..settings
     };
     let supervisor = Supervisor::this_program(&start.token);
-    let options = PtyOptions::new(supervisor.clone(), Arc::new(SystemClock::new()));
+    let options = PtyOptions::new(
+        supervisor.clone(),
+        Arc::new(SystemClock::new()),
+        start.host.temp_dir(),
+    );
     let executor = PtyExecutor::new(options);
     let offered = |builder: BashToolBuilder| builder.terminal(Arc::new(executor));
     let lifetime = Lifetime::Session;

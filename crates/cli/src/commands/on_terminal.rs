@@ -26,7 +26,7 @@ pub(crate) fn prepare(
         return Ok(None);
     }
     let supervisor = Supervisor::this_program(&start.token);
-    let terminals = PtyOptions::new(supervisor, Arc::clone(clock));
+    let terminals = PtyOptions::new(supervisor, Arc::clone(clock), start.host.temp_dir());
     let terminals = Terminals::new(terminals.with_jobs(session::jobs(start, &args.state)));
     if let Some(path) = &args.record {
         let file =

@@ -41,7 +41,11 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     settings.virtual_terminal = true;
     let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock));
+    let terminals = PtyOptions::new(
+        supervisor.clone(),
+        Arc::clone(&clock),
+        start.host.temp_dir(),
+    );
     let terminals = Terminals::new(terminals.with_jobs(session::jobs(start, &name)));
     let executor = terminals.executor();
     let options = SessionOptions::many_calls(name, supervisor);

@@ -28,6 +28,7 @@ pub(crate) fn options() -> PtyOptions {
     PtyOptions::new(
         Supervisor::at(env!("CARGO_BIN_EXE_pty-test-supervisor")),
         Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
     )
 }
 
