@@ -31,8 +31,6 @@ async fn a_script_finds_its_terminal() {
                 "same\r\n",
             ),
             ("stty -F \"$(tty)\" rows 7; stty size", "7 120\r\n"),
-            // Jobs can be continued in the foreground and the background.
-            ("set -m; sleep 0.01 & fg %1 >/dev/null; echo fg", "fg\r\n"),
         ] {
             let ran = run(&place.boxed(spec(script), tier)).await.unwrap();
             assert_eq!(ran.out, wanted, "{tier:?}: {script}");
@@ -74,6 +72,30 @@ async fn keys_and_sizes_reach_what_runs() {
             .await;
         attended.control('c');
         assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 9 });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_stopped_and_continued() {
+    let place = Place::new();
+    for tier in TIERS {
+        let attended = attend(&place.boxed(spec("PS1='> ' bash --norc -i"), tier)).await;
+        attended.shows(">").await;
+        // What is typed before the program has the terminal is not a line to it.
+        attended.enters("echo 'it' 'runs'; cat");
+        attended.shows("\nit runs").await;
+        attended.enters("echoed");
+        attended.shows("echoed\nechoed").await;
+        attended.control('z');
+        attended.shows("Stopped").await;
+        attended.enters("fg");
+        attended.shows("fg\ncat").await;
+        attended.enters("again");
+        attended.shows("again\nagain").await;
+        attended.control('c');
+        attended.shows("^C\n>").await;
+        attended.enters("exit 3");
+        assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 3 });
     }
 }
 
