@@ -6,10 +6,10 @@ use crate::source::{DRAIN, TerminalSource};
 use agent_bash_call::{
     Follower, Reason, ScriptFile, SurvivorHandover, Unstarted, Watchdog, cancelled_before,
 };
-use agent_bash_core::sandbox::Confined;
 use agent_bash_core::{
     Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Timestamp,
 };
+use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::Supervised;
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use std::time::Duration;
 pub struct PtyRun {
     pub(crate) spec: RunSpec,
     pub(crate) options: PtyOptions,
-    /// What is enforced by the shell's box, if it is in one.
-    pub(crate) sandbox: Option<Confined>,
+    /// The shell's box, if it is in one.
+    pub(crate) sandbox: Option<BoxWatch>,
     pub(crate) supervised: Supervised,
     pub(crate) source: TerminalSource,
     pub(crate) script: ScriptFile,
@@ -76,7 +76,7 @@ impl PtyRun {
             None => {
                 let duration = ended.at.saturating_sub(self.started);
                 let mut outcome = left.outcome(&handover, duration);
-                outcome.sandbox = self.sandbox;
+                outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
                 self.source.add_to(&mut outcome, out);
                 Ok(outcome)
             }

@@ -9,8 +9,9 @@ use crate::session::{PtySession, Shared};
 use crate::source::TerminalSource;
 use crate::terminal::Terminal;
 use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
-use agent_bash_core::sandbox::{Confined, Report};
+use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
+use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::{ShellBox, ShellStart, StartError, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
@@ -104,7 +105,7 @@ impl PtyExecutor {
         );
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        let enforced = supervised
+        let (pid, enforced) = supervised
             .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
             .map_err(|error| match error {
@@ -128,7 +129,7 @@ impl PtyExecutor {
                 clock: Arc::clone(&options.clock),
             },
             options,
-            sandbox: enforced.map(Confined::new),
+            sandbox: BoxWatch::of(enforced, spec.sandbox.as_deref(), pid),
             supervised,
             script,
             watchdog,

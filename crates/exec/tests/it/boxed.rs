@@ -9,6 +9,7 @@ use agent_bash_core::{Cancel, Ending, Executor, NotStarted, RunSpec, SessionName
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_test_kit::place::{Place, TIERS};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -217,7 +218,7 @@ const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
 async fn a_directory_goes_with_a_supervisor_that_is_killed() {
     let place = Place::new();
     let file = place.workspace.join("where");
-    let spec = place.boxed(WHERE);
+    let spec = boxed(&place, WHERE);
     let call = tokio::spawn(async move { run(&spec).await });
     let whole = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
     assert!(support::soon(whole).await);
@@ -243,7 +244,7 @@ async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
         directory: temp.path().to_owned(),
         ..options()
     });
-    run_with(&cache, &place.boxed("true"), &Cancel::new())
+    run_with(&cache, &boxed(&place, "true"), &Cancel::new())
         .await
         .unwrap();
     assert!(support::soon(|| !left.exists()).await);

@@ -190,6 +190,16 @@ async fn terminals_within_it_are_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn attempts_to_reach_a_network_are_counted() {
+    let place = Place::new();
+    let script = "read -r line; for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
+    let attended = attend(&place.boxed(spec(script), Tier::Full)).await;
+    attended.presses(Key::Enter);
+    let confined = attended.outcome().await.sandbox.unwrap();
+    assert_eq!(confined.network_refused, Some(3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_enforced_is_known_before() {
     let found = PtyExecutor::new(options()).confines().await.unwrap();
     let place = Place::new();

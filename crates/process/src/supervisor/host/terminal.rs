@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 impl Supervised {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
-    /// file offset. Returns what is enforced by its box, if it has one. Only for a supervisor that has not had a shell yet, nor will have another.
+    /// file offset. Returns its pid, and what is enforced by its box, if it has one. Only for a supervisor that has not had a shell yet, nor will have another.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
@@ -16,7 +16,7 @@ impl Supervised {
         &mut self,
         start: TerminalStart,
         script: BorrowedFd<'_>,
-    ) -> Result<Option<Report>, StartError> {
+    ) -> Result<(u32, Option<Report>), StartError> {
         let (shell, network) = self.completed(start.start)?;
         let start = TerminalStart {
             start: shell,
@@ -28,7 +28,7 @@ impl Supervised {
             .collect();
         let order = Order::StartOnTerminal(start);
         self.ask(&order, &fds, |event| match event {
-            Event::Started { sandbox, .. } => Some(Ok(sandbox)),
+            Event::Started { pid, sandbox, .. } => Some(Ok((pid, sandbox))),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
