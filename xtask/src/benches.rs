@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: every benchmark of the workspace, or of one package.
+//! `cargo xtask bench`: every benchmark of the workspace, those of one package, or those of one name.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, layers, say};
 use anyhow::{Result, bail};
 
-/// `cargo xtask bench [PACKAGE] [-- ARGS]`.
+/// `cargo xtask bench [PACKAGE|BENCH] [-- ARGS]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let (own, passed) = match arguments.iter().position(|argument| argument == "--") {
         Some(at) => (&arguments[..at], &arguments[at..]),
@@ -12,17 +12,17 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     };
     let only = match own {
         [] => None,
-        [package] => Some(package.trim_start_matches("agent-bash-")),
+        [name] => Some(name.trim_start_matches("agent-bash-")),
         [_, extra, ..] => bail!("unexpected argument `{extra}`"),
     };
     let metadata = layers::metadata(tree)?;
     let mut ran = 0;
     for package in metadata.workspace_packages() {
         let name = package.name.to_string();
-        if only.is_some_and(|only| only != name.trim_start_matches("agent-bash-")) {
-            continue;
-        }
-        for bench in package.targets.iter().filter(|target| target.is_bench()) {
+        let short = name.trim_start_matches("agent-bash-");
+        let wanted = |bench: &str| only.is_none_or(|only| only == short || only == bench);
+        let benches = package.targets.iter().filter(|target| target.is_bench());
+        for bench in benches.filter(|bench| wanted(&bench.name)) {
             say(&format!("── {name}: {}", bench.name));
             let mut call = vec!["bench", "--package", &name, "--bench", &bench.name];
             call.extend(passed.iter().map(String::as_str));

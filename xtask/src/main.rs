@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "bench",
         arguments: "[PACKAGE] [-- ARGS]",
-        summary: "runs the benchmarks, of one package or all; ARGS go to criterion",
+        summary: "runs the benchmarks, of one package, of one name, or all; ARGS go to criterion",
         run: benches::command,
     },
     Command {

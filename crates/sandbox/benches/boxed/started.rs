@@ -1,0 +1,74 @@
+//! Starting a program in a box, or in none.
+
+use agent_bash_sandbox::{Facts, Level, Order, Plan, Start, Tier, Wanted, resolve};
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The sides of a comparison: no box, and one of each tier.
+pub(crate) const SIDES: [(&str, Option<Tier>); 3] = [
+    ("none", None),
+    ("base", Some(Tier::Base)),
+    ("full", Some(Tier::Full)),
+];
+
+/// How to start a program.
+#[derive(Clone, Copy)]
+pub(crate) enum In<'a> {
+    /// As it is.
+    Nothing,
+    /// By a launcher that closes this box, or none at all, with these directories of its own.
+    Box(Option<&'a Plan>, &'a [PathBuf]),
+}
+
+/// The box of a call in this directory, as a user has it.
+pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
+    let facts = Facts {
+        home: std::env::home_dir(),
+        directory: workspace.to_owned(),
+        tier,
+    };
+    resolve(&Wanted::new(Level::WorkspaceWrite), &facts).unwrap()
+}
+
+/// Starts it; with the time in microseconds until it runs.
+pub(crate) fn start(
+    how: In<'_>,
+    words: &[&str],
+    prepare: impl FnOnce(&mut Command),
+) -> (Child, f64) {
+    let begun = Instant::now();
+    let mut program = Command::new(words[0]);
+    let launched = match how {
+        In::Nothing => {
+            program.args(&words[1..]);
+            None
+        }
+        In::Box(plan, own) => {
+            let order = Order {
+                plan: plan.cloned(),
+                trial: None,
+                own: own.to_vec(),
+                env: Vec::new(),
+                inherited: Vec::new(),
+                network: None,
+            };
+            let start = Start::new(&order).unwrap();
+            program = Command::new("/proc/self/exe");
+            program
+                .arg0(Start::name())
+                .args(start.words(OsStr::new(words[0]), OsStr::new(words[0])))
+                .args(&words[1..]);
+            Some(start)
+        }
+    };
+    program.stdin(Stdio::null()).stdout(Stdio::null());
+    prepare(&mut program);
+    let child = program.spawn().unwrap();
+    if let Some(start) = launched {
+        start.report(Duration::from_secs(5)).unwrap();
+    }
+    (child, begun.elapsed().as_secs_f64() * 1e6)
+}
