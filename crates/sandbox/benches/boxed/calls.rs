@@ -50,7 +50,7 @@ pub(crate) fn rows() {
 /// Prints the nanoseconds of a call of either kind.
 pub(crate) fn inside() {
     let (pipe, _write) = std::io::pipe().unwrap();
-    let plain = each(|| rustix::process::getppid());
+    let plain = each(rustix::process::getppid);
     let inspected = each(|| rustix::io::ioctl_fionread(&pipe));
     println!("{plain} {inspected}");
 }
