@@ -1,6 +1,7 @@
 //! Why there is no box.
 
 use agent_bash_core::sandbox::Tier;
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ pub enum BoxError {
     #[error("the sandbox needs {what}, which this system lacks")]
     Lacks {
         /// What is needed, such as "Landlock".
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// A step failed.
     #[error("the sandbox could not be set up: {step}: {error}")]
@@ -73,6 +74,11 @@ impl BoxError {
             Self::Step { step, error } => Self::NoTrial(format!("{step}: {error}")),
             other => Self::NoTrial(other.to_string()),
         }
+    }
+
+    /// Something essential is missing.
+    pub fn lacks(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::Lacks { what: what.into() }
     }
 
     /// For `map_err`: a step that failed.

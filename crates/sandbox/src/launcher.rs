@@ -42,6 +42,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     let Err(error) = become_boxed(File::from(order), &mut report, args);
     let message = match error {
         BoxError::NoTrial(reason) => Message::NoTrial(reason),
+        BoxError::Lacks { what } => Message::Lacks(what.into_owned()),
         other => Message::Failed(other.to_string()),
     };
     // Nobody is left to be told if the pipe is closed.
@@ -109,7 +110,7 @@ fn be_watched(report: &mut File) -> Result<(), BoxError> {
 
 #[cfg(not(target_os = "linux"))]
 fn be_watched(_: &mut File) -> Result<(), BoxError> {
-    Err(BoxError::Lacks { what: "Linux" })
+    Err(BoxError::lacks("Linux"))
 }
 
 #[cfg(target_os = "linux")]
@@ -140,7 +141,7 @@ fn entrance(_: &Order) -> Result<Option<Entrance>, BoxError> {
 
 #[cfg(not(target_os = "linux"))]
 fn restrict(_: &Order, _: Option<&Entrance>) -> Result<Option<Report>, BoxError> {
-    Err(BoxError::Lacks { what: "Linux" })
+    Err(BoxError::lacks("Linux"))
 }
 
 /// A descriptor that somebody forgot to close would be a way out.

@@ -17,6 +17,8 @@ pub(crate) enum Message {
     Unwatched(String),
     /// The program was not started, since its changes cannot be held back, and why.
     NoTrial(String),
+    /// The program was not started, since the box cannot be without this, which the system lacks.
+    Lacks(String),
     /// The program was not started, and why.
     Failed(String),
 }

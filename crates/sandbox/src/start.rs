@@ -119,6 +119,7 @@ impl Heard {
             }
             Message::Unwatched(reason) => self.watched = Some(Err(reason)),
             Message::NoTrial(reason) => return Err(BoxError::NoTrial(reason)),
+            Message::Lacks(what) => return Err(BoxError::lacks(what)),
             Message::Failed(reason) => return Err(BoxError::Said(reason)),
         }
         Ok(())
@@ -174,7 +175,7 @@ fn unnamed_file() -> Result<File, BoxError> {
 
 #[cfg(not(target_os = "linux"))]
 fn unnamed_file() -> Result<File, BoxError> {
-    Err(BoxError::Lacks { what: "Linux" })
+    Err(BoxError::lacks("Linux"))
 }
 
 /// Reads what has come. False at the end of the file.
@@ -219,6 +220,8 @@ mod tests {
         let both = format!("{enforced}\n{failed}\n");
         assert_eq!(heard(&both).unwrap_err().to_string(), "no such file");
         assert!(heard("").unwrap().is_none() && heard("{}").is_err());
+        let lacks = heard(r#"{"lacks":"Landlock"}"#);
+        assert!(matches!(&lacks, Err(BoxError::Lacks { what }) if what == "Landlock"));
         let untried = heard(r#"{"no_trial":"why"}"#);
         assert!(matches!(untried, Err(BoxError::NoTrial(_))));
     }

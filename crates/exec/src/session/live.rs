@@ -95,7 +95,7 @@ impl LiveShell {
             .start(start, None)
             .await
             .map_err(|error| match error {
-                StartError::Sandbox(reason) => NotStarted::Sandbox { reason },
+                StartError::Sandbox(_) | StartError::SandboxLacks(_) => error.into(),
                 other => failed(&other),
             })?;
         // Shrunk so that a single byte fills it: when it is writable again, the byte was read.

@@ -201,11 +201,11 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
     });
     assert!(matches!(
         alone.confines().await,
-        Err(NotStarted::Sandbox { .. })
+        Err(NotStarted::SandboxLacks { .. })
     ));
     let error = run_with(&alone, &boxed(&place, "echo ran >ran"), &Cancel::new()).await;
     assert!(
-        matches!(error, Err(NotStarted::Sandbox { .. })),
+        matches!(error, Err(NotStarted::SandboxLacks { .. })),
         "{error:?}"
     );
     assert_eq!(place.written("ran"), (false, false));

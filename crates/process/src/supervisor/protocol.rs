@@ -133,6 +133,11 @@ pub enum Event {
         /// The system's error.
         reason: String,
     },
+    /// No shell was started, since its box cannot be without something.
+    BoxLacks {
+        /// What the system lacks.
+        what: String,
+    },
     /// No shell was started, since there is no box for it.
     BoxFailed {
         /// What could not be enforced, and why.

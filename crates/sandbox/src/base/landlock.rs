@@ -53,7 +53,7 @@ fn gaps(status: &RestrictionStatus) -> Result<Gaps, BoxError> {
         _ => ABI::Unsupported,
     };
     if abi == ABI::Unsupported || status.ruleset == RulesetStatus::NotEnforced {
-        return Err(BoxError::Lacks { what: "Landlock" });
+        return Err(BoxError::lacks("Landlock"));
     }
     let since = [(ABI::V2, Lack::Moves), (ABI::V6, Lack::Signals)];
     Ok(Gaps {

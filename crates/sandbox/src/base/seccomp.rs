@@ -12,9 +12,9 @@ use std::io;
 /// Landlock, and is left to this filter.
 pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), BoxError> {
     let Some(architecture) = program::ARCHITECTURE else {
-        return Err(BoxError::Lacks {
-            what: "a filter of system calls for this processor",
-        });
+        return Err(BoxError::lacks(
+            "a filter of system calls for this processor",
+        ));
     };
     let rules = rules::rules(plan.network, plan.tier, shortening);
     let program = program::assemble(architecture, &Elsewhere::Absent, &rules).ok_or_else(|| {
@@ -22,7 +22,7 @@ pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), BoxError> {
     })?;
     seccompiler::apply_filter(&program).map_err(|error| match error {
         seccompiler::Error::Seccomp(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
-            BoxError::Lacks { what: "seccomp" }
+            BoxError::lacks("seccomp")
         }
         other => BoxError::step("filtering system calls")(io::Error::other(other)),
     })

@@ -19,7 +19,8 @@ impl Supervisor {
     /// answer is kept, also for clones. In `directory` the boxes that are tried get directories of their own.
     ///
     /// # Errors
-    /// [`NotStarted::Sandbox`]: no box can be closed here. Others if no supervisor can be started.
+    /// [`NotStarted::SandboxLacks`], [`NotStarted::Sandbox`]: no box can be closed here. Others if no supervisor can be
+    /// started.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -44,8 +45,8 @@ impl Supervisor {
         clock: &Arc<dyn Clock>,
     ) -> Result<Report, StartError> {
         match self.close_one(Tier::Full, env, directory, clock).await {
-            Err(StartError::Sandbox(reason)) => {
-                tracing::debug!(reason, "no box of the full tier");
+            Err(reason @ (StartError::Sandbox(_) | StartError::SandboxLacks(_))) => {
+                tracing::debug!(%reason, "no box of the full tier");
                 self.close_one(Tier::Base, env, directory, clock).await
             }
             other => other,

@@ -150,6 +150,7 @@ impl Supervised {
                     unwatched,
                 }))
             }
+            Event::BoxLacks { what } => Err(StartError::SandboxLacks(what)),
             Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),
             Event::NoTrial { reason } => Err(StartError::NoTrial(reason)),
             Event::StartFailed { reason } => Err(StartError::Shell(reason)),

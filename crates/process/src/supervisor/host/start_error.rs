@@ -24,6 +24,9 @@ pub enum StartError {
     /// The shell could not be started.
     #[error("the shell could not be started: {0}")]
     Shell(String),
+    /// Its box cannot be without this, which the system lacks, so nothing was started.
+    #[error("the sandbox needs {0}, which this system lacks")]
+    SandboxLacks(String),
     /// Its box could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
@@ -35,6 +38,7 @@ pub enum StartError {
 impl From<StartError> for NotStarted {
     fn from(error: StartError) -> Self {
         match error {
+            StartError::SandboxLacks(what) => Self::SandboxLacks { what },
             StartError::Sandbox(reason) => Self::Sandbox { reason },
             StartError::NoTrial(reason) => Self::Trial { reason },
             other => Self::new(other.to_string()),

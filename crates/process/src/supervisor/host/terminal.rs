@@ -29,6 +29,7 @@ impl Supervised {
         let order = Order::StartOnTerminal(start);
         self.ask(&order, &fds, |event| match event {
             Event::Started { pid, sandbox, .. } => Some(Ok((pid, sandbox))),
+            Event::BoxLacks { what } => Some(Err(StartError::SandboxLacks(what))),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),

@@ -99,7 +99,7 @@ fn launch_one(
             return Err(
                 match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
                     Some(_) => BoxError::NoTrial(format!("it needs {what}")),
-                    None => BoxError::Lacks { what },
+                    None => BoxError::lacks(what),
                 }
                 .into(),
             );

@@ -128,6 +128,10 @@ impl Server {
             Err(NotLaunched::Box(BoxError::NoTrial(reason))) => {
                 (Event::NoTrial { reason }, Vec::new())
             }
+            Err(NotLaunched::Box(BoxError::Lacks { what })) => {
+                let what = what.into_owned();
+                (Event::BoxLacks { what }, Vec::new())
+            }
             Err(NotLaunched::Box(error)) => {
                 let reason = error.to_string();
                 (Event::BoxFailed { reason }, Vec::new())
