@@ -10,7 +10,7 @@ use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{SnapshotForCall, Snapshots};
 use crate::start::{self, OfCall};
 use agent_bash_call::{Unstarted, cancelled_before, launch};
-use agent_bash_core::sandbox::Report;
+use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
     Cancel, Executor, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, Shell,
     StdinSource, Streams,
@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// When a call has taken the last warm shell, the next one is started in the background only after this long: most
@@ -44,6 +44,8 @@ struct Inner {
     snapshots: Snapshots,
     /// Whether a task watches for idle shells.
     evicting: AtomicBool,
+    /// The kind of a boxed shell that was started in advance, until somebody has asked what its box enforces.
+    expected: Mutex<Option<Kind>>,
 }
 
 impl ShellCache {
@@ -58,6 +60,7 @@ impl ShellCache {
                 sessions: Sessions::default(),
                 snapshots,
                 evicting: AtomicBool::new(false),
+                expected: Mutex::default(),
             }),
         }
     }
@@ -68,8 +71,8 @@ impl ShellCache {
     }
 
     /// Starts a shell in advance for one call, without waiting for it. It serves a call with the same shell, base
-    /// environment, streams and limits, without a session and without input; if no such call comes, it ends with
-    /// the cache. Useful for programs that make a single call: the shell starts while the call is being judged.
+    /// environment, streams, limits and box, without a session and without input; if no such call comes, it ends with
+    /// the cache. What a boxed one says of its box is the answer to the next [`Executor::confines`]. Useful for programs that make a single call: the shell starts while the call is being judged.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -79,14 +82,37 @@ impl ShellCache {
         base: &Arc<BTreeMap<OsString, OsString>>,
         streams: Streams,
         limits: Limits,
+        sandbox: Option<Arc<Plan>>,
     ) {
         let options = &self.inner.options;
-        let kind = Kind::bare(shell, base, streams, limits);
+        let is_boxed = sandbox.is_some();
+        let kind = Kind::bare(shell, base, streams, limits).in_box(sandbox);
         let supervised = options.supervisor.start(base, &options.clock);
         match supervised.and_then(|supervised| order(&kind, &options.directory, supervised)) {
-            Ok(shell) => self.inner.pool.put_for_one(&kind, shell),
+            Ok(shell) => {
+                self.inner.pool.put_for_one(&kind, shell);
+                *self.inner.lock_expected() = is_boxed.then_some(kind);
+            }
             // The call itself will report why it has no shell.
             Err(error) => tracing::debug!(%error, "no shell could be started ahead"),
+        }
+    }
+
+    /// What the box of a shell that was started in advance says of itself: nobody need try another one then. Waits for
+    /// that shell.
+    async fn said_by_expected(&self) -> Option<Report> {
+        let kind = self.inner.lock_expected().take()?;
+        let (coming, _) = self.inner.pool.take(&kind)?;
+        match coming.started().await {
+            Ok(shell) => {
+                let report = shell.fds.sandbox.clone();
+                self.inner.pool.put_for_one(&kind, shell.into());
+                report
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a boxed shell could not be started ahead");
+                None
+            }
         }
     }
 
@@ -192,6 +218,10 @@ impl ShellCache {
 }
 
 impl Inner {
+    fn lock_expected(&self) -> MutexGuard<'_, Option<Kind>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A reserved shell was ordered, or will not come.
     fn bring(&self, kind: &Kind, shell: Result<ComingShell, StartError>) {
         match shell {
@@ -258,6 +288,9 @@ fn spawn_evictor(cache: Weak<Inner>) {
 #[async_trait]
 impl Executor for ShellCache {
     async fn confines(&self) -> Result<Report, NotStarted> {
+        if let Some(report) = self.said_by_expected().await {
+            return Ok(report);
+        }
         let options = &self.inner.options;
         let supervisor = &options.supervisor;
         supervisor

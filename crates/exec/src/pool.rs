@@ -39,6 +39,16 @@ pub(crate) struct ComingShell {
     pub(crate) fds: Option<ShellFds>,
 }
 
+impl From<WaitingShell> for ComingShell {
+    fn from(shell: WaitingShell) -> Self {
+        Self {
+            supervised: shell.supervised,
+            snapshot: shell.snapshot,
+            fds: Some(shell.fds),
+        }
+    }
+}
+
 impl ComingShell {
     /// Waits until it waits.
     pub(crate) async fn started(self) -> Result<WaitingShell, StartError> {
@@ -90,7 +100,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// The kind of a call without a session or a snapshot.
+    /// The kind of a call without a session, a snapshot or a box.
     pub(crate) fn bare(
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
@@ -120,6 +130,11 @@ impl Kind {
             sandbox: spec.sandbox.clone(),
             traced: spec.trace.is_some(),
         }
+    }
+
+    /// The same in this box.
+    pub(crate) fn in_box(self, sandbox: Option<Arc<Plan>>) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// What a shell of this kind is kept in, for this trial if there is one. `directory`: where it gets a directory of

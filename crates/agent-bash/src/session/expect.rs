@@ -5,9 +5,11 @@ use crate::HostContext;
 use crate::settings::Settings;
 use crate::stage::parse_input::Input;
 use crate::stage::{artifact, terminal};
-use agent_bash_core::sandbox::SandboxLevel;
+use agent_bash_core::sandbox::{Plan, SandboxLevel, Tier};
 use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
 use agent_bash_policy::Script;
+use agent_bash_sandbox::Facts;
+use std::sync::Arc;
 
 /// Longer scripts are not judged ahead: that would take longer than what could be started meanwhile.
 const JUDGED_AHEAD: usize = 4096;
@@ -44,25 +46,55 @@ impl Session {
     /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
     /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
     /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: one that was not parsed
-    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, in a box, with input.
+    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input; and for one in a box, for
+    /// which see [`Self::expect_boxed`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
     pub fn expect(&self, call: &Input) {
+        if self.tool.wiring.sandbox.settings.level == SandboxLevel::Off {
+            self.start_for(call, None);
+        }
+    }
+
+    /// As [`Self::expect`], for a call in the box of the settings. Which box that is takes a look at files. Whether this
+    /// system can close it is what the shell then says, so that no other one has to be closed to find out.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub async fn expect_boxed(&self, call: &Input) {
+        let tool = &*self.tool.wiring;
+        let settings = &tool.sandbox.settings;
+        if settings.level == SandboxLevel::Off {
+            return;
+        }
+        let directory = settings.directory.as_ref().unwrap_or(&tool.host.cwd);
+        let facts = Facts {
+            home: tool.host.home.clone(),
+            directory: directory.clone(),
+            // The best; if it is not to be had, nothing is lost but this shell.
+            tier: Tier::Full,
+        };
+        let own = Arc::clone(&tool.sandbox);
+        let prepare = move || own.prepare(None, facts, false);
+        let prepared = tool.sandbox.looks.look(&*tool.clock, prepare).await;
+        // The call itself will say why there is none.
+        if let Some(Ok(Some(prepared))) = prepared {
+            self.start_for(call, Some(prepared.plan));
+        }
+    }
+
+    fn start_for(&self, call: &Input, sandbox: Option<Arc<Plan>>) {
         let tool = &*self.tool.wiring;
         let (Some(shells), Ok(shell), Some(request)) =
             (&self.parts.shells, &tool.shell, call.request())
         else {
             return;
         };
-        // Which box a call gets is not known before it.
-        let is_confined = tool.sandbox.settings.level != SandboxLevel::Off;
-        if !is_confined
-            && is_plain(request)
-            && terminal::choose(tool, request, StdinSource::Null).is_none()
-        {
+        if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
             let streams = artifact::streams(tool, request);
-            shells.expect(shell, &tool.environment.variables, streams, tool.limits);
+            let variables = &tool.environment.variables;
+            shells.expect(shell, variables, streams, tool.limits, sandbox);
         }
     }
 }

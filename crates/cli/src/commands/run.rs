@@ -96,6 +96,8 @@ struct Prepared {
     session: Session,
     /// Present if the call gets its own terminal.
     terminals: Option<Terminals>,
+    /// Whether its shell may be started before it.
+    is_expected: bool,
     clock: Arc<dyn Clock>,
 }
 
@@ -149,13 +151,15 @@ fn prepare(
     };
     let (state, lifetime) = (&args.state, Lifetime::Day);
     let session = session::open_with(&settings, start, supervisor, state, lifetime, offered)?;
-    if let Some(call) = expected.filter(|_| args.stdin != Some(StdinArg::Inherit)) {
+    let expected = expected.filter(|_| args.stdin != Some(StdinArg::Inherit));
+    if let Some(call) = expected {
         session.expect(call);
     }
     Ok(Prepared {
         called_off,
         session,
         terminals,
+        is_expected: expected.is_some(),
         clock: Arc::clone(clock),
     })
 }
@@ -170,6 +174,7 @@ async fn call(
         called_off,
         session,
         terminals,
+        is_expected,
         clock,
     } = prepared;
     if let Some(terminals) = terminals {
@@ -181,6 +186,9 @@ async fn call(
             .filter(|_| result.status == Status::Cancelled);
         let code = code.unwrap_or_else(|| result.status.exit_code());
         return Ok((result, code));
+    }
+    if is_expected {
+        session.expect_boxed(&input).await;
     }
     let mut watched = Live::new(args.json, called_off.cancel().clone());
     let mut progress = None;

@@ -249,3 +249,34 @@ async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
         .unwrap();
     assert!(support::soon(|| !left.exists()).await);
 }
+
+/// A call that is expected needs no box but its own: what that says is the answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_box_of_an_expected_call_tells_what_is_enforced() {
+    let place = Place::new();
+    let cache = cache();
+    let call = boxed(&place, "echo x >file");
+    let plan = call.sandbox.clone();
+    cache.expect(&call.shell, &call.env.base, call.streams, call.limits, plan);
+    // Another tier than the one that is found out otherwise.
+    assert_eq!(cache.confines().await.unwrap().tier, Tier::Base);
+    assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
+    assert_eq!(cache.warm(), 1);
+    let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+    assert!(ran.outcome.sandbox.is_some(), "{ran:?}");
+    assert_eq!(cache.warm(), 0);
+
+    // One that cannot be closed tells nothing.
+    let refused = Plan {
+        hidden: vec![place.workspace.clone()],
+        ..place.plan()
+    };
+    cache.expect(
+        &call.shell,
+        &call.env.base,
+        call.streams,
+        call.limits,
+        Some(Arc::new(refused)),
+    );
+    assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
+}

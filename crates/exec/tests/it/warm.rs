@@ -210,7 +210,7 @@ async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
         std::env::temp_dir(),
     ));
     let call = spec("echo $((6 * 7))");
-    cache.expect(&call.shell, &call.env.base, call.streams, call.limits);
+    cache.expect(&call.shell, &call.env.base, call.streams, call.limits, None);
     until_warm(&cache, 1).await;
     assert_eq!(out(&cache, &call).await, "42\n");
     assert_eq!(cache.warm(), 0);
@@ -230,7 +230,7 @@ async fn an_expected_shell_serves_no_other_kind_of_call() {
         memory_mb: Some(64 << 10),
         ..call.limits
     };
-    cache.expect(&call.shell, &call.env.base, call.streams, limits);
+    cache.expect(&call.shell, &call.env.base, call.streams, limits, None);
     until_warm(&cache, 1).await;
     out(&cache, &call).await;
     assert_eq!(cache.warm(), 1);

@@ -50,6 +50,7 @@ pub(crate) fn start(
             let order = Order {
                 plan: plan.cloned(),
                 trial: None,
+                trace: false,
                 own: own.to_vec(),
                 env: Vec::new(),
                 inherited: Vec::new(),
@@ -68,7 +69,8 @@ pub(crate) fn start(
     prepare(&mut program);
     let child = program.spawn().unwrap();
     if let Some(start) = launched {
-        start.report(Duration::from_secs(5)).unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        start.report(pid, Duration::from_secs(5)).unwrap();
     }
     (child, begun.elapsed().as_secs_f64() * 1e6)
 }

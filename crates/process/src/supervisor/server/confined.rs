@@ -122,7 +122,7 @@ impl Confined {
                 sandbox: ready.sandbox,
                 held_back: self.held_back,
                 watched: ready.watched.map(|watched| {
-                    let apart = self.directory.path.clone();
+                    let apart = self.directory.path().to_owned();
                     let start = |listener| Tracer::start(listener, apart);
                     watched.and_then(|listener| start(listener).map_err(|error| error.to_string()))
                 }),
