@@ -35,7 +35,9 @@ pub use clock::SystemClock;
 pub use here::is_reached_from_here;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;
-pub use platform::{is_known_directory, make_fifo, shrink_pipe, unnamed_file};
+pub use platform::{
+    is_automounter, is_known_directory, known_path, make_fifo, shrink_pipe, unnamed_file,
+};
 pub use proc_fs::{
     Children, directory_of, has_terminal_open, holds_open, is_on_terminal, processes_of_session,
 };

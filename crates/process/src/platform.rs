@@ -5,7 +5,7 @@ use crate::refused::{UNNAMED_FILE, refused};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Creates a FIFO that only its owner can open.
 ///
@@ -22,12 +22,27 @@ pub fn is_known_directory(path: &Path) -> bool {
     system::is_known_directory(path)
 }
 
+/// Where a path leads without links, as far as the kernel knows that from its caches: no file system is asked, and no
+/// automounter.
+///
+/// # Errors
+/// `NotFound` if the kernel knows that nothing is there; another one if it would have to look it up.
+pub fn known_path(path: &Path) -> io::Result<PathBuf> {
+    system::known_path(path)
+}
+
+/// Whether to look up a name in this directory mounts something.
+pub fn is_automounter(directory: &Path) -> bool {
+    system::is_automounter(directory)
+}
+
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path};
+    use super::{AsFd, Errno, OwnedFd, Path, PathBuf};
     use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ResolveFlags, memfd_create, openat2};
     use rustix::net::{RecvFlags, SendFlags};
     use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
+    use std::os::fd::AsRawFd;
 
     pub(crate) const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
     pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
@@ -49,11 +64,23 @@ mod system {
         // Also fails on older kernels.
         openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).is_ok()
     }
+
+    pub(crate) fn is_automounter(directory: &Path) -> bool {
+        // As in linux/magic.h.
+        const AUTOFS: i64 = 0x187;
+        rustix::fs::statfs(directory).is_ok_and(|found| found.f_type == AUTOFS)
+    }
+
+    pub(crate) fn known_path(path: &Path) -> std::io::Result<PathBuf> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED)?;
+        std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path};
+    use super::{AsFd, Errno, OwnedFd, Path, PathBuf};
     use rustix::fs::{Mode, OFlags, open, unlink};
     use rustix::io::{FdFlags, fcntl_setfd};
     use rustix::net::{RecvFlags, SendFlags};
@@ -82,6 +109,14 @@ mod system {
 
     pub(crate) fn is_known_directory(_: &Path) -> bool {
         false
+    }
+
+    pub(crate) fn is_automounter(_: &Path) -> bool {
+        false
+    }
+
+    pub(crate) fn known_path(_: &Path) -> std::io::Result<PathBuf> {
+        Err(std::io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -265,6 +265,14 @@ fn a_sandbox_waits_for_no_file_system() -> Result<()> {
                 .contains("it is not known which files this call was denied"),
         "{ran:?}"
     );
+    // What the kernel would have to look up is not looked up at the word of an output.
+    let below = "echo \"cat: $PWD/hung/below/file: Permission denied\"";
+    let words: Vec<&str> = in_time.iter().copied().chain([below]).collect();
+    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    ensure!(
+        ran.code == 0 && !ran.stdout.contains("it is not known"),
+        "{ran:?}"
+    );
     // Control: what there is an answer for is not left out.
     let said = "echo \"cat: $PWD/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();

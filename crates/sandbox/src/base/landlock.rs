@@ -151,6 +151,8 @@ impl Rules {
     /// Allows reading everything below this directory except what is excluded. The names in directories on the way to
     /// something excluded can be listed.
     fn reading(&mut self, directory: &Path, excluded: &BTreeSet<PathBuf>) -> Result<(), BoxError> {
+        let on_the_way = excluded.iter().flat_map(|path| path.ancestors().skip(1));
+        let on_the_way: BTreeSet<&Path> = on_the_way.collect();
         let mut names = vec![directory.to_owned()];
         self.allow(directory, AccessFs::ReadDir.into())?;
         while let Some(directory) = names.pop() {
@@ -163,7 +165,7 @@ impl Rules {
                 if excluded.contains(&path) {
                     continue;
                 }
-                if excluded.iter().any(|hidden| hidden.starts_with(&path)) {
+                if on_the_way.contains(path.as_path()) {
                     names.push(path);
                 } else if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
                     self.allow(&path, read())?;

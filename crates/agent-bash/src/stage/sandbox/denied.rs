@@ -2,10 +2,12 @@
 //! it, and the host itself could do it. Inferred, and marked so: the kernel does not say whom it has refused what.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
+use agent_bash_process::{is_automounter, known_path};
 use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What the C library and common runtimes say for EACCES, EPERM, EROFS, and EBUSY: that is what replacing a file is that
@@ -110,20 +112,29 @@ fn quoted(text: &str) -> Option<&str> {
     Some(inner)
 }
 
-/// The path without links, except for its last component, if there is a directory in which it is.
+/// The path without links, as far as the kernel knows it: it has just been asked for it. An output must not make this
+/// process look anything up, by an automounter for example, which reaches the network that the call has not.
 fn whole(path: &Path) -> Option<PathBuf> {
-    let directory = fs::canonicalize(path.parent()?).ok()?;
-    let path = directory.join(path.file_name()?);
-    Some(fs::canonicalize(&path).unwrap_or(path))
+    let directory = known_path(path.parent()?).ok()?;
+    let within = directory.join(path.file_name()?);
+    match known_path(path) {
+        Ok(path) => Some(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(within),
+        // Some file systems do not remember what is not there.
+        Err(_) => (!is_automounter(&directory) && !within.is_symlink()).then_some(within),
+    }
+}
+
+fn is_within(list: &[PathBuf], path: &Path) -> bool {
+    list.iter().any(|one| path.starts_with(one))
 }
 
 fn forbidden(plan: &Plan, path: &Path) -> Option<Access> {
-    let within = |list: &[PathBuf]| list.iter().any(|one| path.starts_with(one));
-    if within(&plan.hidden) {
+    if is_within(&plan.hidden, path) {
         return Some(Access::Read);
     }
-    let writable = within(&plan.writable) || within(&plan.devices);
-    (!writable || within(&plan.protected)).then_some(Access::Write)
+    let writable = is_within(&plan.writable, path) || is_within(&plan.devices, path);
+    (!writable || is_within(&plan.protected, path)).then_some(Access::Write)
 }
 
 fn host_could(wanted: Access, path: &Path) -> bool {
