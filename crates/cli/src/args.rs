@@ -30,7 +30,7 @@ pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
 pub(crate) use values::{
-    DEFAULT_SESSION, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg,
+    DEFAULT_SESSION, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
 use clap::{Parser, Subcommand};

@@ -1,6 +1,6 @@
 //! The process state we were started with: read once, here, and passed down.
 
-use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg};
+use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, word};
 use crate::usage::Usage;
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
@@ -59,26 +59,26 @@ impl Start {
         let mut loaded = settings::load(&self.host).map_err(usage)?;
         let tools = chosen.tools.map(|tools| tools.join(","));
         for (key, text, option) in [
-            ("profile", chosen.profile.map(ProfileArg::name), "--profile"),
+            ("profile", chosen.profile.as_ref().map(word), "--profile"),
             (
                 "safe_mode.level",
-                chosen.safe_mode.map(SafeLevelArg::name),
+                chosen.safe_mode.as_ref().map(word),
                 "--safe-mode",
             ),
             (
                 "sandbox.level",
-                chosen.sandbox.map(SandboxArg::name),
+                chosen.sandbox.as_ref().map(word),
                 "--sandbox",
             ),
             (
                 "sandbox.network",
-                chosen.network.map(NetworkArg::name),
+                chosen.network.as_ref().map(word),
                 "--network",
             ),
-            ("interceptor.tools", tools.as_deref(), "--tools"),
+            ("interceptor.tools", tools, "--tools"),
         ] {
             if let Some(text) = text {
-                loaded.set(key, text, option).map_err(usage)?;
+                loaded.set(key, &text, option).map_err(usage)?;
             }
         }
         Ok(loaded)

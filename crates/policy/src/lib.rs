@@ -38,8 +38,6 @@ pub use marked::{MarkedLine, marked_lines};
 pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;
 pub use privileges::takes_privileges;
-pub use safe_mode::{
-    INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, UnknownLevel, check_safe_mode,
-};
+pub use safe_mode::{INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, check_safe_mode};
 pub use safety::{Rule, RuleSelection, UnknownRule, check_safety, rules};
 pub use verdict::{Check, Finding, Verdict};

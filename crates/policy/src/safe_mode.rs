@@ -11,9 +11,6 @@
 mod git;
 mod programs;
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{Agreement, agreement};
@@ -44,29 +41,6 @@ impl SafeLevel {
         match self {
             SafeLevel::Listed => "listed",
             SafeLevel::ReadOnly => "read_only",
-        }
-    }
-}
-
-impl fmt::Display for SafeLevel {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
-    }
-}
-
-/// Not a level of safe mode.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no level of safe mode is called `{0}`; there are listed, read_only")]
-pub struct UnknownLevel(pub String);
-
-impl FromStr for SafeLevel {
-    type Err = UnknownLevel;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "listed" => Ok(SafeLevel::Listed),
-            "read_only" => Ok(SafeLevel::ReadOnly),
-            other => Err(UnknownLevel(other.to_owned())),
         }
     }
 }

@@ -121,7 +121,7 @@ pub(super) const KEYS: &[Key] = &[
                 "off" => None,
                 // The command line also accepts this spelling.
                 "read-only" => Some(SafeLevel::ReadOnly),
-                name => Some(name.parse::<SafeLevel>().map_err(|e| format!("{e}, off"))?),
+                _ => Some(from_word::<SafeLevel>(v).map_err(|error| format!("{error}, or `off`"))?),
             };
             s.safe_mode = level;
             Ok(())

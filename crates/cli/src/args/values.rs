@@ -2,9 +2,7 @@
 
 use agent_bash::adapters::{self, Adapter};
 use agent_bash::core::changes::{ChangesLevel, TrialRequest};
-use agent_bash::core::sandbox::{Network, SandboxLevel};
-use agent_bash::core::{Mode, ProfileName, parse_duration};
-use agent_bash::policy::SafeLevel;
+use agent_bash::core::{Mode, parse_duration};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::NonZeroU64;
@@ -13,25 +11,20 @@ use std::time::Duration;
 /// The on-disk session of one-shot commands.
 pub(crate) const DEFAULT_SESSION: &str = "cli";
 
+/// The word of an argument, which is that of the settings, too.
+pub(crate) fn word(arg: &impl ValueEnum) -> String {
+    let value = arg.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
 /// A level of safe mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SafeLevelArg {
-    /// Every command must match an entry of the list.
+    /// The list alone.
     Listed,
-    /// In addition, every option must be known to be read-only.
+    /// The list, and the sandbox of this level.
     #[value(name = "read_only", alias = "read-only")]
     ReadOnly,
-}
-
-impl SafeLevelArg {
-    /// The name used in settings.
-    pub(crate) fn name(self) -> &'static str {
-        let level = match self {
-            Self::Listed => SafeLevel::Listed,
-            Self::ReadOnly => SafeLevel::ReadOnly,
-        };
-        level.name()
-    }
 }
 
 /// A level of the sandbox.
@@ -45,18 +38,6 @@ pub(crate) enum SandboxArg {
     /// That, and the workspace.
     #[value(name = "workspace_write", alias = "workspace-write")]
     WorkspaceWrite,
-}
-
-impl SandboxArg {
-    /// The name used in settings.
-    pub(crate) fn name(self) -> &'static str {
-        let level = match self {
-            Self::Off => SandboxLevel::Off,
-            Self::ReadOnly => SandboxLevel::ReadOnly,
-            Self::WorkspaceWrite => SandboxLevel::WorkspaceWrite,
-        };
-        level.word()
-    }
 }
 
 /// What becomes of a call's changes that are held back.
@@ -109,18 +90,6 @@ pub(crate) enum NetworkArg {
     On,
 }
 
-impl NetworkArg {
-    /// The name used in settings.
-    pub(crate) fn name(self) -> &'static str {
-        let network = match self {
-            Self::Off => Network::Off,
-            Self::Loopback => Network::Loopback,
-            Self::On => Network::On,
-        };
-        network.word()
-    }
-}
-
 /// A profile's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileArg {
@@ -132,19 +101,6 @@ pub(crate) enum ProfileArg {
     Paged,
     /// 30 s; the first 100 KB and `[Exit code: N]`.
     Workspace,
-}
-
-impl ProfileArg {
-    /// The name used in settings.
-    pub(crate) fn name(self) -> &'static str {
-        let name = match self {
-            Self::Standard => ProfileName::Standard,
-            Self::Modes => ProfileName::Modes,
-            Self::Paged => ProfileName::Paged,
-            Self::Workspace => ProfileName::Workspace,
-        };
-        name.as_str()
-    }
 }
 
 /// A mode's name on the command line.
