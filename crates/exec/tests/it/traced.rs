@@ -286,10 +286,10 @@ async fn every_call_that_changes_files_is_seen() {
     let place = Place::new();
     let files = "openat2 truncated mapped shortened target this that moved saved removed linked mode mode2 times \
         attribute d/inner tree/a tree/b/c gone/a gone/b/c";
-    let make = format!(
+    let script = format!(
         "mkdir -p tree/b gone/b; for f in {files}; do echo before $f >$f; done; ln -s target link"
     );
-    let made = run(&place.traced(&make, &place.set()).trace(None))
+    let made = run(&place.traced(&script, &place.set()).trace(None))
         .await
         .unwrap();
     assert_eq!((&*made.err, code(&made)), ("", Some(0)));
@@ -303,9 +303,9 @@ async fn every_call_that_changes_files_is_seen() {
     assert_eq!(ran.outcome.traced, Some(Traced::complete()));
     let after = tree(&place.root);
     let changes = store.finish(set).unwrap();
-    let names = changes.files.iter();
-    let names = names.flat_map(|file| file.from.as_deref().into_iter().chain([&*file.name.path]));
-    let named: BTreeSet<&str> = names.collect();
+    let listed = changes.files.iter();
+    let listed = listed.flat_map(|file| file.from.as_deref().into_iter().chain([&*file.name.path]));
+    let named: BTreeSet<&str> = listed.collect();
     for path in before.keys().chain(after.keys()) {
         let (was, is) = (before.get(path), after.get(path));
         let is_file = [was, is]
