@@ -117,24 +117,37 @@ impl Confined {
 
     /// Waits until the shell runs in it; if it never will, the launcher is killed.
     pub(super) fn closed(self, launcher: i32) -> Result<Closed, BoxError> {
-        match self.start.report(launcher, PATIENCE) {
-            Ok(ready) => Ok(Closed {
+        let held_back = self.held_back;
+        let reported = self.start.report(launcher, PATIENCE);
+        let closed = reported.and_then(|ready| {
+            let watched = ready
+                .watched
+                .map(|watched| watching(watched, &self.directory));
+            Ok(Closed {
                 sandbox: ready.sandbox,
-                held_back: self.held_back,
-                watched: ready.watched.map(|watched| {
-                    let apart = self.directory.path().to_owned();
-                    let start = |listener| Tracer::start(listener, apart);
-                    watched.and_then(|listener| start(listener).map_err(|error| error.to_string()))
-                }),
+                held_back,
+                watched: watched.transpose()?,
                 directory: Some(self.directory),
-            }),
-            Err(error) => {
-                if let Some(pid) = Pid::from_raw(launcher) {
-                    // It has not been reaped, so the pid is still its own.
-                    let _ = rustix::process::kill_process(pid, Signal::KILL);
-                }
-                Err(error)
-            }
+            })
+        });
+        if let (Err(_), Some(pid)) = (&closed, Pid::from_raw(launcher)) {
+            // It has not been reaped, so the pid is still its own.
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
+        closed
     }
+}
+
+/// Begins to watch. Where the shell cannot be watched although its calls wait, it must not run: they would fail.
+fn watching(
+    watched: Result<OwnedFd, String>,
+    directory: &OwnDirectory,
+) -> Result<Result<Tracer, String>, BoxError> {
+    let listener = match watched {
+        Ok(listener) => listener,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    Tracer::start(listener, directory.path().to_owned())
+        .map(Ok)
+        .map_err(|error| BoxError::Unwatched(error.to_string()))
 }

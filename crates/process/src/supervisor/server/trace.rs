@@ -14,6 +14,7 @@ use agent_bash_sandbox::trace;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -162,10 +163,13 @@ impl Watch {
         let Ok(Some(call)) = listener.next() else {
             return;
         };
-        if let State::Recording(Some(recorder), traced) = &mut self.state
-            && let Err(reason) = kept(listener, &call, recorder, &self.apart)
-        {
-            traced.lacks(reason);
+        if let State::Recording(Some(recorder), traced) = &mut self.state {
+            // If this thread ended, every call that waits would fail.
+            let kept = AssertUnwindSafe(|| kept(listener, &call, recorder, &self.apart));
+            let kept = catch_unwind(kept);
+            if let Err(reason) = kept.unwrap_or_else(|_| Err("recording it failed".to_owned())) {
+                traced.lacks(reason);
+            }
         }
         // It may have been killed meanwhile.
         let _ = listener.let_go(&call);
