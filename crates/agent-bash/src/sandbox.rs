@@ -173,6 +173,19 @@ impl OwnBox {
         }
     }
 
+    /// The box of a call for which nothing has to be looked at: its plan is made, and protects nothing.
+    pub(crate) fn ready(&self, facts: &Facts) -> Option<Prepared> {
+        let made = self.made.try_lock().ok()?;
+        let made = made
+            .as_ref()
+            .filter(|made| made.plan.protected.is_empty() && made.facts == *facts)?;
+        Some(Prepared {
+            plan: Arc::clone(&made.plan),
+            pooled: true,
+            before: Watched::nothing(),
+        })
+    }
+
     /// The box of a call; `None` if there is none. Looks at files, so that it may take as long as file systems do.
     ///
     /// `changed`: what its request makes of the settings, if it changes them; `in_session`: it may get a shell that was

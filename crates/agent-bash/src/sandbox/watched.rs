@@ -44,6 +44,11 @@ impl Watched {
         Self(stamp.protected().map(state).collect())
     }
 
+    /// Where nothing is protected.
+    pub(crate) fn nothing() -> Self {
+        Self(Vec::new())
+    }
+
     /// Whether there is nothing to look at.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

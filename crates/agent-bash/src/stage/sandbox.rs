@@ -3,7 +3,7 @@
 mod denied;
 
 use crate::refusal::{NotConfined, Refusal};
-use crate::sandbox::{Boxed, Escalation, Lacking, SandboxSettings};
+use crate::sandbox::{Boxed, Escalation, Lacking, Prepared, SandboxSettings};
 use crate::wiring::Wiring;
 use agent_bash_core::sandbox::{Network, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown};
 use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
@@ -154,14 +154,14 @@ impl Asked {
             directory: directory.clone(),
             tier: report.tier,
         };
-        let (own, changed) = (Arc::clone(&tool.sandbox), self.changed);
-        let prepare = move || own.prepare(changed.as_ref(), facts, in_session);
-        let looks = &tool.sandbox.looks;
-        let prepared = looks.look(&*tool.clock, prepare).await;
-        let no_plan = |reason: String| Refusal::from(NotConfined::NoPlan(reason));
-        let prepared = prepared
-            .ok_or_else(|| no_plan(UNANSWERED.to_owned()))?
-            .map_err(|error| no_plan(error.to_string()))?;
+        let ready = match &self.changed {
+            None => tool.sandbox.ready(&facts),
+            Some(_) => None,
+        };
+        let prepared = match ready {
+            Some(ready) => Some(ready),
+            None => prepared(tool, self.changed, facts, in_session).await?,
+        };
         if let Some(prepared) = prepared {
             boxed.plan = Some(prepared.plan);
             boxed.pooled = prepared.pooled;
@@ -169,6 +169,23 @@ impl Asked {
         }
         Ok(boxed)
     }
+}
+
+/// The box of a call, for which files have to be looked at.
+async fn prepared(
+    tool: &Wiring,
+    changed: Option<SandboxSettings>,
+    facts: Facts,
+    in_session: bool,
+) -> Result<Option<Prepared>, Refusal> {
+    let own = Arc::clone(&tool.sandbox);
+    let prepare = move || own.prepare(changed.as_ref(), facts, in_session);
+    let looks = &tool.sandbox.looks;
+    let prepared = looks.look(&*tool.clock, prepare).await;
+    let no_plan = |reason: String| Refusal::from(NotConfined::NoPlan(reason));
+    prepared
+        .ok_or_else(|| no_plan(UNANSWERED.to_owned()))?
+        .map_err(|error| no_plan(error.to_string()))
 }
 
 fn listed(report: &Report) -> String {
