@@ -216,7 +216,8 @@ impl Applying<'_> {
         };
         match self.rename(op, flags) {
             Err(Errno::ACCESS) => {
-                self.open_up(op.path())?;
+                open_up(&mut self.root, op.path())?;
+                open_up(&mut self.slots, op.slot())?;
                 self.rename(op, flags)
             }
             other => other,
@@ -234,27 +235,6 @@ impl Applying<'_> {
             self.root.forget();
             self.slots.forget();
         }
-        Ok(())
-    }
-
-    /// A directory of ours that we may not write to: its permissions are set again when all is done.
-    fn open_up(&mut self, path: &Path) -> Result<(), Errno> {
-        let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
-        above.reverse();
-        for directory in above
-            .into_iter()
-            .filter(|path| !path.as_os_str().is_empty())
-        {
-            let (parent, name) = self.root.parent(directory)?;
-            if let Some(seen) = Seen::at(parent, name)?
-                && seen.is_dir()
-                && seen.permissions() & 0o700 != 0o700
-            {
-                let mode = Mode::from_raw_mode(seen.permissions() | 0o700);
-                chmodat(parent, name, mode, AtFlags::empty())?;
-            }
-        }
-        self.root.forget();
         Ok(())
     }
 
@@ -427,6 +407,27 @@ impl Applying<'_> {
         let _ = self.steps.at(Step::Done);
         Ok(())
     }
+}
+
+/// A directory of ours that we may not write to: its permissions are set again when all is done.
+fn open_up(tree: &mut Tree, path: &Path) -> Result<(), Errno> {
+    let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+    above.reverse();
+    for directory in above
+        .into_iter()
+        .filter(|path| !path.as_os_str().is_empty())
+    {
+        let (parent, name) = tree.parent(directory)?;
+        if let Some(seen) = Seen::at(parent, name)?
+            && seen.is_dir()
+            && seen.permissions() & 0o700 != 0o700
+        {
+            let mode = Mode::from_raw_mode(seen.permissions() | 0o700);
+            chmodat(parent, name, mode, AtFlags::empty())?;
+        }
+    }
+    tree.forget();
+    Ok(())
 }
 
 fn takes(plan: &Plan) -> impl Iterator<Item = &Op> {

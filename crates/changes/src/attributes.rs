@@ -1,6 +1,8 @@
 //! Extended attributes of files that are named by a directory's descriptor and a name.
 
-use rustix::fs::{XattrFlags, lgetxattr, llistxattr, lremovexattr, lsetxattr};
+use rustix::fs::{
+    AtFlags, Mode, XattrFlags, chmodat, lgetxattr, llistxattr, lremovexattr, lsetxattr, statat,
+};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -43,7 +45,8 @@ fn read(path: &CString, attribute: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
                 return Ok(Some(value));
             }
             Err(Errno::RANGE) if value.len() < 1 << 16 => value.resize(1 << 16, 0),
-            Err(Errno::NODATA | Errno::OPNOTSUPP) => return Ok(None),
+            // Of a file that its owner may not read they cannot be read, either.
+            Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::ACCESS) => return Ok(None),
             Err(error) => return Err(error),
         }
     }
@@ -89,10 +92,28 @@ pub(crate) fn strip(dir: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno> {
     for attribute in names(&path)? {
         if attribute.starts_with(OVERLAY) {
             let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
-            lremovexattr(&path, &attribute)?;
+            match lremovexattr(&path, &attribute) {
+                // A file that its owner may not write: it may be made writable for the moment.
+                Err(Errno::ACCESS) => remove_from_read_only(dir, name, &path, &attribute)?,
+                removed => removed?,
+            }
         }
     }
     Ok(())
+}
+
+fn remove_from_read_only(
+    dir: BorrowedFd<'_>,
+    name: &OsStr,
+    path: &CString,
+    attribute: &CString,
+) -> Result<(), Errno> {
+    let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    chmodat(dir, name, mode | Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
+    let removed = lremovexattr(path, attribute);
+    chmodat(dir, name, mode, AtFlags::empty())?;
+    removed
 }
 
 /// Makes these all that it has, but for what the system keeps for itself.

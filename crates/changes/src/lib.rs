@@ -19,6 +19,7 @@ mod listing;
 mod look_up;
 mod mark;
 mod meta;
+mod modes;
 mod plan;
 mod prune;
 mod recorder;

@@ -4,6 +4,7 @@ use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::Kind;
+use crate::modes::Modes;
 use crate::plan::{Act, Op, Plan};
 use crate::recorder::Index;
 use crate::seen::Seen;
@@ -57,6 +58,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
     changes.undo = match state {
+        _ if !set.meta.near => Undoable::No,
         ChangesState::Interrupted => Undoable::Part,
         ChangesState::Done if by == ChangesBy::Trace && !plan.left.is_empty() => Undoable::Part,
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
@@ -89,7 +91,8 @@ pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
     if set.meta.kind == Kind::Trial && matches!(set.state, State::Held | State::Running) {
         let mut lower = Tree::open_same(&set.root(), set.meta.identity)?;
         let mut slots = Tree::open(set.dir())?;
-        let found = scan(&mut lower, &mut slots, set.mark, 0, store.care)?;
+        let modes = Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?;
+        let found = scan(&mut lower, &mut slots, set.mark, 0, store.care, modes)?;
         let mut plan = found.plan;
         plan.left = found.conflicts;
         return Ok(plan);

@@ -7,6 +7,7 @@ use crate::error::ChangesError;
 use crate::journal::{Journal, Status};
 use crate::listing;
 use crate::meta::Kind;
+use crate::modes::Modes;
 use crate::plan::{Act, Attribution, Op, Plan};
 use crate::recorder::Index;
 use crate::remove;
@@ -93,6 +94,7 @@ impl Store {
         if set.meta.kind != Kind::Trial || set.state != State::Held {
             return Err(state(id, "committed", &set));
         }
+        near(&set, "committed")?;
         let mut applying = self.applying(&set, &set.dir)?;
         let mut found = scan(
             &mut applying.root,
@@ -100,6 +102,7 @@ impl Store {
             set.mark,
             unused(&set.dir)?,
             self.care,
+            Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?,
         )?;
         let all = found.plan.ops.len() + found.plan.attributions.len();
         if !found.conflicts.is_empty() {
@@ -185,6 +188,7 @@ impl Store {
             } => again == was_again,
             _ => again,
         };
+        near(&origin, wanted)?;
         let (mut plan, packed) = turns(&directory, &origin, forwards)?;
         if plan.is_empty() || !traced::keeps(&origin) {
             return Err(state(id, wanted, &asked));
@@ -525,6 +529,20 @@ fn conflict(id: ChangesId, paths: &[Vec<u8>], all: usize) -> ChangesError {
         conflicts: paths.iter().map(name).collect(),
         free: all.saturating_sub(paths.len()) as u64,
     }
+}
+
+/// Files change places by renames, which lead to no other mount.
+fn near(set: &Set, wanted: &'static str) -> Result<(), ChangesError> {
+    if set.meta.near {
+        return Ok(());
+    }
+    let (id, root, store) = (set.id, set.root(), set.dir());
+    let why = format!(
+        "`{}` is on another mount than `{}`, where they are kept; set AGENT_BASH_STATE_DIR to a directory beside it",
+        root.display(),
+        store.display()
+    );
+    Err(ChangesError::State { id, wanted, why })
 }
 
 fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesError {

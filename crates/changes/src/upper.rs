@@ -8,6 +8,7 @@ use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::git_index;
 use crate::mark::is_later;
+use crate::modes::Modes;
 use crate::plan::{Act, Attribution, Look, Op, Plan};
 use crate::seen::{Seen, Time};
 use crate::set::{GONE, UPPER};
@@ -45,6 +46,7 @@ pub(crate) fn scan(
     mark: Time,
     first: u64,
     care: Care,
+    modes: Modes,
 ) -> Result<Scan, ChangesError> {
     let upper = set.path().join(UPPER);
     let mut scanning = Scanning {
@@ -53,6 +55,7 @@ pub(crate) fn scan(
         mark,
         next: first,
         care,
+        modes,
         scan: Scan::default(),
         touched: HashSet::new(),
         copied: Vec::new(),
@@ -77,6 +80,7 @@ struct Scanning<'a> {
     mark: Time,
     next: u64,
     care: Care,
+    modes: Modes,
     scan: Scan,
     /// Directories in which there is an operation: their times change.
     touched: HashSet<PathBuf>,
@@ -100,6 +104,10 @@ struct Level {
 
 impl Scanning<'_> {
     fn directories(&mut self) -> Result<(), Fault> {
+        let top = PathBuf::new();
+        if let Some(seen) = self.set.at(&upper(&top)).map_err(fault(&top))? {
+            self.open(&top, &upper(&top), &seen)?;
+        }
         let mut waiting = vec![Level {
             path: PathBuf::new(),
             merged: true,
@@ -141,6 +149,11 @@ impl Scanning<'_> {
         Ok(())
     }
 
+    fn open(&mut self, path: &Path, at: &Path, seen: &Seen) -> Result<(), Fault> {
+        let opened = self.modes.open(self.set, at, seen);
+        opened.map_err(|error| (path.to_owned(), error))
+    }
+
     fn entry(
         &mut self,
         path: &Path,
@@ -152,6 +165,9 @@ impl Scanning<'_> {
         let Some(there) = self.set.at(&at).map_err(fault(path))? else {
             return Ok(());
         };
+        if there.is_dir() {
+            self.open(path, &at, &there)?;
+        }
         let here = if merged {
             self.lower.at(path).map_err(fault(path))?
         } else {
@@ -233,10 +249,14 @@ impl Scanning<'_> {
 
     /// A file in both: the same, with other attributes, or another.
     fn both(&mut self, path: &Path, at: &Path, here: Seen, there: Seen) -> Result<(), Fault> {
-        if self
-            .is_same(path, at, &here, &there)
-            .map_err(|error| (path.to_owned(), error))?
-        {
+        let same = match self.is_same(path, at, &here, &there) {
+            // It may be changed by whoever may not read it: then times have to do.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                here.size == there.size && here.mtime == there.mtime
+            }
+            same => same.map_err(|error| (path.to_owned(), error))?,
+        };
+        if same {
             return self.look(path, at);
         }
         self.compare_times(path, &here);
@@ -281,6 +301,7 @@ impl Scanning<'_> {
             return Ok(());
         };
         let before = look(self.lower, path, &here).map_err(fault(path))?;
+        let there = self.modes.before(at, there);
         let after = look(self.set, at, &there).map_err(fault(path))?;
         if before == after {
             return Ok(());
@@ -368,7 +389,8 @@ impl Scanning<'_> {
 
     /// A new directory.
     fn make(&mut self, path: &Path, at: &Path, there: &Seen) -> Result<(), Fault> {
-        let after = look(self.set, at, there).map_err(fault(path))?;
+        let there = self.modes.before(at, *there);
+        let after = look(self.set, at, &there).map_err(fault(path))?;
         self.scan.plan.attributions.push(Attribution {
             path: bytes(path),
             here: None,
@@ -377,7 +399,7 @@ impl Scanning<'_> {
         });
         let slot = self.slot();
         self.scan.made.push(slot.clone());
-        self.op(Act::Put, path, &slot, None, Some(*there));
+        self.op(Act::Put, path, &slot, None, Some(there));
         Ok(())
     }
 

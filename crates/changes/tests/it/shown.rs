@@ -6,7 +6,7 @@ use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 use std::path::PathBuf;
 
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
-const SCRIPT: &str = "sed -i s/2/two/ text; printf 'a\\0c' >binary; mv old d/new; ln -sfn gone link; rm gone; chmod 600 d; printf '\\033[2J' >evil";
+const SCRIPT: &str = "sed -i s/2/two/ text; printf 'a\\0c' >binary; mv old d/new; ln -sfn gone link; rm gone; chmod 700 d; printf '\\033[2J' >evil";
 
 fn diffs(place: &Place, id: ChangesId, paths: &[&str]) -> Vec<FileDiff> {
     let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();

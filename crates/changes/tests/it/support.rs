@@ -145,8 +145,7 @@ pub(crate) fn tree(root: &Path) -> Tree {
     while let Some(path) = waiting.pop() {
         let whole = root.join(&path);
         let stat = fs::symlink_metadata(&whole).unwrap();
-        if stat.is_dir() {
-            let entries = fs::read_dir(&whole).unwrap();
+        if let (true, Ok(entries)) = (stat.is_dir(), fs::read_dir(&whole)) {
             waiting.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
         }
         found.insert(path.into_os_string(), file(&whole, &stat));

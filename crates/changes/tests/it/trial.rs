@@ -126,7 +126,12 @@ fn comparable(tree: &Tree) -> Tree {
 
 #[test]
 fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
+    let is_root = rustix::process::geteuid().is_root();
     for (name, script, counts) in CASES {
+        // Only root can look into it afterwards.
+        if *name == "no permissions" && !is_root {
+            continue;
+        }
         let place = Place::new(TREE);
         let really = Place::new(TREE);
         really.sh(script);
@@ -190,6 +195,52 @@ fn hard_links_part_and_are_one_again_after_an_undo() {
     assert_eq!(place.text("h2").as_deref(), Some("h\n"));
     place.undo(held.id);
     assert_eq!(difference(&before, &place.files()), "");
+}
+
+/// For whoever is not root, what may not be read or changed has to be opened first.
+#[test]
+fn directories_that_their_owner_may_not_change_are_committed() {
+    let place = Place::new("mkdir r; echo 1 >r/1; chmod 555 r");
+    let before = place.files();
+    let held = place.hold(
+        "chmod 755 r; echo 2 >r/2; echo 3 >>r/1; chmod 555 r; mkdir n; echo x >n/x; chmod 500 n",
+    );
+    // Looking at it again changes nothing of it.
+    assert_eq!(place.store().show("test", held.id).unwrap(), held);
+    place.commit(held.id);
+    let got = place.files();
+    let mode = |path: &str| got[path.as_ref() as &std::ffi::OsStr].mode & 0o7777;
+    assert_eq!((mode("r"), mode("n")), (0o555, 0o500));
+    assert_eq!(place.text("r/2").as_deref(), Some("2\n"));
+    place.undo(held.id);
+    assert_eq!(difference(&before, &place.files()), "");
+    place.sh("chmod 755 r");
+}
+
+#[test]
+fn a_store_on_another_mount_is_said_to_be_one() {
+    if let Ok(state) = std::env::var("CHANGES_TEST_FAR") {
+        let place = Place::new("echo one >a");
+        let store = agent_bash_changes::Store::open(state.as_ref()).unwrap();
+        let set = store.begin_trial("test", &place.root).unwrap();
+        fs::write(set.upper().join("a"), "two").unwrap();
+        let held = store.hold(set).unwrap();
+        assert_eq!(held.undo, agent_bash_core::changes::Undoable::No);
+        let error = store.commit("test", held.id).unwrap_err().to_string();
+        assert!(error.contains("is on another mount"), "{error}");
+        return assert_eq!(place.text("a").as_deref(), Some("one\n"));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = r#"mount -t tmpfs tmpfs "$1" && exec "$2" --exact trial::a_store_on_another_mount_is_said_to_be_one"#;
+    let output = std::process::Command::new("unshare")
+        .args(["-Urm", "sh", "-c", script, "sh"])
+        .arg(dir.path())
+        .arg(std::env::current_exe().unwrap())
+        .env("CHANGES_TEST_FAR", dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
 }
 
 #[test]
@@ -387,7 +438,7 @@ fn nothing_of_a_set_can_be_read_by_others() {
             .iter()
             .next()
             .unwrap_or_default();
-        if first != "upper" && first != "gone" {
+        if !["upper", "gone", "work"].iter().any(|own| first == *own) {
             assert_eq!(file.mode & 0o077, 0, "{path:?}");
         }
     }
@@ -410,4 +461,37 @@ fn a_root_around_the_store_or_within_it_is_refused() {
             .to_string();
         assert!(error.contains("cannot name a session"), "{error}");
     }
+}
+
+/// Whatever root may do: the same as somebody who is not.
+#[test]
+fn without_privileges_it_is_the_same() {
+    use std::os::unix::fs::PermissionsExt;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (program, work) = (dir.path().join("it"), dir.path().join("work"));
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::create_dir(&work).unwrap();
+    for (path, mode) in [(dir.path(), 0o755), (&program, 0o755), (&work, 0o777)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .args([
+            "trial::a_commit",
+            "trial::directories",
+            "trial::what_is_discarded",
+            "trace::",
+        ])
+        .env("TMPDIR", &work)
+        .env("HOME", &work)
+        .current_dir(&work)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("test trial::directories"), "{said}");
 }

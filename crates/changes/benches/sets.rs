@@ -1,0 +1,112 @@
+//! Costs of committing, undoing and listing, for each file: what an overlay would have written is put into the upper
+//! directory by hand. A plain program, as each measurement needs a tree of its own.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
+#![expect(clippy::disallowed_methods, reason = "it measures time")]
+
+use agent_bash_changes::{Recorder, Store, Touch};
+use agent_bash_core::changes::ChangesLevel;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Rounds per median.
+const ROUNDS: usize = 7;
+
+fn main() {
+    // `cargo test --benches` only checks that it runs.
+    let measured = std::env::args().any(|argument| argument == "--bench");
+    let (files, rounds) = if measured { (1000, ROUNDS) } else { (10, 1) };
+    let figures: Vec<Figures> = (0..rounds).map(|_| round(files)).collect();
+    let report = |name: &str, of: fn(&Figures) -> Duration, goal: &str| {
+        let mut times: Vec<Duration> = figures.iter().map(of).collect();
+        times.sort();
+        let each = times[times.len() / 2].as_secs_f64() * 1e6 / files as f64;
+        println!("{name:42} {each:8.1} µs a file   goal {goal}");
+    };
+    report("list what is held (scan of the upper)", |it| it.list, "15");
+    report(
+        "commit of changed files, with its syncs",
+        |it| it.commit,
+        "50 + sync",
+    );
+    report("  of which the syncs alone", |it| it.sync, "-");
+    report("undo, with its syncs", |it| it.undo, "30 + sync");
+    report("record an append (a copy of 10 bytes)", |it| it.record, "-");
+    report("record a deletion (a link)", |it| it.record_name, "-");
+    report("list what was traced", |it| it.finish, "15");
+}
+
+struct Figures {
+    list: Duration,
+    commit: Duration,
+    sync: Duration,
+    undo: Duration,
+    record: Duration,
+    record_name: Duration,
+    finish: Duration,
+}
+
+fn time<T>(act: impl FnOnce() -> T) -> (Duration, T) {
+    let begun = Instant::now();
+    let value = act();
+    (begun.elapsed(), value)
+}
+
+fn round(files: usize) -> Figures {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let root = dir.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let write = |dir: &Path, text: &str| {
+        for n in 0..files {
+            fs::write(dir.join(n.to_string()), text).unwrap();
+        }
+    };
+    write(&root, "0123456789");
+    let store = Store::open(&dir.path().join("state")).unwrap();
+    let set = store.begin_trial("bench", &root).unwrap();
+    write(&set.upper(), "9876543210");
+    let id = set.id();
+    let (list, _) = time(|| store.hold(set).unwrap());
+    let (sync, ()) = time(|| {
+        let open = fs::File::open(dir.path()).unwrap();
+        rustix::fs::syncfs(&open).unwrap();
+    });
+    let (commit, _) = time(|| store.commit("bench", id).unwrap());
+    let (undo, _) = time(|| store.undo("bench", id, &[], false).unwrap());
+
+    let set = store
+        .begin_trace("bench", &root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    let mut before = |from: usize, to: usize, touch| {
+        time(|| {
+            for n in from..to {
+                recorder.before(&root.join(n.to_string()), touch).unwrap();
+            }
+        })
+        .0
+    };
+    let record = before(0, files / 2, Touch::Content) * 2;
+    let record_name = before(files / 2, files, Touch::Name) * 2;
+    for n in 0..files {
+        let path = root.join(n.to_string());
+        if n < files / 2 {
+            fs::write(path, "more").unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    recorder.finish().unwrap();
+    let (finish, _) = time(|| store.finish(set).unwrap());
+    Figures {
+        list,
+        commit,
+        sync,
+        undo,
+        record,
+        record_name,
+        finish,
+    }
+}

@@ -1,0 +1,72 @@
+//! Directories of an upper directory that their owner may not read or change: to look into them they are opened, and what
+//! they were is written down before.
+
+use crate::beneath::Tree;
+use crate::codec::Wire;
+use crate::seen::Seen;
+use agent_bash_os::PrivateDir;
+use rustix::fs::{AtFlags, Mode, chmodat};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The file with the permissions, by paths in the set's directory.
+const FILE: &str = "modes";
+
+/// What an owner needs for a directory.
+const ALL: u32 = 0o700;
+
+/// The permissions of directories that were opened.
+#[derive(Debug)]
+pub(crate) struct Modes {
+    known: HashMap<Vec<u8>, u32>,
+    file: File,
+}
+
+impl Modes {
+    pub(crate) fn read(set: &PrivateDir) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        match set.read(FILE) {
+            Ok(mut file) => _ = file.read_to_end(&mut bytes)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => drop(set.create_new(FILE)?),
+            Err(error) => return Err(error),
+        }
+        let mut known = HashMap::new();
+        let mut rest = &bytes[..];
+        while let Some((path, mode)) = Wire::get(&mut rest) {
+            // What was first is what the call has left.
+            known.entry(path).or_insert(mode);
+        }
+        let file = set.write(FILE, true)?;
+        Ok(Self { known, file })
+    }
+
+    /// Opens a directory, if it is not open to its owner.
+    pub(crate) fn open(&mut self, tree: &mut Tree, at: &Path, seen: &Seen) -> io::Result<()> {
+        let mode = seen.permissions();
+        if mode & ALL == ALL || rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        let path = at.as_os_str().as_bytes().to_vec();
+        let mut bytes = Vec::new();
+        (path.clone(), mode).put(&mut bytes);
+        self.file.write_all(&bytes)?;
+        self.known.entry(path).or_insert(mode);
+        let (dir, name) = tree.parent(at)?;
+        chmodat(dir, name, Mode::from_raw_mode(mode | ALL), AtFlags::empty())?;
+        Ok(())
+    }
+
+    /// What a directory looked like before it was opened.
+    pub(crate) fn before(&self, at: &Path, seen: Seen) -> Seen {
+        match self.known.get(at.as_os_str().as_bytes()) {
+            Some(mode) if seen.is_dir() && seen.permissions() == mode | ALL => Seen {
+                mode: (seen.mode & !0o7777) | mode,
+                ..seen
+            },
+            _ => seen,
+        }
+    }
+}
