@@ -1,7 +1,7 @@
 //! What a box adds to a system call: one that passes by its number, and one whose arguments the filter looks at.
 
 use crate::median;
-use crate::started::{In, SIDES, plan, start};
+use crate::started::{In, Launcher, SIDES, plan};
 use std::io::Read;
 use std::process::Stdio;
 use std::time::Instant;
@@ -12,7 +12,7 @@ pub(crate) const INSIDE: &str = "--calls";
 const ROUNDS: usize = 40;
 const CALLS: u32 = 100_000;
 
-pub(crate) fn rows() {
+pub(crate) fn rows(launcher: &Launcher) {
     let place = tempfile::tempdir().unwrap();
     let own = std::env::current_exe().unwrap();
     let own = own.to_str().unwrap();
@@ -23,7 +23,7 @@ pub(crate) fn rows() {
             let how = plan
                 .as_ref()
                 .map_or(In::Nothing, |plan| In::Box(Some(plan), &[]));
-            let (mut child, _) = start(how, &[own, INSIDE], |program| {
+            let (mut child, _) = launcher.start(how, &[own, INSIDE], |program| {
                 program.stdout(Stdio::piped());
             });
             let mut text = String::new();

@@ -1,7 +1,7 @@
 //! Closing a box: the rules, the namespaces, and a shell that does nothing else.
 
 use crate::median;
-use crate::started::{In, SIDES, plan, start};
+use crate::started::{In, Launcher, SIDES, plan};
 use agent_bash_sandbox::{Level, Network, Plan, Tier};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ const ROUNDS: usize = 300;
 const RULES: usize = 100;
 const MOUNTS: usize = 17;
 
-pub(crate) fn rows() {
+pub(crate) fn rows(launcher: &Launcher) {
     let place = tempfile::tempdir().unwrap();
     let place = fs::canonicalize(place.path()).unwrap();
-    steps(&place);
-    cold(&place);
+    steps(launcher, &place);
+    cold(launcher, &place);
 }
 
 /// The steps, by what they add to a launcher that does nothing.
-fn steps(place: &Path) {
+fn steps(launcher: &Launcher, place: &Path) {
     let many = directories(place, "rule", RULES - rules_of_every_box());
     let workspace = place.join("workspace");
     let protected = directories(&workspace, "protected", MOUNTS - 1);
@@ -34,7 +34,7 @@ fn steps(place: &Path) {
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..ROUNDS {
         for (plan, times) in plans.iter().zip(&mut times) {
-            let (mut child, took) = start(In::Box(*plan, &[]), &["/bin/true"], |_| {});
+            let (mut child, took) = launcher.start(In::Box(*plan, &[]), &["/bin/true"], |_| {});
             times.push(took);
             child.wait().unwrap();
         }
@@ -52,7 +52,7 @@ fn steps(place: &Path) {
 }
 
 /// `bash -c true`, from its start to its end.
-fn cold(place: &Path) {
+fn cold(launcher: &Launcher, place: &Path) {
     let workspace = place.join("project");
     fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
     let plans = SIDES.map(|(_, tier)| tier.map(|tier| plan(tier, &workspace)));
@@ -63,7 +63,7 @@ fn cold(place: &Path) {
                 .as_ref()
                 .map_or(In::Nothing, |plan| In::Box(Some(plan), &[]));
             let begun = Instant::now();
-            let (mut child, _) = start(how, &["/bin/bash", "-c", "true"], |_| {});
+            let (mut child, _) = launcher.start(how, &["/bin/bash", "-c", "true"], |_| {});
             child.wait().unwrap();
             times.push(begun.elapsed().as_secs_f64() * 1e6);
         }

@@ -3,7 +3,8 @@
 //! The sides alternate in one run, as the machine's own speed changes by the minute; the ratio of the medians is what
 //! counts. Of what runs for long there is the ratio of CPU times too, for machines that do something else as well.
 //!
-//! A plain program without criterion, because it is also the launcher, and what runs in the box.
+//! A plain program without criterion, because it is also the launcher, and what runs in the box. `--launcher PATH`
+//! measures another one: `agent-bash` itself, which is linked to start faster.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,6 +18,8 @@ mod closing;
 mod started;
 mod work;
 
+use started::Launcher;
+
 /// The median.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -26,18 +29,22 @@ fn median(values: &mut [f64]) -> f64 {
 fn main() {
     agent_bash_sandbox::init();
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let only = words.next();
-    if only.as_deref() == Some(calls::INSIDE) {
-        return calls::inside();
+    let (mut only, mut launcher) = (None, Launcher("/proc/self/exe".into()));
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            calls::INSIDE => return calls::inside(),
+            "--launcher" => launcher = Launcher(words.next().unwrap().into()),
+            _ => only = Some(word),
+        }
     }
     let wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
     if wanted("closing") {
-        closing::rows();
+        closing::rows(&launcher);
     }
     if wanted("calls") {
-        calls::rows();
+        calls::rows(&launcher);
     }
     if wanted("work") {
-        work::rows();
+        work::rows(&launcher);
     }
 }

@@ -14,6 +14,9 @@ pub(crate) const SIDES: [(&str, Option<Tier>); 3] = [
     ("full", Some(Tier::Full)),
 ];
 
+/// The program that becomes a launcher: this one, or the one that is meant to be measured.
+pub(crate) struct Launcher(pub(crate) PathBuf);
+
 /// How to start a program.
 #[derive(Clone, Copy)]
 pub(crate) enum In<'a> {
@@ -33,44 +36,47 @@ pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
     resolve(&Wanted::new(Level::WorkspaceWrite), &facts).unwrap()
 }
 
-/// Starts it; with the time in microseconds until it runs.
-pub(crate) fn start(
-    how: In<'_>,
-    words: &[&str],
-    prepare: impl FnOnce(&mut Command),
-) -> (Child, f64) {
-    let begun = Instant::now();
-    let mut program = Command::new(words[0]);
-    let launched = match how {
-        In::Nothing => {
-            program.args(&words[1..]);
-            None
+impl Launcher {
+    /// Starts a program; with the time in microseconds until it runs.
+    pub(crate) fn start(
+        &self,
+        how: In<'_>,
+        words: &[&str],
+        prepare: impl FnOnce(&mut Command),
+    ) -> (Child, f64) {
+        let begun = Instant::now();
+        let mut program = Command::new(words[0]);
+        let launched = match how {
+            In::Nothing => {
+                program.args(&words[1..]);
+                None
+            }
+            In::Box(plan, own) => {
+                let order = Order {
+                    plan: plan.cloned(),
+                    trial: None,
+                    trace: false,
+                    own: own.to_vec(),
+                    env: Vec::new(),
+                    inherited: Vec::new(),
+                    network: None,
+                };
+                let start = Start::new(&order).unwrap();
+                program = Command::new(&self.0);
+                program
+                    .arg0(Start::name())
+                    .args(start.words(OsStr::new(words[0]), OsStr::new(words[0])))
+                    .args(&words[1..]);
+                Some(start)
+            }
+        };
+        program.stdin(Stdio::null()).stdout(Stdio::null());
+        prepare(&mut program);
+        let child = program.spawn().unwrap();
+        if let Some(start) = launched {
+            let pid = i32::try_from(child.id()).unwrap();
+            start.report(pid, Duration::from_secs(5)).unwrap();
         }
-        In::Box(plan, own) => {
-            let order = Order {
-                plan: plan.cloned(),
-                trial: None,
-                trace: false,
-                own: own.to_vec(),
-                env: Vec::new(),
-                inherited: Vec::new(),
-                network: None,
-            };
-            let start = Start::new(&order).unwrap();
-            program = Command::new("/proc/self/exe");
-            program
-                .arg0(Start::name())
-                .args(start.words(OsStr::new(words[0]), OsStr::new(words[0])))
-                .args(&words[1..]);
-            Some(start)
-        }
-    };
-    program.stdin(Stdio::null()).stdout(Stdio::null());
-    prepare(&mut program);
-    let child = program.spawn().unwrap();
-    if let Some(start) = launched {
-        let pid = i32::try_from(child.id()).unwrap();
-        start.report(pid, Duration::from_secs(5)).unwrap();
+        (child, begun.elapsed().as_secs_f64() * 1e6)
     }
-    (child, begun.elapsed().as_secs_f64() * 1e6)
 }

@@ -1,7 +1,7 @@
 //! What people run: git, reading a tree, an incremental build; in a clone of this very repository.
 
 use crate::median;
-use crate::started::{In, SIDES, plan, start};
+use crate::started::{In, Launcher, SIDES, plan};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ const ROWS: [Row; 3] = [
     },
 ];
 
-pub(crate) fn rows() {
+pub(crate) fn rows(launcher: &Launcher) {
     let place = tempfile::tempdir().unwrap();
     let workspace = fs::canonicalize(place.path()).unwrap().join("clone");
     let repository = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -51,18 +51,18 @@ pub(crate) fn rows() {
         .status();
     assert!(cloned.unwrap().success());
     for row in ROWS {
-        compare(&row, &workspace);
+        compare(launcher, &row, &workspace);
     }
 }
 
-fn compare(row: &Row, workspace: &Path) {
+fn compare(launcher: &Launcher, row: &Row, workspace: &Path) {
     let plans = SIDES.map(|(_, tier)| tier.map(|tier| plan(tier, workspace)));
     let own = [workspace.join("target")];
     fs::create_dir_all(&own[0]).unwrap();
     let mut times = [const { [const { Vec::new() }; 2] }; 3];
     let run = |how, script| {
         let (begun, spent) = (Instant::now(), spent());
-        let (mut child, _) = start(how, &["/bin/bash", "-c", script], |program| {
+        let (mut child, _) = launcher.start(how, &["/bin/bash", "-c", script], |program| {
             program
                 .current_dir(workspace)
                 .env("CARGO_TARGET_DIR", &own[0])
