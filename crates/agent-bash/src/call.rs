@@ -99,9 +99,16 @@ pub(crate) enum Ended {
     /// It has ended.
     Ran(Box<Ran>),
     /// It continues in the background.
-    Detached(Job),
+    Detached(Box<Detached>),
     /// Its outcome is unknown, because of a panic.
     Lost(Panicked),
+}
+
+/// A call that continues as a job.
+pub(crate) struct Detached {
+    pub(crate) job: Job,
+    /// The box that it is in, or was let out of.
+    pub(crate) boxed: Option<Boxed>,
 }
 
 /// A call that was started and has ended.

@@ -147,7 +147,14 @@ async fn stages(
     changing.as_mut().map_or(Ok(()), Changing::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
-        return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
+        let stdin = request.stdin;
+        let mut ended = background::start(&**jobs, &spec, stdin, boxed, output, cancel).await?;
+        if let Ended::Ran(ran) = &mut ended
+            && let Some(boxed) = &mut ran.boxed
+        {
+            boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
+        }
+        return Ok(ended);
     }
     let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await;
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;

@@ -150,6 +150,32 @@ impl Confined {
     }
 }
 
+/// The box of a job, as it was observed when its shell started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JobBox {
+    /// How much it can write.
+    pub level: SandboxLevel,
+    /// What network it has.
+    pub network: Network,
+    /// How much of the promise is enforced.
+    pub enforced: Enforced,
+    /// What of it is not.
+    pub missing: Vec<Lack>,
+}
+
+impl JobBox {
+    /// The box with this plan, of which this was observed.
+    pub fn new(plan: &Plan, report: &Report) -> Self {
+        Self {
+            level: plan.level.into(),
+            network: plan.network,
+            enforced: Enforced::but_for(&report.missing),
+            missing: report.missing.clone(),
+        }
+    }
+}
+
 /// What a request asks for in place of what the settings say. What is left out stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -197,11 +223,9 @@ impl Sandboxed {
         Self {
             level,
             network,
-            enforced: match &missing {
-                None => Enforced::Nothing,
-                Some(missing) if missing.is_empty() => Enforced::Full,
-                Some(_) => Enforced::Partial,
-            },
+            enforced: missing
+                .as_deref()
+                .map_or(Enforced::Nothing, Enforced::but_for),
             missing: missing.unwrap_or_default(),
             escalated: false,
             network_refused: confined.and_then(|confined| confined.network_refused),
@@ -221,6 +245,17 @@ pub enum Enforced {
     Partial,
     /// The call was let out of the box.
     Nothing,
+}
+
+impl Enforced {
+    /// What a box enforces that lacks this.
+    fn but_for(missing: &[Lack]) -> Self {
+        if missing.is_empty() {
+            Self::Full
+        } else {
+            Self::Partial
+        }
+    }
 }
 
 /// A file to which access was denied, as far as can be told.

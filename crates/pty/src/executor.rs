@@ -12,7 +12,7 @@ use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
 use agent_bash_process::BoxWatch;
-use agent_bash_process::supervisor::{ShellBox, ShellStart, StartError, TerminalStart};
+use agent_bash_process::supervisor::{ShellBox, ShellStart, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
@@ -105,11 +105,11 @@ impl PtyExecutor {
         );
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        let (pid, enforced) = supervised
+        let pid = supervised
             .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
-            .map_err(|error| match error {
-                StartError::Sandbox(reason) => NotStarted::Sandbox { reason },
+            .map_err(|error| match NotStarted::from(error) {
+                no_box @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => no_box,
                 other => failed(other),
             })?;
         let signals = Signals {
@@ -129,7 +129,7 @@ impl PtyExecutor {
                 clock: Arc::clone(&options.clock),
             },
             options,
-            sandbox: BoxWatch::of(enforced, spec.sandbox.as_deref(), pid),
+            sandbox: BoxWatch::of(supervised.enforced().cloned(), spec.sandbox.as_deref(), pid),
             supervised,
             script,
             watchdog,

@@ -1,6 +1,7 @@
 //! A second host for the tests of background jobs: starts the same job several times, reports each, and runs until
 //! its stdin ends or it is killed.
 
+use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Cancel, Environment, RunSpec, Shell};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -14,9 +15,13 @@ use std::time::Duration;
 fn main() -> Result<(), Box<dyn Error>> {
     let token = supervisor::init();
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [directory, count, script] = &args[..] else {
-        return Err("usage: exec-test-jobs DIRECTORY COUNT SCRIPT".into());
+    let [directory, count, script, plan @ ..] = &args[..] else {
+        return Err("usage: exec-test-jobs DIRECTORY COUNT SCRIPT [PLAN OF THEIR BOX]".into());
     };
+    let plan: Option<Plan> = plan
+        .first()
+        .map(|plan| serde_json::from_str(plan))
+        .transpose()?;
     let clock = Arc::new(SystemClock::new());
     let jobs = Jobs::new(JobsOptions::new(directory, clock.clone()));
     let cache = ShellCache::new(ShellCacheOptions {
@@ -34,6 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             changes: BTreeMap::new(),
         })
         .grace(Duration::from_millis(300))
+        .sandbox(plan.map(Arc::new))
         .enter_cwd(false);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,9 +1,11 @@
 //! Starts a command that continues in the background. Keeping track of it, and ending it later, is up to
 //! `agent-bash-exec`.
 
-use crate::call::{Ended, Ran};
+use crate::call::{Detached, Ended, Ran};
 use crate::changes::Changed;
 use crate::refusal::Refusal;
+use crate::sandbox::Boxed;
+use crate::stage::sandbox;
 use crate::wiring::JobStarter;
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StdinMode, StreamId,
@@ -19,6 +21,7 @@ pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,
     stdin: StdinMode,
+    boxed: Option<Boxed>,
     output: CallOutput,
     cancel: &Cancel,
 ) -> Result<Ended, Refusal> {
@@ -35,7 +38,7 @@ pub(crate) async fn start(
             other => Refusal::NotStarted(NotStarted::new(other.to_string())),
         })?;
     let (ending, after, length) = match &job.state {
-        JobState::Running => return Ok(Ended::Detached(job)),
+        JobState::Running => return Ok(Ended::Detached(Box::new(Detached { job, boxed }))),
         JobState::Ended(end) => {
             let after = end.ended_at.0.saturating_sub(job.started_at.0);
             (end.ending.clone(), Duration::from_millis(after), end.length)
@@ -45,7 +48,11 @@ pub(crate) async fn start(
             (Ending::Lost { reason }, Duration::ZERO, u64::MAX)
         }
     };
-    let ran = ended_at_once(&job, ending, after, output, length);
+    let mut ran = ended_at_once(&job, ending, after, output, length);
+    ran.outcome.sandbox = boxed
+        .as_ref()
+        .and_then(|boxed| sandbox::observed(boxed, &job));
+    ran.boxed = boxed;
     Ok(Ended::Ran(Box::new(ran)))
 }
 

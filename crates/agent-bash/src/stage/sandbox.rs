@@ -5,8 +5,11 @@ mod denied;
 use crate::refusal::{NotConfined, Refusal};
 use crate::sandbox::{Boxed, Escalation, Lacking, Prepared, SandboxSettings};
 use crate::wiring::Wiring;
-use agent_bash_core::sandbox::{Network, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown};
+use agent_bash_core::sandbox::{
+    Confined, Network, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
+};
 use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use agent_bash_exec::Job;
 use agent_bash_policy::SafeLevel;
 use agent_bash_sandbox::Facts;
 use agent_bash_sink::SinkReport;
@@ -216,6 +219,20 @@ pub(crate) async fn result(
         }
     }
     said
+}
+
+/// What the result of a call that goes on as a job says of its box.
+pub(crate) fn of_job(boxed: &Boxed, job: &Job) -> Sandboxed {
+    let mut said = Sandboxed::new(boxed.level, boxed.network, observed(boxed, job).as_ref());
+    said.escalated = boxed.escalated;
+    said
+}
+
+/// What was observed of the box of a job.
+pub(crate) fn observed(boxed: &Boxed, job: &Job) -> Option<Confined> {
+    let tier = boxed.plan.as_ref()?.tier;
+    let missing = job.sandbox.as_ref()?.missing.clone();
+    Some(Confined::new(Report { tier, missing }))
 }
 
 /// What whoever reads the result should know of it.

@@ -1,6 +1,6 @@
 //! Turns the outcome into the result: status, counts, notices, and the text made from them.
 
-use crate::call::{Account, Call, Ended, Ran};
+use crate::call::{Account, Call, Detached, Ended, Ran};
 use crate::layout::{self, End, Facts};
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
@@ -10,7 +10,6 @@ use crate::wiring::Wiring;
 use agent_bash_core::{
     ArtifactEnd, Ending, Notice, NoticeKind, Outcome, Status, ToolResult, Window,
 };
-use agent_bash_exec::Job;
 use agent_bash_sink::{CallReport, SinkReport};
 use std::iter;
 use std::path::Path;
@@ -22,7 +21,7 @@ const BROKEN_PIPE: i32 = 13;
 pub(crate) async fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
     let (result, refusal) = match ended {
         Ok(Ended::Ran(ran)) => return finished(tool, call, *ran).await,
-        Ok(Ended::Detached(job)) => (detached(tool, call, job), None),
+        Ok(Ended::Detached(it)) => (detached(tool, call, *it), None),
         Ok(Ended::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
@@ -73,7 +72,12 @@ pub(crate) fn unshaped(tool: &Wiring, cwd: &Path, started: bool, panicked: &Pani
     }
 }
 
-fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
+fn detached(tool: &Wiring, mut call: Call, Detached { job, boxed }: Detached) -> ToolResult {
+    let sandbox = boxed.map(|boxed| {
+        let said = sandbox::of_job(&boxed, &job);
+        call.notices.extend(sandbox::notices(&boxed, tool, &said));
+        said
+    });
     let output = job.output.as_deref().map(shown).unwrap_or_default();
     let status = Status::MovedToBackground {
         job: job.id,
@@ -83,6 +87,7 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
     };
     let mut result = without_output(tool, call, End::Ran(&status), status.clone());
     result.started_at = job.started_at;
+    result.sandbox = sandbox;
     result
 }
 

@@ -2,6 +2,7 @@
 
 use crate::scripted::{Scripted, builder};
 use agent_bash::JobStarter;
+use agent_bash::core::sandbox::{JobBox, Lack, Report};
 use agent_bash::core::{
     Cancel, JobId, NotStarted, Profile, RunSpec, Status, Timestamp, ToolResult,
 };
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Pretends to start jobs.
-struct Starter {
+pub(crate) struct Starter {
     state: JobState,
     output: PathBuf,
     room: bool,
@@ -48,12 +49,19 @@ impl JobStarter for Starter {
             stdin: false,
             state: self.state.clone(),
             started_at: Timestamp(1000),
+            sandbox: spec.sandbox.as_deref().map(|plan| {
+                let report = Report {
+                    tier: plan.tier,
+                    missing: vec![Lack::Stat],
+                };
+                JobBox::new(plan, &report)
+            }),
             left: Vec::new(),
         })
     }
 }
 
-fn starter(state: JobState, output: &Path) -> Arc<Starter> {
+pub(crate) fn starter(state: JobState, output: &Path) -> Arc<Starter> {
     Arc::new(Starter {
         state,
         output: output.into(),

@@ -1,6 +1,6 @@
 //! Turns survivors of a call into a job.
 
-use crate::jobs::entry::Entry;
+use crate::jobs::entry::{Entry, observed_box};
 use crate::jobs::registry::{Locked, NewJob};
 use crate::jobs::{JobError, JobKind, Jobs};
 use agent_bash_call::{Adoption, SurvivorRegistry};
@@ -79,6 +79,7 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
         output: adoption.output.files().first().copied().and_then(path_of),
         stdin: false,
         started_at: adoption.started_at,
+        sandbox: observed_box(adoption.spec, adoption.supervised),
     })
 }
 

@@ -1,9 +1,10 @@
 //! A job's files, and the state of the job that follows from them.
 
 use crate::jobs::{Job, JobKind, JobState};
-use agent_bash_core::{JobId, Timestamp};
-use agent_bash_process::supervisor::JobEnd;
+use agent_bash_core::sandbox::JobBox;
+use agent_bash_core::{JobId, RunSpec, Timestamp};
 use agent_bash_process::supervisor::job_directory::{END, ENTRY, OUTPUT};
+use agent_bash_process::supervisor::{JobEnd, Supervised};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -31,6 +32,17 @@ pub(super) struct Entry {
     pub(super) output: Option<PathBuf>,
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
+    /// The box that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sandbox: Option<JobBox>,
+}
+
+/// The box of a shell below this supervisor.
+pub(super) fn observed_box(spec: &RunSpec, supervised: &Supervised) -> Option<JobBox> {
+    Some(JobBox::new(
+        spec.sandbox.as_deref()?,
+        supervised.enforced()?,
+    ))
 }
 
 /// A job's directory and the files read from it.
@@ -95,6 +107,7 @@ impl Record {
             },
             state: self.state.clone(),
             started_at: entry.started_at,
+            sandbox: entry.sandbox.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is told of a job.
 
+use agent_bash_core::sandbox::JobBox;
 use agent_bash_core::{JobId, Survivor, Timestamp};
 use agent_bash_process::supervisor::JobEnd;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct Job {
     pub state: JobState,
     /// When its script was handed over; for survivors, that of their call.
     pub started_at: Timestamp,
+    /// The box that it is in; `None` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<JobBox>,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,7 +1,7 @@
 //! Starts a job: a waiting shell is handed over to its own supervisor along with the script.
 
 use crate::call::script_file;
-use crate::jobs::entry::Entry;
+use crate::jobs::entry::{Entry, observed_box};
 use crate::jobs::{Job, JobError, JobKind, Jobs, Reserved};
 use crate::pool::WaitingShell;
 use agent_bash_call::{RefusedHandoff, ScriptFile, Unstarted};
@@ -125,6 +125,7 @@ impl Jobs {
             output: None,
             stdin: stdin.is_some(),
             started_at: self.options.clock.wall(),
+            sandbox: observed_box(spec, &supervised),
         };
         let new = &reserved.new;
         new.make_output()

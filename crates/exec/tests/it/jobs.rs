@@ -8,6 +8,7 @@
 )]
 
 mod adopting;
+mod boxed;
 mod ending;
 mod feeding;
 mod hosts;

@@ -2,6 +2,7 @@
 
 mod from;
 
+use agent_bash::core::sandbox::JobBox;
 use agent_bash::core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -171,6 +172,9 @@ pub struct JobData {
     pub state: JobProgress,
     /// When its script was started.
     pub started_at: Timestamp,
+    /// The sandbox that it is in; absent for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<JobBox>,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

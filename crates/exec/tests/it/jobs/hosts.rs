@@ -11,10 +11,16 @@ use std::process::{Child, Stdio};
 
 /// Another host that starts these jobs, and runs until it is killed.
 fn host(world: &World, count: u32, script: &str) -> Child {
+    host_with(world, count, script, &[])
+}
+
+/// The same with further arguments.
+pub(crate) fn host_with(world: &World, count: u32, script: &str, more: &[&str]) -> Child {
     command(env!("CARGO_BIN_EXE_exec-test-jobs"))
         .arg(world.registry())
         .arg(count.to_string())
         .arg(script)
+        .args(more)
         .envs([world.census.variable()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -22,7 +28,7 @@ fn host(world: &World, count: u32, script: &str) -> Child {
         .unwrap()
 }
 
-fn lines(host: &mut Child, count: usize) -> Vec<String> {
+pub(crate) fn lines(host: &mut Child, count: usize) -> Vec<String> {
     let out = BufReader::new(host.stdout.as_mut().unwrap());
     out.lines().take(count).map(Result::unwrap).collect()
 }

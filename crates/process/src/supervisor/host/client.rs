@@ -8,6 +8,7 @@ use crate::supervisor::VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
+use agent_bash_core::sandbox::Report;
 use agent_bash_sandbox::{Entrance, Networks};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
@@ -48,6 +49,8 @@ pub struct Supervised {
     directories: Option<PathBuf>,
     /// How its last shell was started.
     pub(super) last: Option<ShellStart>,
+    /// What is enforced by that shell's box, if it is in one.
+    pub(super) enforced: Option<Report>,
     /// It was told to keep its processes when its host ends.
     keeps: bool,
     /// It must be reaped before this program exits.
@@ -78,6 +81,7 @@ impl Supervised {
             changes: Vec::new(),
             directories: None,
             last: None,
+            enforced: None,
             keeps: false,
             unreaped,
         }
@@ -118,6 +122,11 @@ impl Supervised {
             .unzip();
         start.network = part;
         Ok((start, socket))
+    }
+
+    /// What is enforced by the box of its last shell; `None` for a shell in no box.
+    pub fn enforced(&self) -> Option<&Report> {
+        self.enforced.as_ref()
     }
 
     /// Waits for its hello, if that was not received yet.

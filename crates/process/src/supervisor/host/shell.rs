@@ -133,6 +133,7 @@ impl Supervised {
                 held_back,
                 unwatched,
             } => {
+                self.enforced.clone_from(&sandbox);
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
                     return Err(StartError::Gone);

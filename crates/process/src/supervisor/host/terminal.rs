@@ -3,12 +3,11 @@
 use super::client::Supervised;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
-use agent_bash_core::sandbox::Report;
 use std::os::fd::{AsFd, BorrowedFd};
 
 impl Supervised {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
-    /// file offset. Returns its pid, and what is enforced by its box, if it has one. Only for a supervisor that has not had a shell yet, nor will have another.
+    /// file offset. Returns its pid. Only for a supervisor that has not had a shell yet, nor will have another.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
@@ -16,7 +15,7 @@ impl Supervised {
         &mut self,
         start: TerminalStart,
         script: BorrowedFd<'_>,
-    ) -> Result<(u32, Option<Report>), StartError> {
+    ) -> Result<u32, StartError> {
         let (shell, network) = self.completed(start.start)?;
         let start = TerminalStart {
             start: shell,
@@ -27,14 +26,16 @@ impl Supervised {
             .chain(network.iter().map(AsFd::as_fd))
             .collect();
         let order = Order::StartOnTerminal(start);
-        self.ask(&order, &fds, |event| match event {
+        let started = self.ask(&order, &fds, |event| match event {
             Event::Started { pid, sandbox, .. } => Some(Ok((pid, sandbox))),
             Event::BoxLacks { what } => Some(Err(StartError::SandboxLacks(what))),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
             _ => None,
-        })
-        .await?
+        });
+        let (pid, enforced) = started.await??;
+        self.enforced = enforced;
+        Ok(pid)
     }
 }

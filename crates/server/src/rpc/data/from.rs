@@ -82,6 +82,7 @@ impl From<Job> for JobData {
             stdin: job.stdin,
             state: job.state.into(),
             started_at: job.started_at,
+            sandbox: job.sandbox,
             left: job.left,
         }
     }

@@ -1,0 +1,127 @@
+//! Jobs in a box: they stay in it, whoever is still there, and it is told of them.
+
+use super::hosts::{host_with, lines};
+use super::world::World;
+use crate::support::{Collect, soon};
+use agent_bash_core::sandbox::{Enforced, JobBox, Network, Plan, SandboxLevel, Tier};
+use agent_bash_core::{Cancel, Ending, Executor, JobId, RunSpec, SessionName};
+use agent_bash_exec::{Job, JobKind, JobState, JobStdin, ShellCache};
+use agent_bash_test_kit::place::{Place, TIERS};
+use std::fs;
+
+/// Waits for a file, then writes in the workspace and beside it.
+fn writes_later(place: &Place) -> String {
+    format!(
+        "until [[ -e go ]]; do sleep .01; done; {}",
+        place.writes("late")
+    )
+}
+
+/// Lets it write. What was written.
+async fn written(place: &Place) -> (bool, bool) {
+    fs::write(place.workspace.join("go"), "").unwrap();
+    assert!(soon(|| place.written("late").0).await);
+    // It comes after that, if at all.
+    place.written("late")
+}
+
+fn boxed(world: &World, place: &Place, script: &str, tier: Tier) -> RunSpec {
+    place.boxed(world.spec(script), tier)
+}
+
+fn told(job: &Job) -> (SandboxLevel, Network, Enforced) {
+    let JobBox {
+        level,
+        network,
+        enforced,
+        missing,
+        ..
+    } = job.sandbox.as_ref().unwrap();
+    assert_eq!(missing.is_empty(), *enforced == Enforced::Full, "{job:?}");
+    (*level, *network, *enforced)
+}
+
+fn in_workspace(tier: Tier) -> (SandboxLevel, Network, Enforced) {
+    let enforced = match tier {
+        Tier::Base => Enforced::Partial,
+        Tier::Full => Enforced::Full,
+    };
+    (SandboxLevel::WorkspaceWrite, Network::Off, enforced)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_stays_in_its_box() {
+    for tier in TIERS {
+        for stdin in [JobStdin::Null, JobStdin::Pipe] {
+            let (world, place) = (World::new(), Place::new());
+            let spec = boxed(&world, &place, &place.writes("x"), tier);
+            let job = world.try_start(&spec, stdin).await.unwrap();
+            assert_eq!(world.end(&job.id).await.ending, Ending::Exited { code: 1 });
+            assert_eq!(place.written("x"), (true, false));
+            for job in [job.clone(), world.again().show(&job.id).unwrap()] {
+                assert_eq!(told(&job), in_workspace(tier));
+            }
+            // Without a box the same job writes both, and nothing is told.
+            let job = world.try_start(&spec.sandbox(None), stdin).await.unwrap();
+            assert_eq!(world.end(&job.id).await.ending, Ending::Exited { code: 0 });
+            assert_eq!(place.written("x"), (true, true));
+            assert_eq!(job.sandbox, None);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_stays_in_its_box_when_its_host_is_killed() {
+    for tier in TIERS {
+        let (world, place) = (World::new(), Place::new());
+        let plan = Plan {
+            tier,
+            ..place.plan()
+        };
+        let plan = serde_json::to_string(&plan).unwrap();
+        let script = format!("cd {}; {}", place.workspace.display(), writes_later(&place));
+        let mut host = host_with(&world, 1, &script, &[&plan]);
+        lines(&mut host, 1);
+        host.kill().unwrap();
+        host.wait().unwrap();
+        assert_eq!(written(&place).await, (true, false));
+        let id = JobId("1".into());
+        assert_eq!(world.end(&id).await.ending, Ending::Exited { code: 1 });
+        assert_eq!(place.written("late"), (true, false));
+        assert_eq!(told(&world.again().show(&id).unwrap()), in_workspace(tier));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_stays_in_its_box() {
+    for tier in TIERS {
+        for session in [None, Some(SessionName("a".into()))] {
+            let (mut world, place) = (World::new(), Place::new());
+            let script = format!("({}; sleep 1000) & echo left", writes_later(&place));
+            let spec = boxed(&world, &place, &script, tier).session(session);
+            let (mut out, cancel) = (Collect::default(), Cancel::new());
+            let outcome = world.cache.run(&spec, &mut out, &cancel).await.unwrap();
+            let id = outcome.survivors[0].job.clone().unwrap();
+            let job = world.jobs.show(&id).unwrap();
+            assert_eq!(
+                (job.kind, &job.state),
+                (JobKind::Adopted, &JobState::Running)
+            );
+            assert_eq!(told(&job), in_workspace(tier));
+            // Its host ends.
+            world.cache = ShellCache::new(crate::support::options());
+            assert_eq!(written(&place).await, (true, false));
+            let asleep = || {
+                world
+                    .census
+                    .commands()
+                    .iter()
+                    .any(|one| one.name == "sleep")
+            };
+            assert!(soon(asleep).await);
+            assert_eq!(place.written("late"), (true, false));
+            world.kill(&id).await;
+            world.census.assert_empty_soon("its end").await;
+        }
+    }
+}
