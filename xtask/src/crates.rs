@@ -221,6 +221,7 @@ pub(crate) const CRATES: &[Crate] = &[
         package: "agent-bash-tui",
         workspace: &["agent-bash", "agent-bash-render"],
         third_party: &[
+            "async-trait",
             "crossterm",
             "futures-core",
             "ratatui",

@@ -172,6 +172,11 @@ impl BashTool {
         self.wiring.terminal.is_some()
     }
 
+    /// The box of its calls, unless one asks for another.
+    pub fn sandbox(&self) -> &SandboxSettings {
+        &self.wiring.sandbox.settings
+    }
+
     /// What a box of its calls enforces here, whether or not they run in one.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! sequence in it takes effect.
 //!
 //! Views: [`Overlay`] (a command on its own terminal), [`ToolCard`] and [`BangCard`] (a command and the end of its
-//! output), [`Pager`] and [`JobsPanel`]. Supporting types: [`OutputText`] (bounded, styled output), [`Theme`], and
+//! output), [`Pager`], [`JobsPanel`] and [`Question`]. Supporting types: [`OutputText`] (bounded, styled output), [`Theme`], and
 //! [`key_input()`] with [`OverlayKeys`] (what keys mean).
 
 mod bang_card;
@@ -17,6 +17,7 @@ mod output_text;
 mod overlay;
 mod overlay_keys;
 mod pager;
+mod question;
 mod screen_view;
 mod sgr;
 mod spell;
@@ -34,6 +35,7 @@ pub use output_text::{OutputLimits, OutputRows, OutputText};
 pub use overlay::{Overlay, OverlayState};
 pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
+pub use question::Question;
 pub use screen_view::ScreenView;
 pub use spell::SPINNER_STEP;
 pub use theme::Theme;

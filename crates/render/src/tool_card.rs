@@ -4,6 +4,7 @@ use crate::card_frame::{Body, CardFrame, dotted, railed};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use crate::{CardState, OutputLimits, OutputText, Theme, spell};
+use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{NoticeKind, Status, ToolResult, TruncatedBy};
 use ratatui::style::Style;
@@ -18,6 +19,9 @@ const COLLAPSED_COMMAND: usize = 3;
 
 /// Survivors that are listed.
 const SURVIVORS: usize = 3;
+
+/// Denied accesses that are listed.
+const DENIED: usize = 3;
 
 /// Columns before a card's text.
 const RAIL: usize = 2;
@@ -65,6 +69,13 @@ pub enum Remark {
         command: String,
         /// The job it became, if it was adopted.
         job: Option<String>,
+    },
+    /// An access that the sandbox denied.
+    Denied {
+        /// The file.
+        path: String,
+        /// What was denied.
+        access: Access,
     },
     /// A tool that is better suited.
     UseTool(String),
@@ -353,6 +364,16 @@ impl Remark {
                     theme.warning,
                 )
             }
+            Self::Denied { path, access } => {
+                let what = match access {
+                    Access::Read => "read",
+                    Access::Write => "written",
+                };
+                (
+                    format!("⊘ cannot be {what} in the sandbox: {}", one_line(path)),
+                    theme.warning,
+                )
+            }
             Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
             Self::Notice(text) => (format!("[{text}]"), theme.dim),
         };
@@ -389,11 +410,27 @@ fn remarks(result: &ToolResult) -> Vec<Remark> {
             "and {more} more processes are still running"
         )));
     }
+    let denied = result.sandbox.iter().flat_map(|said| &said.denied);
+    remarks.extend(denied.clone().take(DENIED).map(|denied| Remark::Denied {
+        path: denied.path.clone(),
+        access: denied.access,
+    }));
+    let more = denied.count().saturating_sub(DENIED);
+    if more > 0 {
+        remarks.push(Remark::Notice(format!("and {more} more were denied")));
+    }
     remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
-    // Survivors have remarks of their own.
-    let told = result.notices.iter().filter(|notice| {
-        notice.kind.is_for_model() && !matches!(notice.kind, NoticeKind::Survivors { .. })
-    });
+    // These have remarks of their own.
+    let has_own = |kind: &NoticeKind| {
+        matches!(
+            kind,
+            NoticeKind::Survivors { .. } | NoticeKind::SandboxDenied { .. }
+        )
+    };
+    let told = result
+        .notices
+        .iter()
+        .filter(|notice| notice.kind.is_for_model() && !has_own(&notice.kind));
     remarks.extend(told.map(|notice| Remark::Notice(notice.text.clone())));
     remarks
 }

@@ -2,15 +2,19 @@
 //! [`Effect`]s, and their results come back as [`News`].
 
 mod news;
+mod questions;
 
 pub(crate) use news::News;
+pub(crate) use questions::said_of;
 
+use crate::app::questions::Questions;
 use crate::console::{Console, Handled};
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::prompt::Prompt;
 use crate::redraw::Redraw;
 use crate::transcript::{Card, EntryId, Transcript};
+use agent_bash::SandboxSettings;
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::session::parse_bang;
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
@@ -55,6 +59,9 @@ pub(crate) struct App {
     pub(crate) cwd: String,
     /// Details about the tool.
     pub(crate) about: String,
+    /// The sandbox of calls.
+    pub(crate) sandbox: SandboxSettings,
+    questions: Questions,
     pub(crate) redraw: Arc<Redraw>,
     effects: Vec<Effect>,
 }
@@ -123,6 +130,8 @@ impl App {
             running_jobs: 0,
             cwd,
             about,
+            sandbox: SandboxSettings::default(),
+            questions: Questions::default(),
             redraw: Arc::default(),
             effects: Vec::new(),
         }
@@ -135,6 +144,9 @@ impl App {
 
     /// Handles an event of the host's terminal.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) {
+        if self.questions.event(event, now) {
+            return;
+        }
         if let Some(console) = &mut self.console {
             match console.event(event, now) {
                 Handled::Here => return,
@@ -223,6 +235,7 @@ impl App {
                 self.effects.push(Effect::ListJobs);
             }
             (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
+            (KeyCode::F(4), _) => self.again_outside(now),
             (KeyCode::F(1), _) => self.help = true,
             (KeyCode::Char('?'), _) if self.prompt.is_empty() => self.help = true,
             (KeyCode::PageUp, CTRL) => self.page(false),
@@ -260,14 +273,14 @@ impl App {
             self.prompt.clear();
             return;
         }
-        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
-        let waker = Waker::from(Arc::clone(&self.redraw));
         if let Some(bang) = parse_bang(&text) {
             if self.bang.is_some() {
                 let busy = agent_bash::session::BangError::AlreadyRunning;
                 self.message = Some(busy.to_string());
                 return;
             }
+            let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
+            let waker = Waker::from(Arc::clone(&self.redraw));
             let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
             let entry = self
                 .transcript
@@ -285,19 +298,25 @@ impl App {
                     Some("A command is already running. Press Esc to cancel it first.".to_owned());
                 return;
             }
-            let request = Request::new(text.clone()).pty(self.terminal);
-            let card = ToolCard::new(text.trim());
-            let entry = self
-                .transcript
-                .start(Card::Tool(Box::new(card)), &live, waker, now);
-            self.call = Some(entry);
-            self.effects.push(Effect::Call {
-                entry,
-                request,
-                live,
-            });
+            self.start_call(Request::new(text), now);
         }
         self.prompt.sent();
+    }
+
+    fn start_call(&mut self, request: Request, now: Duration) {
+        let request = request.pty(self.terminal);
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
+        let waker = Waker::from(Arc::clone(&self.redraw));
+        let card = ToolCard::new(request.command.trim());
+        let entry = self
+            .transcript
+            .start(Card::Tool(Box::new(card)), &live, waker, now);
+        self.call = Some(entry);
+        self.effects.push(Effect::Call {
+            entry,
+            request,
+            live,
+        });
     }
 
     fn toggle_terminal(&mut self) {

@@ -1,6 +1,8 @@
 use super::*;
+use crate::approvals::Asked;
 use crate::calls::CallEnd;
 use crate::transcript::Entry;
+use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
 
 const NOW: Duration = Duration::ZERO;
@@ -197,4 +199,71 @@ fn an_idle_interface_waits_for_nothing() {
         app.transcript.current().map(Entry::command),
         Some("sleep 9")
     );
+}
+
+fn wish() -> SandboxRequest {
+    SandboxRequest {
+        level: Some(SandboxLevel::Off),
+        network: None,
+        writable: Vec::new(),
+        reason: "it must".to_owned(),
+    }
+}
+
+#[test]
+fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
+    let mut app = app(None);
+    let key = |app: &mut App, c, now| {
+        let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
+        app.event(&Event::Key(key), now);
+    };
+    let early = Duration::from_millis(100);
+    let later = Duration::from_secs(1);
+    for (answer, allowed) in [('y', true), ('n', false)] {
+        let (asked, mut answered) = Asked::of("x", wish());
+        app.ask(asked, NOW);
+        key(&mut app, answer, early);
+        key(&mut app, 'x', later);
+        assert!(answered.try_recv().is_err(), "nothing was answered");
+        key(&mut app, answer, later);
+        assert_eq!(answered.try_recv(), Ok(allowed));
+    }
+    assert!(app.prompt.is_empty(), "no key went elsewhere");
+    // The next one needs its own answer, and what nobody waits for is gone.
+    let (first, mut answered) = Asked::of("x", wish());
+    let (over, answer_of_over) = Asked::of("x", wish());
+    let (last, mut answered_last) = Asked::of("x", wish());
+    for asked in [first, over, last] {
+        app.ask(asked, NOW);
+    }
+    drop(answer_of_over);
+    key(&mut app, 'y', later);
+    key(&mut app, 'y', later);
+    assert_eq!(answered.try_recv(), Ok(true));
+    assert!(answered_last.try_recv().is_err());
+    key(&mut app, 'n', later + later);
+    assert_eq!(answered_last.try_recv(), Ok(false));
+    key(&mut app, 'z', later + later);
+    assert_eq!(app.prompt.text(), "z");
+}
+
+#[test]
+fn a_call_is_made_again_outside_of_the_sandbox() {
+    let again = |app: &mut App| press(app, KeyCode::F(4), KeyModifiers::NONE);
+    let mut app = app(None);
+    assert!(again(&mut app).is_empty(), "there is none");
+    enters(&mut app, "ls");
+    let call = app.call.unwrap();
+    assert!(again(&mut app).is_empty());
+    ended(&mut app, call);
+    app.effects();
+    assert!(again(&mut app).is_empty(), "it was not in one");
+    app.sandbox.level = SandboxLevel::ReadOnly;
+    let effects = again(&mut app);
+    let [Effect::Call { request, .. }] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(request.command, "ls");
+    let wanted = request.sandbox.as_ref().unwrap();
+    assert_eq!(wanted.level, Some(SandboxLevel::Off));
 }

@@ -1,6 +1,6 @@
 //! The screen layout: transcript, rule, prompt, status line, and panels on top of them.
 
-use crate::app::App;
+use crate::app::{App, said_of};
 use agent_bash_render::Overlay;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -23,6 +23,7 @@ const HELP: &[(&str, &str)] = &[
     ("ctrl+f", "full output in the pager"),
     ("ctrl+g", "background jobs"),
     ("ctrl+t", "commands on a terminal, or not"),
+    ("f4", "again, outside of the sandbox"),
     ("pgup pgdn  wheel", "scroll"),
     ("ctrl+l", "clear the screen"),
     ("ctrl+z", "suspend"),
@@ -69,6 +70,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     if let Some(console) = &mut app.console {
         console.draw(frame, Overlay::area(area), now, &theme);
     }
+    app.draw_question(frame, area);
 }
 
 /// The rule above the prompt; says how far the view is scrolled back.
@@ -110,6 +112,9 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     };
     if !app.about.is_empty() {
         say(app.about.clone(), theme.dim);
+    }
+    if let Some(sandbox) = said_of(&app.sandbox) {
+        say(sandbox, theme.accent);
     }
     if app.terminal == Some(true) {
         say("terminal".to_owned(), theme.accent);

@@ -1,8 +1,10 @@
 use super::*;
 use crate::app::{App, News};
+use crate::approvals::Asked;
 use crate::calls::CallEnd;
 use crate::jobs_state::JobsState;
 use crate::pager_state::{self, PagerState};
+use agent_bash::core::sandbox::{Network, SandboxLevel, SandboxRequest};
 use agent_bash::sink::FileView;
 use agent_bash_render::Theme;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -57,6 +59,20 @@ fn states() -> Vec<(&'static str, App)> {
     refused.news(News::Ended { entry, end });
     enters(&mut refused, "!sleep 9");
     enters(&mut refused, "!ls");
+    let mut sandboxed = app();
+    sandboxed.sandbox.level = SandboxLevel::WorkspaceWrite;
+    let mut asked = app();
+    asked.sandbox.level = SandboxLevel::ReadOnly;
+    let wanted = SandboxRequest {
+        level: Some(SandboxLevel::WorkspaceWrite),
+        network: Some(Network::On),
+        writable: vec!["~/.cargo".to_owned()],
+        reason: "crates are downloaded".to_owned(),
+    };
+    let (question, answer) = Asked::of("cargo build", wanted);
+    asked.ask(question, Duration::ZERO);
+    // Its call waits as long as this is drawn.
+    std::mem::forget(answer);
     let mut help = app();
     help.help = true;
     let mut jobs = app();
@@ -71,6 +87,8 @@ fn states() -> Vec<(&'static str, App)> {
         ("idle", app()),
         ("running", running),
         ("refused", refused),
+        ("sandboxed", sandboxed),
+        ("asked", asked),
         ("help", help),
         ("no_jobs", jobs),
         ("typing", typing),

@@ -4,6 +4,7 @@
 mod effects;
 
 use crate::app::{App, Effect, News};
+use crate::approvals::{Approvals, Asked};
 use crate::console::size_in;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
@@ -44,6 +45,7 @@ pub(crate) struct EventLoop {
     session: Arc<Session>,
     clock: Arc<dyn Clock>,
     terminals: Option<Terminals>,
+    approvals: Option<Approvals>,
     stop: Cancel,
     news: UnboundedReceiver<News>,
     tell: UnboundedSender<News>,
@@ -61,6 +63,7 @@ enum Woken {
     News(Box<News>),
     Console(PtyStatus),
     Started(agent_bash::pty::PtySession),
+    Asked(Asked),
     Printed,
     Time,
     Stopped,
@@ -73,6 +76,7 @@ impl EventLoop {
             clock,
             theme,
             terminals,
+            approvals,
             on_terminal,
             stop,
         } = options;
@@ -80,12 +84,14 @@ impl EventLoop {
         let terminal = terminals.as_ref().map(|_| on_terminal);
         let about = session.tool().profile().name.as_str();
         let about = if about == "standard" { "" } else { about };
-        let app = App::new(theme, terminal, shown_cwd(&session), about.to_owned());
+        let mut app = App::new(theme, terminal, shown_cwd(&session), about.to_owned());
+        app.sandbox.clone_from(session.tool().sandbox());
         Self {
             app,
             session,
             clock,
             terminals,
+            approvals,
             stop,
             news,
             tell,
@@ -125,6 +131,7 @@ impl EventLoop {
                 }
                 Woken::Console(status) => self.console_changed(&status, now),
                 Woken::Started(session) => self.app.console_started(session, now),
+                Woken::Asked(asked) => self.app.ask(asked, now),
                 Woken::Printed => {}
                 Woken::Time => {
                     self.app.expire(now);
@@ -179,6 +186,12 @@ impl EventLoop {
                     None => std::future::pending().await,
                 }
             } => Woken::Started(session),
+            asked = async {
+                match &mut self.approvals {
+                    Some(approvals) => approvals.asked().await,
+                    None => std::future::pending().await,
+                }
+            } => Woken::Asked(asked),
             status = async {
                 match console {
                     Some(console) => console.session.changed().await,

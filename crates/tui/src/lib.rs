@@ -6,6 +6,7 @@
 //! commands may do and how they run is decided in `agent-bash`, how things look in `agent-bash-render`.
 
 mod app;
+mod approvals;
 mod calls;
 mod console;
 mod draw;
@@ -22,6 +23,7 @@ mod terminals;
 mod transcript;
 
 pub use agent_bash_render::Theme;
+pub use approvals::Approvals;
 pub use options::{TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;

@@ -1,5 +1,6 @@
 //! The configuration of the interface, and its errors.
 
+use crate::approvals::Approvals;
 use crate::terminals::Terminals;
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
@@ -19,6 +20,8 @@ pub struct TuiOptions {
     /// Terminals for commands; their executor must be the one the session's tool was built with. `None` if it has
     /// none.
     pub terminals: Option<Terminals>,
+    /// Where calls ask whether they may leave their sandbox; the tool must have its approver. `None` if it has another.
+    pub approvals: Option<Approvals>,
     /// Whether commands run on terminals from the start.
     pub on_terminal: bool,
     /// Ends the interface, as a signal does.

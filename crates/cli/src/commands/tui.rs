@@ -14,7 +14,7 @@ use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::PtyOptions;
 use agent_bash::session::SessionOptions;
-use agent_bash_tui::{Terminals, TuiOptions};
+use agent_bash_tui::{Approvals, Terminals, TuiOptions};
 use anyhow::Context;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -48,9 +48,11 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     );
     let terminals = Terminals::new(terminals.with_jobs(session::jobs(start, &name)));
     let executor = terminals.executor();
+    let approvals = Approvals::new();
+    let approver = approvals.approver();
     let options = SessionOptions::many_calls(name, supervisor);
     let session = Session::open_with(&settings, start.host.clone(), options, |builder| {
-        builder.terminal(executor)
+        builder.terminal(executor).approver(approver)
     })?;
     let session = Arc::new(session);
     let offers_terminal = session.tool().offers_terminal();
@@ -59,6 +61,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         clock,
         theme: theme(args.theme, &start.host),
         terminals: offers_terminal.then_some(terminals),
+        approvals: Some(approvals),
         on_terminal,
         stop: called_off.cancel().clone(),
     })

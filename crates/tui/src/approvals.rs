@@ -1,0 +1,237 @@
+//! Asks the person at the interface whether a call may have more than the sandbox allows.
+
+use agent_bash::core::sandbox::SandboxRequest;
+use agent_bash::{Approval, Approver, Proposal, SandboxSettings};
+use async_trait::async_trait;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+/// What a call is told that may not.
+const DENIED: &str = "the person at the terminal does not allow this call to leave the sandbox; run it within that, or ask what to do";
+
+/// Passes questions to whoever shows them. Give [`Approvals::approver`] to the tool's builder, and this value to
+/// [`crate::run`]. Calls that ask for no more than the sandbox allows are not asked about.
+pub struct Approvals {
+    approver: Arc<Asking>,
+    asked: UnboundedReceiver<Asked>,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) command: String,
+    pub(crate) reason: String,
+    /// What it asks for.
+    pub(crate) wanted: SandboxRequest,
+    answer: oneshot::Sender<bool>,
+}
+
+struct Asking {
+    ask: UnboundedSender<Asked>,
+}
+
+impl Approvals {
+    /// Nobody is asked before a tool has its approver.
+    pub fn new() -> Self {
+        let (ask, asked) = unbounded_channel();
+        Self {
+            approver: Arc::new(Asking { ask }),
+            asked,
+        }
+    }
+
+    /// For [`agent_bash::BashToolBuilder::approver`].
+    pub fn approver(&self) -> Arc<dyn Approver> {
+        Arc::clone(&self.approver) as _
+    }
+
+    /// The next question. Cancel safe.
+    pub(crate) async fn asked(&mut self) -> Asked {
+        match self.asked.recv().await {
+            Some(asked) => asked,
+            // Cannot happen: the approver, which is owned here, holds the sender.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Approvals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Approvals").finish_non_exhaustive()
+    }
+}
+
+impl Asked {
+    /// A question of a test, and where its answer goes.
+    #[cfg(test)]
+    pub(crate) fn of(command: &str, wanted: SandboxRequest) -> (Self, oneshot::Receiver<bool>) {
+        let (answer, answered) = oneshot::channel();
+        let asked = Self {
+            command: command.to_owned(),
+            reason: wanted.reason.clone(),
+            wanted,
+            answer,
+        };
+        (asked, answered)
+    }
+
+    /// Ends the wait of the call, if it still waits.
+    pub(crate) fn answer(self, allowed: bool) {
+        let _ = self.answer.send(allowed);
+    }
+
+    /// Whether the call was cancelled, so that nobody waits for the answer.
+    pub(crate) fn is_over(&self) -> bool {
+        self.answer.is_closed()
+    }
+
+    /// What would be loosened: its name, what is in force, what is asked for.
+    pub(crate) fn changes(&self, own: &SandboxSettings) -> Vec<[String; 3]> {
+        let SandboxRequest {
+            level,
+            network,
+            writable,
+            ..
+        } = &self.wanted;
+        let mut changes = Vec::new();
+        let mut add = |name: &str, own: &str, wanted: &str| {
+            changes.push([name, own, wanted].map(str::to_owned));
+        };
+        if let Some(level) = level.filter(|level| *level != own.level) {
+            add("level", own.level.word(), level.word());
+        }
+        if let Some(network) = network.filter(|network| *network != own.network) {
+            add("network", own.network.word(), network.word());
+        }
+        for path in writable {
+            add("writable", "", path);
+        }
+        changes
+    }
+}
+
+#[async_trait]
+impl Approver for Asking {
+    async fn approve(&self, _: &Proposal<'_>) -> Approval {
+        Approval::Allow
+    }
+
+    async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
+        let (answer, answered) = oneshot::channel();
+        let wanted = proposal.request.sandbox.clone();
+        let asked = wanted.map(|wanted| Asked {
+            command: proposal.command.to_owned(),
+            reason: reason.to_owned(),
+            wanted,
+            answer,
+        });
+        let is_asked = asked.is_some_and(|asked| self.ask.send(asked).is_ok());
+        // Whoever shows it may be gone, now or before it was answered.
+        if is_asked && answered.await == Ok(true) {
+            return Approval::Allow;
+        }
+        Approval::Deny {
+            reason: DENIED.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::core::sandbox::{Network, SandboxLevel};
+    use agent_bash::core::{Cancel, Request, Status};
+    use agent_bash::process::SystemClock;
+    use agent_bash::{BashTool, ESCALATION_RULE, Escalation, HostContext, profiles};
+    use agent_bash_test_kit::FaultyExecutor;
+
+    /// A tool whose executor says that it ran by panicking.
+    fn tool(approvals: &Approvals) -> BashTool {
+        let host = HostContext::capture("/".into());
+        let clock = Arc::new(SystemClock::new());
+        BashTool::builder(profiles::STANDARD, host, Arc::new(FaultyExecutor), clock)
+            .sandbox(SandboxSettings {
+                level: SandboxLevel::ReadOnly,
+                escalation: Escalation::Ask,
+                ..SandboxSettings::default()
+            })
+            .approver(approvals.approver())
+            .build()
+    }
+
+    async fn call(tool: &BashTool, cancel: &Cancel) -> Status {
+        let mut request = Request::new("x");
+        request.sandbox = Some(SandboxRequest {
+            level: Some(SandboxLevel::Off),
+            network: None,
+            writable: Vec::new(),
+            reason: "it must".to_owned(),
+        });
+        tool.execute(request, cancel).await.status
+    }
+
+    #[tokio::test]
+    async fn a_call_waits_for_the_answer() {
+        let mut approvals = Approvals::new();
+        let tool = tool(&approvals);
+        for allowed in [false, true] {
+            let cancel = Cancel::new();
+            let answered = async {
+                let asked = approvals.asked().await;
+                assert_eq!((&*asked.command, &*asked.reason), ("x", "it must"));
+                let changes = asked.changes(tool.sandbox());
+                assert_eq!(changes, [["level", "read_only", "off"]]);
+                asked.answer(allowed);
+            };
+            let (status, ()) = tokio::join!(call(&tool, &cancel), answered);
+            let was_refused =
+                matches!(&status, Status::Blocked { rule, .. } if rule == ESCALATION_RULE);
+            assert_eq!(was_refused, !allowed, "{status:?}");
+            assert_eq!(matches!(status, Status::Lost { .. }), allowed, "{status:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_call_wants_no_answer_and_without_anybody_it_is_no() {
+        let mut approvals = Approvals::new();
+        let tool = tool(&approvals);
+        let cancel = Cancel::new();
+        let asked = async {
+            let asked = approvals.asked().await;
+            assert!(!asked.is_over());
+            cancel.cancel();
+            asked
+        };
+        let (status, asked) = tokio::join!(call(&tool, &cancel), asked);
+        assert_eq!(status, Status::Cancelled);
+        assert!(asked.is_over());
+        drop(approvals);
+        let status = call(&tool, &Cancel::new()).await;
+        assert!(matches!(status, Status::Blocked { .. }), "{status:?}");
+    }
+
+    #[test]
+    fn what_is_as_it_was_is_no_change() {
+        let wanted = SandboxRequest {
+            level: Some(SandboxLevel::ReadOnly),
+            network: Some(Network::On),
+            writable: vec!["/a".to_owned()],
+            reason: String::new(),
+        };
+        let (asked, _) = Asked::of("x", wanted);
+        let own = SandboxSettings {
+            level: SandboxLevel::ReadOnly,
+            ..SandboxSettings::default()
+        };
+        let wanted = [["network", "off", "on"], ["writable", "", "/a"]];
+        assert_eq!(asked.changes(&own), wanted);
+    }
+}
