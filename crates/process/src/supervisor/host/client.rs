@@ -107,8 +107,15 @@ impl Supervised {
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
+        // A box has a temporary directory of its own, which the host's does not replace, but a call's own variable may.
+        let is_boxed = start
+            .sandbox
+            .as_ref()
+            .is_some_and(|kept| kept.plan.is_some());
+        let inherited = self.changes.iter();
+        let inherited = inherited.filter(|(name, _)| !is_boxed || name != "TMPDIR");
         // The call's own changes come last: they take precedence.
-        start.env_changes.splice(0..0, self.changes.iter().cloned());
+        start.env_changes.splice(0..0, inherited.cloned());
         if let Some(kept) = &start.sandbox {
             self.directories = Some(kept.directory.clone());
         }
