@@ -2,24 +2,26 @@
 //! [`Effect`]s, and their results come back as [`News`].
 
 mod news;
-mod questions;
 
 pub(crate) use news::News;
-pub(crate) use questions::said_of;
 
-use crate::app::questions::Questions;
+use crate::approvals::Asked;
 use crate::console::{Console, Handled};
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::prompt::Prompt;
+use crate::questions::Questions;
 use crate::redraw::Redraw;
 use crate::transcript::{Card, EntryId, Transcript};
 use agent_bash::SandboxSettings;
+use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::session::parse_bang;
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
 use agent_bash_render::{BangCard, Theme, ToolCard};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +30,9 @@ use std::time::Duration;
 
 /// Rows per wheel step.
 const WHEEL: isize = 3;
+
+/// The reason of a call that the person wants to run outside.
+const OWN_WISH: &str = "you asked for it (F4)";
 
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
@@ -301,6 +306,39 @@ impl App {
             self.start_call(Request::new(text), now);
         }
         self.prompt.sent();
+    }
+
+    /// A call wants to know whether it may have more.
+    pub(crate) fn ask(&mut self, asked: Asked, now: Duration) {
+        self.questions.push(asked, now);
+    }
+
+    /// The first question, over everything else.
+    pub(crate) fn draw_question(&self, frame: &mut Frame<'_>, area: Rect) {
+        self.questions.draw(frame, area, &self.sandbox, &self.theme);
+    }
+
+    /// Runs the selected call again, and asks for no sandbox.
+    fn again_outside(&mut self, now: Duration) {
+        let command = match self.transcript.current().map(|entry| &entry.card) {
+            Some(Card::Tool(card)) => card.command.clone(),
+            _ => return,
+        };
+        if self.sandbox.level == SandboxLevel::Off {
+            self.message = Some("calls run without a sandbox".to_owned());
+        } else if self.call.is_some() {
+            self.message =
+                Some("A command is already running. Press Esc to cancel it first.".to_owned());
+        } else {
+            let mut request = Request::new(command);
+            request.sandbox = Some(SandboxRequest {
+                level: Some(SandboxLevel::Off),
+                network: None,
+                writable: Vec::new(),
+                reason: OWN_WISH.to_owned(),
+            });
+            self.start_call(request, now);
+        }
     }
 
     fn start_call(&mut self, request: Request, now: Duration) {

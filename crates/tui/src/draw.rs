@@ -1,6 +1,7 @@
 //! The screen layout: transcript, rule, prompt, status line, and panels on top of them.
 
-use crate::app::{App, said_of};
+use crate::app::App;
+use crate::questions::said_of;
 use agent_bash_render::Overlay;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

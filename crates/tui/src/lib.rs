@@ -17,6 +17,7 @@ mod jobs_state;
 mod options;
 mod pager_state;
 mod prompt;
+mod questions;
 mod redraw;
 mod show;
 mod terminals;

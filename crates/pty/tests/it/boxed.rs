@@ -228,7 +228,7 @@ async fn without_a_box_nothing_runs() {
     });
     assert!(matches!(
         alone.confines().await,
-        Err(NotStarted::Sandbox { .. })
+        Err(NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. })
     ));
     assert_eq!(place.written("ran"), (false, false));
 }

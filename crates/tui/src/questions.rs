@@ -1,12 +1,9 @@
-//! Calls that wait for the person's answer, one after the other; and the key by which the person asks for more.
+//! Calls that wait for the person's answer, one after the other.
 
-use super::App;
 use crate::approvals::Asked;
-use crate::transcript::Card;
 use agent_bash::SandboxSettings;
-use agent_bash::core::Request;
-use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
-use agent_bash_render::Question;
+use agent_bash::core::sandbox::SandboxLevel;
+use agent_bash_render::{Question, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -16,12 +13,9 @@ use std::time::Duration;
 /// No key answers a question that has not been there for this long: it was meant for something else.
 const AT_LEAST: Duration = Duration::from_millis(600);
 
-/// The reason of a call that the person wants to run outside.
-const OWN_WISH: &str = "you asked for it (F4)";
-
 /// The questions that wait, the first one is shown.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub(crate) struct Questions {
     waiting: VecDeque<Asked>,
     /// Since when the first one is shown.
     since: Duration,
@@ -29,7 +23,7 @@ pub(super) struct Questions {
 
 impl Questions {
     /// Whether an event is for a question.
-    pub(super) fn event(&mut self, event: &Event, now: Duration) -> bool {
+    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> bool {
         self.forget_over(now);
         let Some(asked) = self.waiting.pop_front() else {
             return false;
@@ -48,7 +42,7 @@ impl Questions {
         true
     }
 
-    fn push(&mut self, asked: Asked, now: Duration) {
+    pub(crate) fn push(&mut self, asked: Asked, now: Duration) {
         self.forget_over(now);
         if self.waiting.is_empty() {
             self.since = now;
@@ -64,15 +58,21 @@ impl Questions {
         self.waiting.retain(|asked| !asked.is_over());
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, app: &App) {
+    pub(crate) fn draw(
+        &self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        own: &SandboxSettings,
+        theme: &Theme,
+    ) {
         let mut waiting = self.waiting.iter().filter(|asked| !asked.is_over());
         if let Some(asked) = waiting.next() {
             Question {
                 command: &asked.command,
-                changes: &asked.changes(&app.sandbox),
+                changes: &asked.changes(own),
                 reason: &asked.reason,
             }
-            .render(area, frame.buffer_mut(), &app.theme);
+            .render(area, frame.buffer_mut(), theme);
         }
     }
 }
@@ -83,41 +83,6 @@ fn answer_of(key: KeyEvent) -> Option<bool> {
         (KeyCode::Char('n' | 'N') | KeyCode::Esc, _)
         | (KeyCode::Char('c'), KeyModifiers::CONTROL) => Some(false),
         _ => None,
-    }
-}
-
-impl App {
-    /// A call wants to know whether it may have more.
-    pub(crate) fn ask(&mut self, asked: Asked, now: Duration) {
-        self.questions.push(asked, now);
-    }
-
-    /// The first question, over everything else.
-    pub(crate) fn draw_question(&self, frame: &mut Frame<'_>, area: Rect) {
-        self.questions.draw(frame, area, self);
-    }
-
-    /// Runs the selected call again, and asks for no sandbox.
-    pub(super) fn again_outside(&mut self, now: Duration) {
-        let command = match self.transcript.current().map(|entry| &entry.card) {
-            Some(Card::Tool(card)) => card.command.clone(),
-            _ => return,
-        };
-        if self.sandbox.level == SandboxLevel::Off {
-            self.message = Some("calls run without a sandbox".to_owned());
-        } else if self.call.is_some() {
-            self.message =
-                Some("A command is already running. Press Esc to cancel it first.".to_owned());
-        } else {
-            let mut request = Request::new(command);
-            request.sandbox = Some(SandboxRequest {
-                level: Some(SandboxLevel::Off),
-                network: None,
-                writable: Vec::new(),
-                reason: OWN_WISH.to_owned(),
-            });
-            self.start_call(request, now);
-        }
     }
 }
 
