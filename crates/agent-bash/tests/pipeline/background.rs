@@ -1,8 +1,9 @@
 //! Calls in background mode.
 
+use crate::sandbox::Case;
 use crate::scripted::{Scripted, builder};
 use agent_bash::JobStarter;
-use agent_bash::core::sandbox::{JobBox, Lack, Report};
+use agent_bash::core::sandbox::{JobBox, Lack, Report, SandboxLevel};
 use agent_bash::core::{
     Cancel, JobId, NotStarted, Profile, RunSpec, Status, Timestamp, ToolResult,
 };
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Pretends to start jobs.
-pub(crate) struct Starter {
+struct Starter {
     state: JobState,
     output: PathBuf,
     room: bool,
@@ -61,7 +62,7 @@ impl JobStarter for Starter {
     }
 }
 
-pub(crate) fn starter(state: JobState, output: &Path) -> Arc<Starter> {
+fn starter(state: JobState, output: &Path) -> Arc<Starter> {
     Arc::new(Starter {
         state,
         output: output.into(),
@@ -162,4 +163,30 @@ async fn a_job_that_was_not_started_says_why() {
         }
     );
     assert_eq!(result.text, reason);
+}
+
+#[tokio::test]
+async fn the_result_of_a_job_says_what_its_box_is() {
+    let end = json!({"ending": {"kind": "exited", "code": 0}, "ended_at": Timestamp(1010), "dropped_bytes": 0, "left": false,
+                     "length": 0});
+    let ended = JobState::Ended(serde_json::from_value(end).unwrap());
+    for state in [JobState::Running, ended] {
+        let mut case = Case::of(SandboxLevel::ReadOnly);
+        let jobs = starter(state.clone(), Path::new("/dev/null"));
+        let tool = case.tool(|builder| builder.jobs(jobs));
+        let request = json!({"command": "serve", "mode": "background"});
+        let result = tool.execute(request, &Cancel::new()).await;
+        let json = serde_json::to_value(&result).unwrap();
+        assert_eq!(
+            json["sandbox"],
+            json!({"level": "read_only", "network": "off", "enforced": "partial", "missing": ["stat"],
+                   "escalated": false, "denied": []}),
+            "{state:?}"
+        );
+        assert!(
+            result.text.contains("[The sandbox is partial here: stat.]"),
+            "{}",
+            result.text
+        );
+    }
 }

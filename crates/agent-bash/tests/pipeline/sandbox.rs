@@ -1,16 +1,14 @@
 //! The box of calls: what the executor is handed, what a request may change, and what is said of it. What a box holds
 //! is tested with the kernel, in `agent-bash-sandbox`.
 
-use crate::background::starter;
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::sandbox::{
     Confined, Enforced, Lack, Level, Network, Report, SandboxLevel, Tier,
 };
 use agent_bash::core::{
     AuditEntry, AuditLog, Cancel, Ending, Executor, NotStarted, NoticeKind, Outcome,
-    OutputConsumer, Profile, RunSpec, Status, StreamId, Timestamp, ToolResult,
+    OutputConsumer, Profile, RunSpec, Status, StreamId, ToolResult,
 };
-use agent_bash::exec::JobState;
 use agent_bash::session::{BangOptions, Session, SessionParts};
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, ESCALATION_RULE, Escalation, Lacking, Proposal,
@@ -77,7 +75,7 @@ impl Place {
 }
 
 /// A tool in the repository whose calls are confined like this.
-struct Case {
+pub(crate) struct Case {
     place: Place,
     profile: &'static Profile,
     own: SandboxSettings,
@@ -89,7 +87,7 @@ struct Case {
 }
 
 impl Case {
-    fn of(level: SandboxLevel) -> Self {
+    pub(crate) fn of(level: SandboxLevel) -> Self {
         Self {
             place: Place::new(),
             profile: &profiles::STANDARD,
@@ -108,7 +106,10 @@ impl Case {
         }
     }
 
-    fn tool(&mut self, add: impl FnOnce(BashToolBuilder) -> BashToolBuilder) -> BashTool {
+    pub(crate) fn tool(
+        &mut self,
+        add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
+    ) -> BashTool {
         let chunks = vec![(StreamId::Merged, self.output.clone().into_bytes())];
         let chunks = if self.profile.streams == agent_bash::core::Streams::Merged {
             chunks
@@ -182,32 +183,6 @@ async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result()
     assert!(second.notices.is_empty(), "{:?}", second.notices);
     // Waiting shells are kept by the plan.
     assert!(Arc::ptr_eq(&plan, &case.script.last().sandbox.unwrap()));
-}
-
-#[tokio::test]
-async fn the_result_of_a_job_says_what_its_box_is() {
-    let end = json!({"ending": {"kind": "exited", "code": 0}, "ended_at": Timestamp(1010), "dropped_bytes": 0, "left": false,
-                     "length": 0});
-    let ended = JobState::Ended(serde_json::from_value(end).unwrap());
-    for state in [JobState::Running, ended] {
-        let mut case = Case::of(SandboxLevel::ReadOnly);
-        let jobs = starter(state.clone(), Path::new("/dev/null"));
-        let tool = case.tool(|builder| builder.jobs(jobs));
-        let request = json!({"command": "serve", "mode": "background"});
-        let result = tool.execute(request, &Cancel::new()).await;
-        let json = serde_json::to_value(&result).unwrap();
-        assert_eq!(
-            json["sandbox"],
-            json!({"level": "read_only", "network": "off", "enforced": "partial", "missing": ["stat"],
-                   "escalated": false, "denied": []}),
-            "{state:?}"
-        );
-        assert!(
-            result.text.contains("[The sandbox is partial here: stat.]"),
-            "{}",
-            result.text
-        );
-    }
 }
 
 #[tokio::test]
