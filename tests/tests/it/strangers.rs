@@ -116,20 +116,27 @@ fn grow(source: &str, name: &str, first: &str) -> Result<String> {
     Ok(grown)
 }
 
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_all(&entry.path(), &copy)?;
+        } else {
+            fs::copy(entry.path(), copy)?;
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn what_somebody_else_wrote_compiles_after_core_has_grown() -> Result<()> {
     let packages = tempfile::tempdir()?;
     let grown = tempfile::tempdir()?;
     let grown = grown.path();
     let core = root().join("crates/core");
-    fs::create_dir_all(grown.join("crates/core/src"))?;
-    for entry in fs::read_dir(core.join("src"))? {
-        let entry = entry?;
-        fs::copy(
-            entry.path(),
-            grown.join("crates/core/src").join(entry.file_name()),
-        )?;
-    }
+    copy_all(&core.join("src"), &grown.join("crates/core/src"))?;
     fs::copy(
         core.join("Cargo.toml"),
         grown.join("crates/core/Cargo.toml"),
