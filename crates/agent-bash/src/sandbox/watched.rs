@@ -31,12 +31,10 @@ enum State {
 impl Watched {
     /// `stamp`: of this plan, now; `replaced`: what is not kept although it is there.
     pub(crate) fn before(plan: &Plan, stamp: &Stamp, replaced: &BTreeSet<PathBuf>) -> Self {
-        let keeps =
-            |path: &Path| plan.tier == Tier::Full && !replaced.contains(path) && !path.is_symlink();
         let state = |(path, found): (&Path, Option<Identity>)| {
             let state = match found {
                 None => State::Absent,
-                Some(found) if keeps(path) => State::Kept(found),
+                Some(found) if keeps(plan, found) && !replaced.contains(path) => State::Kept(found),
                 Some(_) => digest(path),
             };
             (path.to_owned(), state)
@@ -44,9 +42,12 @@ impl Watched {
         Self(stamp.protected().map(state).collect())
     }
 
-    /// Where nothing is protected.
-    pub(crate) fn nothing() -> Self {
-        Self(Vec::new())
+    /// As [`Self::before`], where nothing was replaced; `None` if that takes looking into files.
+    pub(crate) fn at_once(plan: &Plan, stamp: &Stamp) -> Option<Self> {
+        let mut found = stamp.protected().filter_map(|(_, found)| found);
+        found
+            .all(|found| keeps(plan, found))
+            .then(|| Self::before(plan, stamp, &BTreeSet::new()))
     }
 
     /// Whether there is nothing to look at.
@@ -64,6 +65,27 @@ impl Watched {
         let changed = self.0.into_iter().filter(is_changed);
         changed.map(|(path, _)| path).collect()
     }
+
+    /// As [`Self::changed`]; `None` if that takes asking a file system.
+    pub(crate) fn changed_as_known(&self) -> Option<Vec<PathBuf>> {
+        let mut changed = Vec::new();
+        for (path, before) in &self.0 {
+            let before = match before {
+                State::Absent => None,
+                State::Kept(found) => Some(*found),
+                State::Digest(_) => return None,
+            };
+            if Identity::known(path).ok()? != before {
+                changed.push(path.clone());
+            }
+        }
+        Some(changed)
+    }
+}
+
+/// Whether the kernel keeps the file as it is: nothing can be mounted over a link.
+fn keeps(plan: &Plan, found: Identity) -> bool {
+    plan.tier == Tier::Full && !found.is_link
 }
 
 fn digest(path: &Path) -> State {
