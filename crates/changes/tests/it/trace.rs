@@ -323,7 +323,15 @@ fn a_trace_whose_host_died_is_interrupted_and_can_be_taken_back() {
     place.sh("echo more >>a");
     let id = set.id();
     drop((recorder, set));
-    let changes = place.store().show(SESSION, id).unwrap();
+    // A test beside this one may be starting a process, which has the lock as well until it executes its program.
+    let mut changes = place.store().show(SESSION, id).unwrap();
+    for _ in 0..1000 {
+        if changes.state == ChangesState::Interrupted {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        changes = place.store().show(SESSION, id).unwrap();
+    }
     assert_eq!(
         (changes.state, changes.exact),
         (ChangesState::Interrupted, false)
