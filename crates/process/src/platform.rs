@@ -72,8 +72,14 @@ mod system {
     }
 
     pub(crate) fn known_path(path: &Path) -> std::io::Result<PathBuf> {
+        /// The kernel also gives up where somebody mounts or renames something at this moment.
+        const TRIES: usize = 8;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED)?;
+        let open = || openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);
+        let opened = (1..TRIES)
+            .map(|_| open())
+            .find(|opened| !matches!(opened, Err(Errno::AGAIN)))
+            .unwrap_or_else(open)?;
         std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
     }
 }
