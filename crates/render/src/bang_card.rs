@@ -1,8 +1,8 @@
 //! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
-use crate::card_frame::{Body, CardFrame};
+use crate::card_frame::{Body, CardFrame, Part, parts_that_fit};
 use crate::styled_line::wrapped;
-use crate::{OutputLimits, OutputText, Theme, spell};
+use crate::{CardChanges, OutputLimits, OutputText, Theme, spell};
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub struct BangCard {
     pub kept: Option<KeptOutput>,
     /// Further remarks, for example on survivors or on the state of the shell.
     pub notes: Vec<String>,
+    /// What it did to files.
+    pub changes: Option<CardChanges>,
 }
 
 /// The state of a bang command.
@@ -63,6 +65,7 @@ impl BangCard {
             output: OutputText::new(OutputLimits::BANG),
             kept: None,
             notes: Vec::new(),
+            changes: None,
         }
     }
 
@@ -158,6 +161,17 @@ impl BangCard {
         }
         for text in &self.notes {
             foot.extend(note(&format!("[{text}]"), theme.dim));
+        }
+        if let Some(changes) = &self.changes {
+            foot.extend(indented(changes.rows(inner, theme)));
+            let mark = changes.mark(theme);
+            foot.extend(mark.map(|spans| {
+                let part = Part { rank: 0, spans };
+                let mut line = Line::from(" ");
+                line.spans
+                    .extend(parts_that_fit(vec![part], inner, theme.dim));
+                line
+            }));
         }
         foot.push(rule(""));
         CardFrame { head, body, foot }

@@ -1,6 +1,7 @@
 //! The layout that cards share: some lines, then a window into the output, then some lines, each behind a rail.
 //! Only the visible rows are built.
 
+use crate::visible_text::shortened;
 use crate::{OutputText, Theme};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -76,14 +77,59 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
         .collect()
 }
 
-/// Words separated by dots, as in footers.
-pub(crate) fn dotted(words: Vec<Span<'static>>, between: Style) -> Vec<Span<'static>> {
+/// A part of a footer.
+pub(crate) struct Part {
+    /// Where there is little room, those of the highest rank go first; those of rank 0 stay.
+    pub(crate) rank: u8,
+    pub(crate) spans: Vec<Span<'static>>,
+}
+
+impl Part {
+    pub(crate) fn new(rank: u8, span: Span<'static>) -> Self {
+        let spans = vec![span];
+        Self { rank, spans }
+    }
+}
+
+/// The parts that there is room for, separated by dots; what stays is shortened if need be.
+pub(crate) fn parts_that_fit(
+    mut parts: Vec<Part>,
+    columns: usize,
+    between: Style,
+) -> Vec<Span<'static>> {
+    loop {
+        let spans = dotted(&parts, between);
+        let last = parts.iter().map(|part| part.rank).max().unwrap_or(0);
+        if last == 0 || spans.iter().map(Span::width).sum::<usize>() <= columns {
+            return fitting(spans, columns);
+        }
+        parts.retain(|part| part.rank != last);
+    }
+}
+
+fn dotted(parts: &[Part], between: Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
-    for word in words {
+    for part in parts {
         if !spans.is_empty() {
             spans.push(Span::styled(" · ", between));
         }
-        spans.push(word);
+        spans.extend(part.spans.iter().cloned());
     }
     spans
+}
+
+/// As many spans as fit, the last one shortened.
+fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
+    let mut left = columns;
+    let mut out = Vec::new();
+    for span in spans {
+        let width = span.width();
+        if width > left {
+            out.push(Span::styled(shortened(&span.content, left), span.style));
+            break;
+        }
+        left -= width;
+        out.push(span);
+    }
+    out
 }

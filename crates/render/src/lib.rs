@@ -9,6 +9,7 @@
 //! [`key_input()`] with [`OverlayKeys`] (what keys mean).
 
 mod bang_card;
+mod card_changes;
 mod card_frame;
 mod card_state;
 mod jobs_panel;
@@ -28,6 +29,7 @@ mod visible_text;
 
 pub use agent_bash_core as core;
 pub use bang_card::{BangCard, BangState, KeptOutput};
+pub use card_changes::CardChanges;
 pub use card_state::CardState;
 pub use jobs_panel::{JobRow, JobRowState, JobsPanel};
 pub use key_input::key_input;

@@ -1,9 +1,9 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
-use crate::card_frame::{Body, CardFrame, dotted, railed};
+use crate::card_frame::{Body, CardFrame, Part, parts_that_fit, railed};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
-use crate::{CardState, OutputLimits, OutputText, Theme, spell};
+use crate::{CardChanges, CardState, OutputLimits, OutputText, Theme, spell};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{NoticeKind, Status, ToolResult, TruncatedBy};
@@ -44,6 +44,8 @@ pub struct ToolCard {
     pub output: OutputText,
     /// Further remarks, one per line.
     pub remarks: Vec<Remark>,
+    /// What it did to files, or would do.
+    pub changes: Option<CardChanges>,
     /// A page of the full output, which an expanded card shows instead of `output`.
     pub page: Option<OutputPage>,
 }
@@ -105,6 +107,7 @@ impl ToolCard {
             timeout: None,
             output: OutputText::new(OutputLimits::CARD),
             remarks: Vec::new(),
+            changes: None,
             page: None,
         }
     }
@@ -116,6 +119,7 @@ impl ToolCard {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
         self.remarks = remarks(result);
+        self.changes = CardChanges::of_result(result);
         self.output.show_instead(None);
         let was_refused = matches!(
             result.status,
@@ -204,6 +208,9 @@ impl ToolCard {
         for remark in &self.remarks {
             foot.extend(railed(remark.rows(inner, theme), &rail));
         }
+        if let Some(changes) = &self.changes {
+            foot.extend(railed(changes.rows(inner, theme), &rail));
+        }
         foot.push(self.footer(inner, style, theme));
         CardFrame { head, body, foot }
     }
@@ -272,9 +279,9 @@ impl ToolCard {
         rows
     }
 
-    /// Duration, time limit, outcome.
+    /// Duration, time limit, changes, outcome. Where there is little room, the limit goes first, then the duration.
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
-        let mut words = Vec::new();
+        let mut parts = Vec::new();
         let was_started = !matches!(
             self.state,
             CardState::Ended(
@@ -284,12 +291,15 @@ impl ToolCard {
             )
         );
         if was_started {
-            words.push(Span::styled(spell::elapsed(self.elapsed), theme.dim));
+            let elapsed = Span::styled(spell::elapsed(self.elapsed), theme.dim);
+            parts.push(Part::new(2, elapsed));
             let limit = self
                 .timeout
                 .map(|limit| format!("Timeout: {}", spell::seconds(limit)));
-            words.extend(limit.map(|limit| Span::styled(limit, theme.dim)));
+            parts.extend(limit.map(|limit| Part::new(3, Span::styled(limit, theme.dim))));
         }
+        let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
+        parts.extend(mark.map(|spans| Part { rank: 1, spans }));
         let badge = match &self.state {
             CardState::Ended(Status::MovedToBackground { job, pid, .. }) => {
                 format!("in the background as job {job} (pid {pid})")
@@ -297,12 +307,10 @@ impl ToolCard {
             state => state.badge(),
         };
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
-        words.push(Span::styled(
-            badge,
-            if is_plain { theme.dim } else { style },
-        ));
+        let badge = Span::styled(badge, if is_plain { theme.dim } else { style });
+        parts.push(Part::new(0, badge));
         if self.state.is_live() {
-            words.push(Span::styled("esc to cancel", theme.dim));
+            parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
         }
         let rail = if self.state.is_live() {
             style
@@ -310,25 +318,9 @@ impl ToolCard {
             theme.rail
         };
         let mut line = Line::from(Span::styled("╰ ", rail));
-        line.spans.extend(fitting(dotted(words, theme.dim), inner));
+        line.spans.extend(parts_that_fit(parts, inner, theme.dim));
         line
     }
-}
-
-/// As many spans as fit, the last one shortened.
-fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
-    let mut left = columns;
-    let mut out = Vec::new();
-    for span in spans {
-        let width = span.width();
-        if width > left {
-            out.push(Span::styled(shortened(&span.content, left), span.style));
-            break;
-        }
-        left -= width;
-        out.push(span);
-    }
-    out
 }
 
 fn page_line(page: &OutputPage, theme: &Theme) -> Span<'static> {
@@ -424,7 +416,9 @@ fn remarks(result: &ToolResult) -> Vec<Remark> {
     let has_own = |kind: &NoticeKind| {
         matches!(
             kind,
-            NoticeKind::Survivors { .. } | NoticeKind::SandboxDenied { .. }
+            NoticeKind::Survivors { .. }
+                | NoticeKind::SandboxDenied { .. }
+                | NoticeKind::Changes { .. }
         )
     };
     let told = result

@@ -1,6 +1,7 @@
 //! The views through the public API of this crate alone.
 
 mod cards;
+mod changes;
 mod dump;
 mod hidden;
 mod overlay_keys;

@@ -1,0 +1,120 @@
+//! What a call did to files, as its card shows it: `Δ +2 ~1 −1` in the footer, and lines below the output.
+
+use crate::Theme;
+use crate::styled_line::wrapped;
+use agent_bash_core::changes::{ChangeCounts, Changes, ChangesBy, ChangesState};
+use agent_bash_core::visible;
+use agent_bash_core::{NoticeKind, ToolResult};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// How to get at what is held back.
+const HINT: &str = "ctrl+↑ selects it · enter diff · c commit · d discard";
+
+/// What a call did to files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardChanges {
+    /// The set, as of the last look at it.
+    pub set: Changes,
+    /// What was said of it last, one per line.
+    pub said: Vec<String>,
+    /// Whether that is about something that was not done.
+    pub refused: bool,
+}
+
+impl CardChanges {
+    /// A set of which nothing was said yet.
+    pub fn new(set: Changes) -> Self {
+        Self {
+            set,
+            said: Vec::new(),
+            refused: false,
+        }
+    }
+
+    /// What a result says of changes; `None` if nothing is known.
+    pub fn of_result(result: &ToolResult) -> Option<Self> {
+        let mut changes = Self::new(result.changes.clone()?);
+        let lines = result
+            .notices
+            .iter()
+            .filter_map(|notice| match &notice.kind {
+                NoticeKind::Changes { line, .. } => Some(format!("[{line}]")),
+                _ => None,
+            });
+        changes.said.extend(lines);
+        changes.refused = !changes.set.conflicts.is_empty();
+        Some(changes)
+    }
+
+    /// `Δ +2 ~1 −1 →1 mode 1`, and what has become of it unless it was simply done; `None` if there is nothing to show.
+    pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
+        let counted = counts(&self.set.counts, theme);
+        if counted.is_empty() && self.set.state != ChangesState::Held {
+            return None;
+        }
+        let mut spans = vec![Span::styled("Δ", theme.accent)];
+        let mut say = |text: String, style: Style| {
+            spans.push(Span::styled(format!(" {text}"), style));
+        };
+        if counted.is_empty() {
+            say("0".to_owned(), theme.dim);
+        }
+        for (text, style) in counted {
+            say(text, style);
+        }
+        if !self.set.exact {
+            say("inexact".to_owned(), theme.warning);
+        }
+        if let Some((word, style)) = self.state(theme) {
+            say(word.to_owned(), style);
+        }
+        Some(spans)
+    }
+
+    /// What has become of it; `None` if it was done as any call's.
+    fn state(&self, theme: &Theme) -> Option<(&'static str, Style)> {
+        match (self.set.state, self.set.by) {
+            (ChangesState::Held, _) => Some(("held", theme.warning)),
+            (ChangesState::Done, ChangesBy::Overlay) => Some(("committed", theme.dim)),
+            (ChangesState::Listed, _) => Some(("listed", theme.dim)),
+            (ChangesState::Discarded, _) => Some(("discarded", theme.dim)),
+            (ChangesState::Undone, _) => Some(("undone", theme.dim)),
+            (ChangesState::Interrupted, _) => Some(("interrupted", theme.warning)),
+            // Done, and whatever a later version adds.
+            _ => None,
+        }
+    }
+
+    /// The lines below the output.
+    pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let style = if self.refused {
+            theme.warning
+        } else {
+            theme.dim
+        };
+        let lines = self.said.iter();
+        let mut rows: Vec<Line<'static>> = lines
+            .flat_map(|line| wrapped(&visible::one_line(line), width, style))
+            .collect();
+        if self.set.state == ChangesState::Held {
+            rows.extend(wrapped(HINT, width, theme.dim));
+        }
+        rows
+    }
+}
+
+/// How many of each kind there are, of those that there are any of.
+fn counts(counts: &ChangeCounts, theme: &Theme) -> Vec<(String, Style)> {
+    [
+        ("+", counts.created, theme.ok),
+        ("~", counts.changed, theme.warning),
+        ("−", counts.deleted, theme.error),
+        ("→", counts.renamed, theme.accent),
+        ("mode ", counts.mode, theme.dim),
+    ]
+    .into_iter()
+    .filter(|(_, number, _)| *number > 0)
+    .map(|(sign, number, style)| (format!("{sign}{number}"), style))
+    .collect()
+}

@@ -1,0 +1,201 @@
+//! What calls did to files, and what they were denied, on cards; and the diff.
+
+use crate::dump::{WIDTHS, dump, of_rows};
+use agent_bash_core::changes::{
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
+use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Network, SandboxLevel, Sandboxed};
+use agent_bash_core::{Notice, NoticeKind, Status, Timestamp, ToolResult};
+use agent_bash_render::{BangCard, BangState, CardChanges, Theme, ToolCard};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+fn set(state: ChangesState, by: ChangesBy, files: &[(Change, &str)]) -> Changes {
+    let set = Changes::new(ChangesId(7), state, by, "/home/you/project");
+    let file = |(change, name): &(Change, &str)| FileChange::new(FileName::new(name), *change);
+    set.with_files(files.iter().map(file))
+}
+
+const SOME: &[(Change, &str)] = &[
+    (Change::Created, "new.rs"),
+    (Change::Created, "src/newer.rs"),
+    (Change::Changed, "src/a.rs"),
+    (Change::Deleted, "old.rs"),
+];
+
+/// All states by name: the set, and what was said of it.
+fn states() -> Vec<(&'static str, CardChanges)> {
+    let done = set(ChangesState::Done, ChangesBy::Trace, SOME);
+    let of = |state, by| CardChanges::new(set(state, by, SOME));
+    let said = |mut changes: CardChanges, line: &str, refused| {
+        changes.said = vec![line.to_owned()];
+        changes.refused = refused;
+        changes
+    };
+    let held = set(ChangesState::Held, ChangesBy::Overlay, SOME);
+    let line = "[Trial 7: nothing applied yet. 2 created, 1 changed, 1 deleted: old.rs. Details: changes://7]";
+    let every = [
+        (Change::Renamed, "there"),
+        (Change::Mode, "run.sh"),
+        (Change::Mode, "configure"),
+    ];
+    let mut inexact = set(ChangesState::Done, ChangesBy::Scan, SOME);
+    inexact.exact = false;
+    vec![
+        ("done", CardChanges::new(done.clone())),
+        ("held", said(CardChanges::new(held.clone()), line, false)),
+        (
+            "held_nothing",
+            CardChanges::new(set(ChangesState::Held, ChangesBy::Overlay, &[])),
+        ),
+        (
+            "conflict",
+            said(
+                CardChanges::new(held),
+                "[Trial 7 not applied: src/a.rs was changed by somebody else meanwhile.]",
+                true,
+            ),
+        ),
+        (
+            "committed",
+            said(
+                of(ChangesState::Done, ChangesBy::Overlay),
+                "[Trial 7 applied: 2 created, 1 changed, 1 deleted.]",
+                false,
+            ),
+        ),
+        ("discarded", of(ChangesState::Discarded, ChangesBy::Overlay)),
+        (
+            "undone",
+            said(
+                of(ChangesState::Undone, ChangesBy::Trace),
+                "[Undone: 4 files as before call 7.]",
+                false,
+            ),
+        ),
+        (
+            "interrupted",
+            of(ChangesState::Interrupted, ChangesBy::Trace),
+        ),
+        ("listed", of(ChangesState::Listed, ChangesBy::Trace)),
+        ("inexact", CardChanges::new(inexact)),
+        (
+            "renamed_and_modes",
+            CardChanges::new(set(ChangesState::Done, ChangesBy::Trace, &every)),
+        ),
+        (
+            "no_files",
+            CardChanges::new(set(ChangesState::Done, ChangesBy::Trace, &[])),
+        ),
+    ]
+}
+
+fn result(status: Status) -> ToolResult {
+    let mut result = ToolResult::new(status, "", Timestamp(0));
+    result.duration_ms = 1234.5;
+    result
+}
+
+fn assert_shown(name: &str, rows: impl Fn(u16) -> Vec<ratatui::text::Line<'static>>) {
+    let mut all = String::new();
+    for width in WIDTHS {
+        let _ = write!(all, "== {width}\n{}", dump(&of_rows(&rows(width), width)));
+    }
+    insta::assert_snapshot!(name, all);
+}
+
+fn card(changes: CardChanges, status: Status) -> ToolCard {
+    let mut card = ToolCard::new("make install");
+    card.timeout = Some(Duration::from_secs(300));
+    card.output.push(b"done\n");
+    card.finish(&result(status), None);
+    card.changes = Some(changes);
+    card
+}
+
+#[test]
+fn every_state_of_a_set() {
+    let theme = Theme::dark();
+    for (name, changes) in states() {
+        let card = card(changes, Status::Exited { code: 0 });
+        assert_shown(name, |width| card.rows(width, false, 0, usize::MAX, &theme));
+    }
+}
+
+#[test]
+fn a_result_says_what_its_set_is() {
+    let mut of = result(Status::Exited { code: 0 });
+    let set = set(ChangesState::Done, ChangesBy::Trace, SOME);
+    let line = "Files: 1 deleted, 3 changed: old.rs (deleted) changes://7".to_owned();
+    let id = set.id;
+    of.changes = Some(set);
+    of.notices = vec![Notice::from(NoticeKind::Changes { id, line })];
+    let mut card = ToolCard::new("make");
+    card.finish(&of, None);
+    let rows = card.rows(80, false, 0, 99, &Theme::plain());
+    let text: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    let said = "│ [Files: 1 deleted, 3 changed: old.rs (deleted) changes://7]";
+    let times = text.iter().filter(|row| *row == said).count();
+    assert_eq!(times, 1, "{text:#?}");
+    assert_eq!(text.last().unwrap(), "╰ 1.2s · Δ +2 ~1 −1 · exit 0");
+}
+
+#[test]
+fn where_there_is_little_room_the_outcome_stays_longest() {
+    let (_, changes) = states().swap_remove(0);
+    let card = card(changes, Status::TimedOut { after_ms: 300_000 });
+    let footer = |width: u16| {
+        let rows = card.rows(width, false, 0, 99, &Theme::plain());
+        rows.last().unwrap().to_string()
+    };
+    for (width, want) in [
+        (50, "╰ 1.2s · Timeout: 300s · Δ +2 ~1 −1 · timed out"),
+        (44, "╰ 1.2s · Δ +2 ~1 −1 · timed out"),
+        (30, "╰ Δ +2 ~1 −1 · timed out"),
+        (23, "╰ timed out"),
+        (8, "╰ timed…"),
+    ] {
+        assert_eq!(footer(width), want, "at {width}");
+    }
+}
+
+#[test]
+fn a_persons_own_command_has_it_too() {
+    let theme = Theme::dark();
+    let (_, changes) = states().swap_remove(0);
+    let mut card = BangCard::new("make install", false);
+    card.state = BangState::Exited(Some(2));
+    card.changes = Some(changes);
+    assert_shown("bang_changes", |width| {
+        card.rows(width, false, 0, usize::MAX, &theme)
+    });
+}
+
+#[test]
+fn what_the_sandbox_denied() {
+    let theme = Theme::dark();
+    let mut of = result(Status::Exited { code: 1 });
+    let paths = ["/etc/hosts", "~/.ssh/id_\u{1b}[8m", "/usr/a", "/usr/b"];
+    let access = |at| if at == 1 { Access::Read } else { Access::Write };
+    let mut boxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
+    boxed.denied = paths
+        .iter()
+        .enumerate()
+        .map(|(at, path)| DeniedAccess {
+            path: (*path).to_owned(),
+            access: access(at),
+            basis: Basis::Inferred,
+        })
+        .collect();
+    of.sandbox = Some(boxed);
+    let mut card = ToolCard::new("make install");
+    card.finish(&of, None);
+    assert_shown("denied", |width| {
+        card.rows(width, false, 0, usize::MAX, &theme)
+    });
+    of.sandbox = None;
+    card.finish(&of, None);
+    let rows = card.rows(80, false, 0, 99, &theme);
+    let says = |row: &ratatui::text::Line| row.to_string().contains('⊘');
+    assert!(!rows.iter().any(says), "{rows:?}");
+}
