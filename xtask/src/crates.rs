@@ -203,8 +203,14 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &["agent-bash-test-kit"],
     },
     Crate {
+        package: "agent-bash-protocol",
+        workspace: &["agent-bash-core"],
+        third_party: &["base64", "schemars", "serde", "serde_json", "tokio"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-server",
-        workspace: &["agent-bash"],
+        workspace: &["agent-bash", "agent-bash-protocol"],
         third_party: &[
             "rmcp",
             "rustix",
@@ -275,7 +281,7 @@ pub(crate) const CRATES: &[Crate] = &[
         workspace: &[
             "agent-bash-core",
             "agent-bash-policy",
-            "agent-bash-server",
+            "agent-bash-protocol",
             "agent-bash-tests",
         ],
         third_party: &[

@@ -3,8 +3,8 @@
 
 use crate::{Tree, attempts_page, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
-use agent_bash_server::rpc::data::DataByCommand;
-use agent_bash_server::rpc::{RpcRequest, RpcResponse, RpcUpdate};
+use agent_bash_protocol::data::DataByCommand;
+use agent_bash_protocol::{RpcRequest, RpcResponse, RpcUpdate};
 use agent_bash_tests::conformance;
 use anyhow::{Context, Result, bail};
 use schemars::{JsonSchema, generate::SchemaSettings};

@@ -5,10 +5,9 @@
 //! same object on every interface. They keep track of who asked, who is to be told, and what happens when either
 //! side disconnects.
 
-mod head;
+mod into_data;
 mod jobs;
 mod kept;
-mod line;
 mod live;
 pub mod mcp;
 pub mod rpc;

@@ -3,21 +3,19 @@
 //! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a request does is up to
 //! the session and the tool; this module only tracks requests and their clients.
 
-pub mod data;
 mod dispatch;
 mod in_flight;
-pub mod message;
-mod name;
 mod outbox;
 mod read;
 mod updates;
 
-pub use crate::line::MAX_LINE;
-pub use in_flight::{MAX_REQUEST_BYTES, MAX_REQUESTS};
-pub use message::{RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream};
-pub use name::Name;
+pub use agent_bash_protocol::line::MAX_LINE;
+pub use agent_bash_protocol::message::{
+    RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream,
+};
+pub use agent_bash_protocol::name::Name;
+pub use agent_bash_protocol::{MAX_REQUEST_BYTES, MAX_REQUESTS, data, message};
 
-use crate::line::{Line, Lines};
 use agent_bash::Session;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{Cancel, Clock};
@@ -25,6 +23,7 @@ use agent_bash::in_order::Tickets;
 use agent_bash::panics::caught_in;
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
+use agent_bash_protocol::line::{Line, Lines};
 use in_flight::{InFlight, Kind};
 use message::Response;
 use outbox::Outbox;

@@ -2,14 +2,15 @@
 
 use super::so_far::SoFar;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART};
+use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
 use crate::kept;
-use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall};
+use agent_bash_protocol::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -89,7 +90,7 @@ impl JobTools {
         read.insert(name, part.next);
         drop(read);
         let bytes = part.bytes.clone();
-        let mut data = JobOutputData::from(part);
+        let mut data: JobOutputData = part.into_data();
         data.text = clean(&bytes);
         let more = if data.at_end {
             String::new()
@@ -166,7 +167,7 @@ impl JobTools {
         }
         let id = JobId(name);
         let fed = feed(&self.session, &id, &args.text, args.close, cancel);
-        let job = JobData::from(fed.await?);
+        let job: JobData = fed.await?.into_data();
         let done = match (args.text.len(), args.close) {
             (bytes, false) => format!("{bytes} bytes were written to job {id}."),
             (0, true) => format!("The input of job {id} was ended."),
@@ -196,7 +197,7 @@ impl JobTools {
             });
         }
         let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
-        let job = JobData::from(killed.job);
+        let job: JobData = killed.job.into_data();
         let mut text = format!("Job {} {}.", job.id, ending(&job.state));
         for survivor in &killed.survivors {
             let (pid, command) = (survivor.pid, &survivor.command);
@@ -215,7 +216,7 @@ impl JobTools {
             Some(jobs) => jobs.list().map_err(text)?,
             None => Vec::new(),
         };
-        let jobs: Vec<JobData> = jobs.into_iter().map(Into::into).collect();
+        let jobs: Vec<JobData> = jobs.into_iter().map(IntoData::into_data).collect();
         let calls = self.calls.list().into_iter();
         let calls: Vec<_> = calls
             .map(|(number, call)| (call_name(number), call))

@@ -1,6 +1,6 @@
 //! Parses a line into a message, or into the error response for an invalid one.
 
-use crate::head::{Head, Scan};
+use agent_bash_protocol::head::{Head, Scan};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};

@@ -2,11 +2,12 @@
 
 use super::jobs::{Answer, with_line};
 use super::tools::ReadArgs;
+use crate::into_data::IntoData;
 use crate::kept;
-use crate::rpc::data::{FoundData, PageData};
 use agent_bash::Session;
 use agent_bash::core::Window;
 use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
+use agent_bash_protocol::data::{FoundData, PageData};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
@@ -35,7 +36,7 @@ pub(super) fn read(
             Some(byte) => view.bytes(byte, MAX_PAGE as u64),
             None => view.lines(offset, Some(limit)),
         };
-        let page = PageData::from(page.map_err(text)?);
+        let page: PageData = page.map_err(text)?.into_data();
         return Ok(Answer {
             text: with_hint(&page.text, page.hint.as_deref()),
             data: json!(page),
@@ -55,7 +56,7 @@ pub(super) fn read(
         from_line: offset,
         max_matches: usize::try_from(matches).unwrap_or(usize::MAX),
     };
-    let found = FoundData::from(view.search(&search).map_err(text)?);
+    let found: FoundData = view.search(&search).map_err(text)?.into_data();
     let shown = if found.total_matches == 0 {
         "No line matches.".to_owned()
     } else {
@@ -71,7 +72,7 @@ pub(super) fn read(
 /// The text of the resource `uri`: its first page, and how to continue.
 pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
     let view = kept::open(session, uri).map_err(text)?;
-    let page = PageData::from(view.lines(1, Some(u64::MAX)).map_err(text)?);
+    let page: PageData = view.lines(1, Some(u64::MAX)).map_err(text)?.into_data();
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 

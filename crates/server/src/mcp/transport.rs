@@ -4,9 +4,9 @@
 
 use super::message::{self, Read};
 use super::served;
-use crate::line::{Line, Lines, MAX_LINE};
 use agent_bash::core::Cancel;
 use agent_bash::in_order::Tickets;
+use agent_bash_protocol::line::{Line, Lines, MAX_LINE};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage,

@@ -1,13 +1,9 @@
 //! Serves a request and produces the data of its response.
 
-use super::data::{
-    ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
-    JobWaitData, JobsData, MessagesData, PageData, PingData, ResetData, ShellsData,
-};
 use super::in_flight::InFlight;
-use super::message::{RpcCall, RpcId, Stream};
 use super::outbox::Outbox;
 use super::updates;
+use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
 use crate::kept;
 use crate::live::{self, Watcher};
@@ -17,6 +13,11 @@ use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
 use agent_bash::{CallOptions, LiveFeed, Session};
+use agent_bash_protocol::data::{
+    ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
+    JobWaitData, JobsData, MessagesData, PageData, PingData, ResetData, ShellsData,
+};
+use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -106,20 +107,32 @@ impl Asking {
                 self.artifacts(call).await
             }
             RpcCall::SessionList => data(ShellsData {
-                sessions: session.shells().into_iter().map(Into::into).collect(),
+                sessions: session
+                    .shells()
+                    .into_iter()
+                    .map(IntoData::into_data)
+                    .collect(),
             }),
             RpcCall::SessionReset { session: name } => data(ResetData {
                 reset: session.reset_shell(&SessionName(name)),
             }),
             RpcCall::SessionMessages => data(MessagesData {
-                messages: session.messages().into_iter().map(Into::into).collect(),
+                messages: session
+                    .messages()
+                    .into_iter()
+                    .map(IntoData::into_data)
+                    .collect(),
             }),
             RpcCall::SessionBeginTurn => {
                 session.begin_turn();
                 Ok(None)
             }
             RpcCall::SessionEndTurn => data(MessagesData {
-                messages: session.end_turn().into_iter().map(Into::into).collect(),
+                messages: session
+                    .end_turn()
+                    .into_iter()
+                    .map(IntoData::into_data)
+                    .collect(),
             }),
         }
     }
@@ -203,7 +216,7 @@ impl Asking {
             // Empty output without an exit code would look like a command that ran.
             Status::NotStarted { reason } => Err(format!("not started: {reason}")),
             Status::Lost { reason } => Err(format!("nobody knows how it ended: {reason}")),
-            _ => data(BashData::from(message)),
+            _ => data::<BashData>(message.into_data()),
         }
     }
 
@@ -218,7 +231,11 @@ impl Asking {
                         .map(|dir| dir.list())
                         .unwrap_or_default())
                 };
-                let artifacts = apart(list).await?.into_iter().map(Into::into).collect();
+                let artifacts = apart(list)
+                    .await?
+                    .into_iter()
+                    .map(IntoData::into_data)
+                    .collect();
                 data(ArtifactsData { artifacts })
             }
             RpcCall::ArtifactShow {
@@ -240,7 +257,7 @@ impl Asking {
                     }
                     .map_err(text)
                 });
-                data(PageData::from(page.await?))
+                data::<PageData>(page.await?.into_data())
             }
             RpcCall::ArtifactGrep {
                 artifact,
@@ -261,7 +278,7 @@ impl Asking {
                     };
                     view.search(&search).map_err(text)
                 });
-                data(FoundData::from(found.await?))
+                data::<FoundData>(found.await?.into_data())
             }
             _ => Ok(None),
         }
@@ -272,7 +289,7 @@ impl Asking {
         match call {
             RpcCall::JobsShow { job } => {
                 let job = jobs.show(&JobId(job.0)).map_err(text)?;
-                data(JobData::from(job))
+                data::<JobData>(job.into_data())
             }
             RpcCall::JobsOutput { job, offset, tail } => {
                 let range = match tail {
@@ -287,7 +304,7 @@ impl Asking {
                 };
                 let jobs = Arc::clone(jobs);
                 let part = apart(move || jobs.output(&JobId(job.0), range).map_err(text));
-                data(JobOutputData::from(part.await?))
+                data::<JobOutputData>(part.await?.into_data())
             }
             RpcCall::JobsWait { job, timeout } => {
                 let timeout = timeout.as_ref().map(|time| duration("timeout", time));
@@ -300,7 +317,7 @@ impl Asking {
                 };
                 data(JobWaitData {
                     over,
-                    job: job.into(),
+                    job: job.into_data(),
                 })
             }
             RpcCall::JobsKill { job, grace } => {
@@ -308,7 +325,7 @@ impl Asking {
                 let grace = grace.transpose()?.unwrap_or(GRACE);
                 let killed = jobs.kill(&JobId(job.0), grace).await.map_err(text)?;
                 data(JobKillData {
-                    job: killed.job.into(),
+                    job: killed.job.into_data(),
                     survivors: killed.survivors,
                 })
             }
@@ -319,12 +336,12 @@ impl Asking {
             } => {
                 let id = JobId(job.0);
                 let fed = feed(&self.session, &id, &input, close, &self.cancel);
-                data(JobData::from(fed.await?))
+                data::<JobData>(fed.await?.into_data())
             }
             _ => {
                 let jobs = jobs.list().map_err(text)?;
                 data(JobsData {
-                    jobs: jobs.into_iter().map(Into::into).collect(),
+                    jobs: jobs.into_iter().map(IntoData::into_data).collect(),
                 })
             }
         }
@@ -342,7 +359,7 @@ impl Watcher for ToClient<'_> {
     }
 }
 
-fn data(data: impl Serialize) -> Answer {
+fn data<D: Serialize>(data: D) -> Answer {
     to_raw_value(&data).map(Some).map_err(text)
 }
 

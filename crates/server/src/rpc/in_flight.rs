@@ -1,15 +1,10 @@
 //! The requests in flight: their limits, and how to cancel one.
 
-use super::message::RpcId;
 use agent_bash::core::Cancel;
+use agent_bash_protocol::message::RpcId;
+use agent_bash_protocol::{MAX_REQUEST_BYTES, MAX_REQUESTS};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Limit of requests in flight: each may be a shell with processes of its own.
-pub const MAX_REQUESTS: usize = 256;
-
-/// Limit of the total length of their lines. A single line is at most 8 MiB.
-pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 
 /// The table of requests in flight. Clones share it.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! Parses a line into a request, or into the error response for an invalid one.
 
-use super::message::{Response, RpcCall, RpcId, RpcResponse};
-use crate::head::{Head, Scan};
+use agent_bash_protocol::head::{Head, Scan};
+use agent_bash_protocol::message::{Response, RpcCall, RpcId, RpcResponse};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

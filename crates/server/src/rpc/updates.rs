@@ -1,7 +1,7 @@
 //! Output of a running call, as update messages.
 
-use super::message::{RpcId, RpcUpdate, Stream, UpdateOutput, UpdateTag};
 use agent_bash::sink::{LiveKind, LiveUpdate};
+use agent_bash_protocol::message::{RpcId, RpcUpdate, Stream, UpdateOutput, UpdateTag};
 
 /// The kind of updates that a request asks for, if any.
 pub(super) fn kind(stream: Stream) -> Option<LiveKind> {

@@ -9,18 +9,18 @@ const LONGEST: usize = 64 * 1024;
 
 /// The fields that identify a request, taken from the outermost object only.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Head {
+pub struct Head {
     /// The `id` field.
-    pub(crate) id: Option<Value>,
+    pub id: Option<Value>,
     /// The `type` field of the JSON-lines protocol.
-    pub(crate) kind: Option<String>,
+    pub kind: Option<String>,
     /// Whether there is a `method` field (JSON-RPC).
-    pub(crate) has_method: bool,
+    pub has_method: bool,
 }
 
 /// Extracts a [`Head`].
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
+pub struct Scan {
     head: Head,
     /// Depth of open objects and arrays.
     depth: usize,
@@ -37,21 +37,21 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// Scans a whole line.
-    pub(crate) fn line(line: &[u8]) -> Head {
+    pub fn line(line: &[u8]) -> Head {
         let mut scan = Self::default();
         scan.push(line);
         scan.finish()
     }
 
     /// Scans the next bytes.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
         }
     }
 
     /// The line has ended.
-    pub(crate) fn finish(mut self) -> Head {
+    pub fn finish(mut self) -> Head {
         self.end_value();
         self.head
     }

@@ -1,9 +1,7 @@
 //! The `data` of responses. For `tool_call` it is core's `ToolResult`.
 
-mod from;
-
-use agent_bash::core::sandbox::JobBox;
-use agent_bash::core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
+use agent_bash_core::sandbox::JobBox;
+use agent_bash_core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,7 +100,6 @@ pub struct CheckData {
 /// Data of `schema`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[non_exhaustive]
 pub enum SchemaData {
     /// The tool.
     Tool {
@@ -195,7 +192,6 @@ pub enum JobOrigin {
 /// Whether a job is running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum JobProgress {
     /// Running.
     Running,
@@ -220,7 +216,6 @@ pub enum JobProgress {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum JobEndingData {
     /// Its shell exited.
     Exited {

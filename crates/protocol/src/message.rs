@@ -1,10 +1,10 @@
 //! The messages of the protocol: requests in, responses and updates out. The `data` of responses is in
-//! [`super::data`].
+//! [`crate::data`].
 //!
 //! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the `camelCase` names that
 //! existing clients of such protocols use.
 
-use super::name::Name;
+use crate::name::Name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -35,7 +35,6 @@ pub struct RpcRequest {
 /// The requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum RpcCall {
     /// Introduces the client; applies to all later requests. Optional. Data: `HelloData`.
     Hello {
@@ -355,7 +354,6 @@ pub enum UpdateTag {
 /// The output in an update.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[non_exhaustive]
 pub enum UpdateOutput {
     /// What has come since the previous update (`"stream": "delta"`).
     Delta {
@@ -374,4 +372,4 @@ pub enum UpdateOutput {
 }
 
 /// A response whose data is already serialised.
-pub(super) type Response = RpcResponse<Box<RawValue>>;
+pub type Response = RpcResponse<Box<RawValue>>;

@@ -13,7 +13,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// A line, or what came instead.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Line {
+pub enum Line {
     /// A line without its line end. The last line of the input may lack one.
     Whole(Vec<u8>),
     /// The line exceeded [`MAX_LINE`]. Only its id and kind are known.
@@ -23,7 +23,7 @@ pub(crate) enum Line {
 }
 
 /// The lines of an input.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     input: BufReader<R>,
     /// The beginning of the current line.
     line: Vec<u8>,
@@ -32,7 +32,8 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(input: R) -> Self {
+    /// The lines of `input`.
+    pub fn new(input: R) -> Self {
         Self {
             input: BufReader::with_capacity(BUFFER, input),
             line: Vec::new(),
@@ -44,7 +45,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// I/O errors.
-    pub(crate) async fn next(&mut self) -> io::Result<Line> {
+    pub async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = match self.input.fill_buf().await {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

@@ -1,0 +1,190 @@
+//! Conversions from the session's types to the data of responses.
+
+use agent_bash::core::Ending;
+use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
+use agent_bash::session::BangMessage;
+use agent_bash::sink::{ArtifactInfo, Found, Next, Page};
+use agent_bash_protocol::data::{
+    ArtifactData, BashData, FoundData, FoundLineData, JobData, JobEndingData, JobOrigin,
+    JobOutputData, JobProgress, MessageData, OldBashData, PageData, ShellData,
+};
+
+/// A value of the session's as data of a response: both types are of other crates.
+pub(crate) trait IntoData<Data> {
+    /// The data.
+    fn into_data(self) -> Data;
+}
+
+impl IntoData<BashData> for BangMessage {
+    fn into_data(self) -> BashData {
+        let output = self.annotated_output();
+        let summary = self.summary;
+        let (total_lines, total_bytes) = (summary.total_lines, summary.total_bytes);
+        let (output_lines, output_bytes) = (summary.shown_lines, summary.shown_bytes);
+        let exit_code = self.exit_code;
+        let artifact_id = self.artifact.map(|artifact| artifact.id.to_string());
+        BashData {
+            output,
+            exit_code,
+            cancelled: self.cancelled,
+            truncated: self.truncated,
+            total_lines,
+            total_bytes,
+            output_lines,
+            output_bytes,
+            artifact_id: artifact_id.clone(),
+            notices: self.notices,
+            by_old_names: OldBashData {
+                exit_code,
+                total_lines,
+                total_bytes,
+                output_lines,
+                output_bytes,
+                artifact_id,
+            },
+        }
+    }
+}
+
+impl IntoData<MessageData> for BangMessage {
+    fn into_data(self) -> MessageData {
+        MessageData {
+            text: self.for_model(),
+            command: self.command,
+            output: self.output,
+            exit_code: self.exit_code,
+            cancelled: self.cancelled,
+            truncated: self.truncated,
+            artifact: self.artifact,
+            time: self.time,
+            excluded_from_context: self.excluded_from_context,
+        }
+    }
+}
+
+impl IntoData<ShellData> for ShellInfo {
+    fn into_data(self) -> ShellData {
+        ShellData {
+            name: self.name.0,
+            busy: self.busy,
+            cwd: self.cwd.map(|path| path.display().to_string()),
+        }
+    }
+}
+
+impl IntoData<JobData> for Job {
+    fn into_data(self) -> JobData {
+        JobData {
+            id: self.id.0,
+            kind: match self.kind {
+                JobKind::Started => JobOrigin::Started,
+                JobKind::Adopted => JobOrigin::Adopted,
+            },
+            command: self.command,
+            cwd: self.cwd,
+            pid: self.pid,
+            pgid: self.pgid,
+            output: self.output.map(|path| path.display().to_string()),
+            stdin: self.stdin,
+            state: self.state.into_data(),
+            started_at: self.started_at,
+            sandbox: self.sandbox,
+            left: self.left,
+        }
+    }
+}
+
+impl IntoData<JobEndingData> for Ending {
+    fn into_data(self) -> JobEndingData {
+        match self {
+            Ending::Exited { code } => JobEndingData::Exited { code },
+            Ending::Signaled { signal, number } => JobEndingData::Signaled { signal, number },
+            Ending::TimedOut { after } => JobEndingData::TimedOut {
+                after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            },
+            // A job has no other endings.
+            _ => JobEndingData::Gone,
+        }
+    }
+}
+
+impl IntoData<JobProgress> for JobState {
+    fn into_data(self) -> JobProgress {
+        match self {
+            JobState::Running => JobProgress::Running,
+            JobState::Ended(end) => JobProgress::Ended {
+                ending: end.ending.into_data(),
+                ended_at: end.ended_at,
+                dropped_bytes: end.dropped_bytes,
+                left: end.left,
+            },
+            JobState::Lost { reason } => JobProgress::Lost { reason },
+        }
+    }
+}
+
+impl IntoData<JobOutputData> for JobOutput {
+    fn into_data(self) -> JobOutputData {
+        JobOutputData {
+            text: String::from_utf8_lossy(&self.bytes).into_owned(),
+            from: self.from,
+            next: self.next,
+            at_end: self.at_end,
+            complete: self.complete,
+            job: self.job.into_data(),
+        }
+    }
+}
+
+impl IntoData<ArtifactData> for ArtifactInfo {
+    fn into_data(self) -> ArtifactData {
+        ArtifactData {
+            artifact: self.artifact,
+            command: self.command,
+            cwd: self.cwd,
+            started_at: self.started_at,
+            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            status: self.status,
+        }
+    }
+}
+
+impl IntoData<PageData> for Page {
+    fn into_data(self) -> PageData {
+        PageData {
+            text: self.piece.marked(),
+            lines: self.piece.lines,
+            total_lines: self.total_lines,
+            total_bytes: self.total_bytes,
+            next: match self.next {
+                Next::Line(line) => Some(line),
+                Next::End | Next::Byte(_) => None,
+            },
+            next_byte: match self.next {
+                Next::Byte(byte) => Some(byte),
+                Next::End | Next::Line(_) => None,
+            },
+            hint: self.hint(),
+        }
+    }
+}
+
+impl IntoData<FoundData> for Found {
+    fn into_data(self) -> FoundData {
+        FoundData {
+            text: self.text(),
+            hint: self.hint(),
+            total_matches: self.total_matches,
+            next: self.next_line,
+            lines: self
+                .lines
+                .into_iter()
+                .map(|line| FoundLineData {
+                    number: line.number,
+                    text: line.text,
+                    is_match: line.is_match,
+                })
+                .collect(),
+        }
+    }
+}
