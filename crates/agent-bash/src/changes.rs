@@ -1,5 +1,9 @@
 //! What is kept of what calls do to files: the settings, and the store of a session.
 
+mod sets;
+
+pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
+
 use agent_bash_changes::{ChangesError, Limits, Store};
 use agent_bash_core::Notice;
 use agent_bash_core::changes::{Changes, ChangesLevel, Tell};

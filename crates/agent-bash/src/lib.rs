@@ -48,7 +48,9 @@ pub use agent_bash_sink as sink;
 pub use apart::apart;
 pub use approval::{AllowAll, Approval, Approver, Denied, Proposal};
 pub use call::{Account, CallOptions, Keep};
-pub use changes::{ChangesSettings, CommitBy};
+pub use changes::{
+    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused, ChangesSettings, CommitBy,
+};
 pub use host::HostContext;
 pub use refusal::{
     APPROVAL_RULE, DirectoryError, ESCALATION_RULE, NotConfined, Refusal, RuleRefusal,

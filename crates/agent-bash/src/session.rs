@@ -31,7 +31,7 @@ pub use message::{Bang, BangMessage, parse_bang};
 pub use open::{OpenError, SessionOptions, jobs_of_session};
 
 use crate::panics::{Panicked, caught_in};
-use crate::{BashTool, HostContext};
+use crate::{BashTool, ChangeSets, HostContext};
 use agent_bash_core::{Cancel, RequestError, SessionName};
 use agent_bash_exec::{Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
@@ -130,6 +130,12 @@ impl Session {
     /// The stored full outputs; `None` if no directory for them is known.
     pub fn artifacts(&self) -> Option<&Arc<ArtifactDir>> {
         self.parts.artifacts.as_ref()
+    }
+
+    /// What calls did to files, or would do.
+    pub fn changes(&self) -> ChangeSets {
+        let changes = Arc::clone(&self.tool.wiring.changes);
+        ChangeSets::new(changes, self.cwd().to_owned())
     }
 
     /// Options for terminals that calls bring themselves; `None` without terminals.

@@ -31,6 +31,7 @@ mod steps;
 mod store;
 mod traced;
 mod transaction;
+mod turn;
 mod upper;
 
 pub use diff::{FileDiff, Text};
@@ -41,6 +42,7 @@ pub use set::Set;
 #[doc(hidden)]
 pub use steps::{Care, Step, Steps};
 pub use store::{Limits, Store};
+pub use turn::Preview;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

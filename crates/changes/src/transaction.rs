@@ -4,11 +4,11 @@ use crate::apply::{Applying, Failed};
 use crate::attributes;
 use crate::beneath::Tree;
 use crate::error::ChangesError;
-use crate::journal::{Journal, Status};
+use crate::journal::Journal;
 use crate::listing;
 use crate::meta::Kind;
 use crate::modes::Modes;
-use crate::plan::{Act, Attribution, Op, Plan};
+use crate::plan::{Act, Op, Plan};
 use crate::recorder::Index;
 use crate::remove;
 use crate::seen::Seen;
@@ -16,12 +16,12 @@ use crate::set::{GONE, Set, State, UPPER, WORK};
 use crate::steps::{Care, Step, Undisturbed};
 use crate::store::{Store, numbers};
 use crate::traced;
-use crate::upper::{Scan, bytes, look, scan};
+use crate::turn::{Turn, near, state, turns};
+use crate::upper::{Scan, scan};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, FileName};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
-use rustix::io::Errno;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -174,32 +174,15 @@ impl Store {
         again: bool,
     ) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
-        let asked = self.idle(session, id)?;
-        let wanted = if again { "redone" } else { "undone" };
         let directory = self.session(session)?;
-        let origin = match asked.meta.kind {
-            Kind::Undo { origin, .. } => self.idle(session, ChangesId(origin))?,
-            _ => self.idle(session, id)?,
-        };
-        // Taking back what an undo did is doing it again.
-        let forwards = match asked.meta.kind {
-            Kind::Undo {
-                again: was_again, ..
-            } => again == was_again,
-            _ => again,
-        };
-        near(&origin, wanted)?;
-        let (mut plan, packed) = turns(&directory, &origin, forwards)?;
-        if plan.is_empty() || !traced::keeps(&origin) {
-            return Err(state(id, wanted, &asked));
-        }
-        select(&mut plan, id, paths)?;
-        let mut applying = self.applying(&origin, &origin.dir)?;
-        applying.drop_stale(&mut plan);
-        applying
-            .keep_times(&mut plan)
-            .map_err(ChangesError::errno("looking at", origin.root()))?;
-        let conflicts = applying.conflicts(&plan)?;
+        let Turn {
+            origin,
+            forwards,
+            packed,
+            mut plan,
+            mut applying,
+            conflicts,
+        } = self.turning(session, id, paths, again)?;
         if !conflicts.is_empty() {
             let all = plan.ops.len() + plan.attributions.iter().filter(|it| !it.is_soft()).count();
             if !partial {
@@ -354,49 +337,6 @@ fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
     Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
 }
 
-/// What turns a set's changes the other way: those that are made, or, `forwards`, those that were taken back. And
-/// whether their files are still as a trace kept them.
-fn turns(session: &PrivateDir, origin: &Set, forwards: bool) -> Result<(Plan, bool), ChangesError> {
-    let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
-    let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
-    for number in numbers(session)? {
-        let Some(set) = Set::read(session, ChangesId(number))? else {
-            continue;
-        };
-        if set.origin() != origin.id {
-            continue;
-        }
-        let made = !matches!(set.meta.kind, Kind::Undo { again: false, .. });
-        let Some(journal) = set.journal()? else {
-            continue;
-        };
-        if journal.status != Status::Done {
-            continue;
-        }
-        let back = journal.back.unwrap_or_default();
-        for op in back.ops {
-            ops.insert(op.slot.clone(), (made, op));
-        }
-        for look in back.attributions {
-            looks.insert(look.path.clone(), (made, look));
-        }
-    }
-    let mut plan = Plan::default();
-    plan.ops.extend(
-        ops.into_values()
-            .filter(|(made, _)| *made != forwards)
-            .map(|(_, op)| op),
-    );
-    plan.attributions.extend(
-        looks
-            .into_values()
-            .filter(|(made, _)| *made != forwards)
-            .map(|(_, it)| it),
-    );
-    plan.sort();
-    Ok((plan, origin.meta.kind == Kind::Trace && !forwards))
-}
-
 /// Says of a set whether any of its changes are made still.
 pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), ChangesError> {
     let (plan, _) = turns(session, &origin, false)?;
@@ -409,31 +349,6 @@ pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), Change
         return Ok(());
     }
     origin.set_state(state)
-}
-
-/// Leaves only what is at these paths or below them, and the directories that this needs.
-fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let all: Vec<PathBuf> = plan
-        .ops
-        .iter()
-        .map(|op| op.path().to_owned())
-        .chain(plan.attributions.iter().map(|it| it.path().to_owned()))
-        .collect();
-    for path in paths {
-        if !all.iter().any(|known| known.starts_with(path)) {
-            let path = path.clone();
-            return Err(ChangesError::NotInSet { id, path });
-        }
-    }
-    let meant = |path: &Path| paths.iter().any(|top| path.starts_with(top));
-    let above = |path: &Path| paths.iter().any(|top| top.starts_with(path));
-    plan.ops
-        .retain(|op| meant(op.path()) || (op.act == Act::Put && above(op.path())));
-    plan.attributions.retain(|it| meant(it.path()));
-    Ok(())
 }
 
 /// Leaves out what conflicts, and what cannot be done without it.
@@ -481,45 +396,6 @@ impl Applying<'_> {
             again(&path, &mut it.here);
         }
     }
-
-    /// Where files only change places with others, nothing of their directory is to change.
-    fn keep_times(&mut self, plan: &mut Plan) -> Result<(), Errno> {
-        let parent = |op: &Op| op.path().parent().unwrap_or(Path::new("")).to_owned();
-        let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
-        for op in plan.ops.iter().filter(|op| op.act != Act::Swap) {
-            kept.remove(&parent(op));
-        }
-        for known in &plan.attributions {
-            kept.remove(known.path());
-        }
-        for path in kept {
-            let Some(seen) = self.look_at(&path)? else {
-                continue;
-            };
-            let same = look(&mut self.root, &path, &seen)?;
-            plan.attributions.push(Attribution {
-                path: bytes(&path),
-                here: Some(seen),
-                before: Some(same.clone()),
-                after: Some(same),
-            });
-        }
-        plan.sort();
-        Ok(())
-    }
-
-    /// Leaves out times of what somebody else has changed since.
-    fn drop_stale(&mut self, plan: &mut Plan) {
-        plan.attributions.retain(|it| {
-            let Some(here) = &it.here else { return true };
-            let now = if it.path.is_empty() {
-                self.root.seen().ok()
-            } else {
-                self.root.at(it.path()).ok().flatten()
-            };
-            !it.is_soft() || now.is_some_and(|now| now.mtime == here.mtime)
-        });
-    }
 }
 
 fn conflict(id: ChangesId, paths: &[Vec<u8>], all: usize) -> ChangesError {
@@ -529,35 +405,4 @@ fn conflict(id: ChangesId, paths: &[Vec<u8>], all: usize) -> ChangesError {
         conflicts: paths.iter().map(name).collect(),
         free: all.saturating_sub(paths.len()) as u64,
     }
-}
-
-/// Files change places by renames, which lead to no other mount.
-fn near(set: &Set, wanted: &'static str) -> Result<(), ChangesError> {
-    if set.meta.near {
-        return Ok(());
-    }
-    let (id, root, store) = (set.id, set.root(), set.dir());
-    let why = format!(
-        "`{}` is on another mount than `{}`, where they are kept; set AGENT_BASH_STATE_DIR to a directory beside it",
-        root.display(),
-        store.display()
-    );
-    Err(ChangesError::State { id, wanted, why })
-}
-
-fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesError {
-    let why = match (set.meta.kind, set.state) {
-        (_, State::Discarded) => "they were discarded",
-        (_, State::Undone) => "they were undone",
-        (Kind::Trial, State::Held) => "nothing of them was applied yet",
-        (Kind::Trial, State::Running) => "their host is gone",
-        (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
-        (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
-        (Kind::Trace, _) if !traced::keeps(set) => "only their names were kept",
-        (Kind::Trace, _) if wanted != "undone" && wanted != "redone" => "they were made in place",
-        _ if wanted == "redone" => "nothing of them was undone",
-        _ => "there is nothing to be taken back",
-    };
-    let why = why.to_owned();
-    ChangesError::State { id, wanted, why }
 }

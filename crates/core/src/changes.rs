@@ -5,7 +5,10 @@ mod name;
 mod text;
 
 pub use name::FileName;
-pub use text::{Tell, applied_text, conflict_text, counted, not_undone_text, undone_text};
+pub use text::{
+    Tell, applied_text, conflict_text, counted, discarded_text, not_redone_text, not_undone_text,
+    redone_text, undone_text,
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::support::{Place, SESSION};
 use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
-use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
+use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, FileChange, FileName};
 use std::path::PathBuf;
 
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
@@ -73,6 +73,41 @@ fn a_diff_is_the_same_held_done_and_undone() {
     assert_eq!(names, ["d", "d/new", "text"]);
     let error = place.store().diff(SESSION, id, &["x".into()]).unwrap_err();
     assert!(matches!(error, ChangesError::NotInSet { .. }), "{error}");
+}
+
+/// What an undo and a redo would do is what they then do; and to show it does nothing.
+#[test]
+fn what_an_undo_would_do_is_known_before() {
+    let place = Place::new(TREE);
+    let id = place.hold(SCRIPT).id;
+    let store = place.store();
+    let none = store.preview(SESSION, id, false).unwrap_err();
+    assert!(matches!(none, ChangesError::State { .. }), "{none}");
+    place.commit(id);
+    for again in [false, true] {
+        let before = place.files();
+        let preview = store.preview(SESSION, id, again).unwrap();
+        assert!(place.files() == before, "nothing is done");
+        assert_eq!(preview.conflicts, []);
+        let done = if again {
+            place.redo(id)
+        } else {
+            place.undo(id)
+        };
+        assert_eq!(preview.counts, done.counts);
+        let names = |files: &[FileChange]| -> Vec<_> {
+            let all = files.iter();
+            let mut all: Vec<_> = all.map(|it| (it.name.path.clone(), it.change)).collect();
+            all.sort();
+            all
+        };
+        assert_eq!(names(&preview.files), names(&done.files));
+    }
+    place.sh("echo somebody >text");
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!(preview.conflicts, [FileName::new("text")]);
+    let kept = place.text("text");
+    assert_eq!(kept.as_deref(), Some("somebody\n"));
 }
 
 #[test]

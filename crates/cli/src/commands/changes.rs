@@ -4,18 +4,18 @@ use crate::args::{ChangesAction, ChangesArgs};
 use crate::output;
 use crate::start::Start;
 use crate::table::{ago, table};
-use agent_bash::change_sets::{ChangesError, FileDiff, Listed, Store, Text};
+use agent_bash::change_sets::{FileDiff, Listed, Text};
 use agent_bash::core::changes::{
-    Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, applied_text,
-    conflict_text, counted, not_undone_text, undone_text,
+    Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange,
 };
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::process::SystemClock;
+use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Exit code where nothing was done.
 const NOT_DONE: u8 = 1;
@@ -26,14 +26,12 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
     let kept = Kept {
-        store: Store::open(&state)?,
-        session: &args.state,
-        cwd: &start.host.cwd,
+        sets: ChangeSets::in_state(state, &args.state, start.host.cwd.clone()),
         json: args.json,
     };
     match kept.act(&args.action) {
-        Err(Refused::Set(error)) => {
-            kept.refuse(&args.action, &error)?;
+        Err(Refused::Set(refused)) => {
+            kept.refuse(&refused)?;
             Ok(NOT_DONE)
         }
         Err(Refused::Output(error)) => Err(error),
@@ -43,13 +41,13 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
 
 /// Why a command did not do what it should.
 enum Refused {
-    Set(ChangesError),
+    Set(ChangesRefused),
     Output(anyhow::Error),
 }
 
-impl From<ChangesError> for Refused {
-    fn from(error: ChangesError) -> Self {
-        Self::Set(error)
+impl From<ChangesRefused> for Refused {
+    fn from(refused: ChangesRefused) -> Self {
+        Self::Set(refused)
     }
 }
 
@@ -60,89 +58,50 @@ impl From<anyhow::Error> for Refused {
 }
 
 /// The sets of a session.
-struct Kept<'a> {
-    store: Store,
-    session: &'a str,
-    cwd: &'a Path,
+struct Kept {
+    sets: ChangeSets,
     json: bool,
 }
 
-impl Kept<'_> {
+impl Kept {
     fn act(&self, action: &ChangesAction) -> Result<(), Refused> {
-        let (store, session) = (&self.store, self.session);
+        let sets = &self.sets;
         match action {
             ChangesAction::List => self.list(),
             ChangesAction::Show { id, names } => self.show(*id, *names),
             ChangesAction::Diff { id, paths } => self.diff(*id, paths),
-            ChangesAction::Commit { id } => {
-                let done = store.commit(session, *id)?;
-                self.tell(&done, &applied_text(*id, &done.counts))
-            }
-            ChangesAction::Discard { id } => {
-                let gone = store.discard(session, *id)?;
-                self.tell(
-                    &gone,
-                    &format!("[Trial {id}: nothing was applied; its changes are discarded.]"),
-                )
-            }
+            ChangesAction::Commit { id } => self.tell(&sets.commit(*id)?),
+            ChangesAction::Discard { id } => self.tell(&sets.discard(*id)?),
             ChangesAction::Undo { id, paths, partial } => {
-                let paths = self.below_root(*id, paths)?;
-                let done = store.undo(session, *id, &paths, *partial)?;
-                self.tell(&done, &undone_text(*id, done.counts.total()))
+                self.tell(&sets.undo(*id, paths, *partial)?)
             }
-            ChangesAction::Redo { id } => {
-                let done = store.redo(session, *id)?;
-                let files = counted(done.counts.total());
-                self.tell(&done, &format!("[Done again: {files} as after call {id}.]"))
-            }
+            ChangesAction::Redo { id } => self.tell(&sets.redo(*id)?),
         }
     }
 
-    fn tell(&self, changes: &Changes, line: &str) -> Result<(), Refused> {
+    fn tell(&self, done: &ChangesDone) -> Result<(), Refused> {
         if self.json {
-            return print_json(&json!(changes));
+            return print_json(&json!(done.changes));
         }
-        let mut text = format!("{line}\n");
-        for left in &changes.conflicts {
-            // Writing to a String cannot fail.
-            let _ = writeln!(
-                text,
-                "left as it is, as it was changed since: {}",
-                one_line(&left.path)
-            );
-        }
-        Ok(output::print(&text)?)
+        Ok(output::print(&format!("{}\n", done.text))?)
     }
 
-    fn refuse(&self, action: &ChangesAction, error: &ChangesError) -> anyhow::Result<()> {
-        let ChangesError::Conflict {
-            conflicts, free, ..
-        } = error
-        else {
-            output::say(&format!("agent-bash: {error}"));
+    fn refuse(&self, refused: &ChangesRefused) -> anyhow::Result<()> {
+        let ChangesRefused::Conflict(conflict) = refused else {
+            output::say(&format!("agent-bash: {refused}"));
             return Ok(());
         };
         if self.json {
-            return output::print(&format!(
-                "{}\n",
-                json!({ "conflicts": conflicts, "free": free })
-            ));
+            let (conflicts, free) = (&conflict.conflicts, conflict.free);
+            let json = json!({ "conflicts": conflicts, "free": free });
+            return output::print(&format!("{json}\n"));
         }
-        let Some((first, others)) = conflicts.split_first() else {
-            return Ok(());
-        };
-        output::say(&match action {
-            ChangesAction::Commit { id } => conflict_text(*id, first),
-            _ => not_undone_text(first, *free),
-        });
-        for other in others {
-            output::say(&format!("changed, too: {}", one_line(&other.path)));
-        }
+        output::say(&refused.to_string());
         Ok(())
     }
 
     fn list(&self) -> Result<(), Refused> {
-        let listed = self.store.list(self.session)?;
+        let listed = self.sets.list()?;
         if self.json {
             for one in &listed {
                 print_json(&as_json(one))?;
@@ -160,13 +119,13 @@ impl Kept<'_> {
     }
 
     fn show(&self, id: ChangesId, names: bool) -> Result<(), Refused> {
-        let files = self.store.files(self.session, id)?;
+        let files = self.sets.files(id)?;
         if names {
             let all = files.iter().filter_map(|file| file.name.bytes());
             let text: Vec<u8> = all.flat_map(|name| [name, vec![0]].concat()).collect();
             return Ok(output::print_bytes(&text)?);
         }
-        let mut changes = self.store.show(self.session, id)?;
+        let mut changes = self.sets.show(id)?;
         if self.json {
             changes.files = files;
             changes.more = 0;
@@ -199,40 +158,13 @@ impl Kept<'_> {
     }
 
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), Refused> {
-        let paths = self.below_root(id, paths)?;
-        let diffs = self.store.diff(self.session, id, &paths)?;
+        let diffs = self.sets.diff(id, paths)?;
         if self.json {
             let all = diffs.iter().map(diff_as_json);
             return print_json(&all.collect());
         }
         let text: String = diffs.iter().map(diff_text).collect();
         Ok(output::print(&text)?)
-    }
-
-    /// Paths as they are below a set's root.
-    fn below_root(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Refused> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        let root = PathBuf::from(self.store.show(self.session, id)?.root);
-        let here = self
-            .cwd
-            .canonicalize()
-            .unwrap_or_else(|_| self.cwd.to_owned());
-        let from = if here.starts_with(&root) {
-            &here
-        } else {
-            &root
-        };
-        let below = paths.iter().map(|path| {
-            let whole = from.join(path);
-            // `.` and a slash at the end go; a `..` is none of the set's paths, and is said to be none.
-            let whole: PathBuf = whole.components().collect();
-            whole
-                .strip_prefix(&root)
-                .map_or(whole.clone(), Path::to_owned)
-        });
-        Ok(below.collect())
     }
 }
 

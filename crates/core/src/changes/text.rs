@@ -36,10 +36,7 @@ impl Changes {
         }
         match self.state {
             ChangesState::Held => Some(self.held_text()),
-            ChangesState::Discarded => Some(format!(
-                "[Trial {}: nothing was applied; its changes are discarded.]",
-                self.id
-            )),
+            ChangesState::Discarded => Some(discarded_text(self.id)),
             _ => self.done_text(tell),
         }
     }
@@ -107,6 +104,11 @@ pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
     format!("[Trial {id} not applied: {name} was changed by somebody else meanwhile.]")
 }
 
+/// The changes of a trial are gone.
+pub fn discarded_text(id: ChangesId) -> String {
+    format!("[Trial {id}: nothing was applied; its changes are discarded.]")
+}
+
 /// A set was taken back.
 pub fn undone_text(of: ChangesId, files: u64) -> String {
     let files = counted(files);
@@ -122,6 +124,18 @@ pub fn not_undone_text(file: &FileName, others: u64) -> String {
         others => format!(" The other {others} can be undone alone."),
     };
     format!("[Not undone: {name} was changed since.{rest}]")
+}
+
+/// What was taken back of a set was made again.
+pub fn redone_text(of: ChangesId, files: u64) -> String {
+    let files = counted(files);
+    format!("[Done again: {files} as after call {of}.]")
+}
+
+/// It was not, as somebody has changed that file.
+pub fn not_redone_text(file: &FileName) -> String {
+    let name = one_line(&file.path);
+    format!("[Not done again: {name} was changed since.]")
 }
 
 /// `1 file`, `4 files`.

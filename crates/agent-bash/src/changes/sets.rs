@@ -1,0 +1,271 @@
+//! The sets of a session, for every surface: listed, shown, committed, discarded, taken back; and what is said of that.
+
+use super::{ChangesSettings, OwnChanges};
+use agent_bash_changes::{ChangesError, FileDiff, Listed, Preview, Store};
+use agent_bash_core::changes::{
+    Changes, ChangesId, FileChange, FileName, applied_text, conflict_text, discarded_text,
+    not_redone_text, not_undone_text, redone_text, undone_text,
+};
+use agent_bash_core::visible::one_line;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files named where something was not done, at most.
+const NAMED: usize = 20;
+
+/// The sets of changes of a session. Cheap to clone; everything here reads or changes files, and blocks: an async caller
+/// uses [`apart`](crate::apart()).
+#[derive(Debug, Clone)]
+pub struct ChangeSets {
+    own: Arc<OwnChanges>,
+    /// Where relative paths are from, if it is in the set's tree.
+    cwd: PathBuf,
+}
+
+/// Something was done with a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangesDone {
+    /// The set: of an undo or a redo the one that this is, which can be undone, too.
+    pub changes: Changes,
+    /// A line that says so, and one for each file that was left as it is.
+    pub text: String,
+}
+
+/// What can be done with a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangesAct {
+    /// Making what a trial held back.
+    Commit,
+    /// Removing what a trial held back.
+    Discard,
+    /// Taking back what was made.
+    Undo,
+    /// Making again what was taken back.
+    Redo,
+}
+
+/// Why nothing was done or shown. Its text is for people and models.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangesRefused {
+    /// There is nowhere to keep sets.
+    #[error("{0}")]
+    Nowhere(String),
+    /// Somebody has changed files meanwhile.
+    #[error("{}", .0.text())]
+    Conflict(ChangesConflict),
+    /// The set cannot be had, or is not in a state for that.
+    #[error(transparent)]
+    Set(ChangesError),
+    /// Who asked may not commit.
+    #[error("{0}")]
+    NotAllowed(String),
+}
+
+/// Files that somebody has changed, because of which nothing at all was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangesConflict {
+    /// What was to be done.
+    pub act: ChangesAct,
+    /// With which set.
+    pub id: ChangesId,
+    /// The files.
+    pub conflicts: Vec<FileName>,
+    /// Others of the set that are as they were.
+    pub free: u64,
+}
+
+impl ChangesConflict {
+    fn text(&self) -> String {
+        let none = FileName::new("");
+        let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
+        let line = match self.act {
+            ChangesAct::Commit | ChangesAct::Discard => conflict_text(self.id, first),
+            ChangesAct::Undo => not_undone_text(first, self.free),
+            ChangesAct::Redo => not_redone_text(first),
+        };
+        format!("{line}{}", Named("changed, too", others))
+    }
+}
+
+/// Files, each on a line with its label.
+struct Named<'a>(&'static str, &'a [FileName]);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(label, files) = self;
+        for file in files.iter().take(NAMED) {
+            write!(f, "\n{label}: {}", one_line(&file.path))?;
+        }
+        match files.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, "\n{label}: {more} more"),
+        }
+    }
+}
+
+impl ChangeSets {
+    pub(crate) fn new(own: Arc<OwnChanges>, cwd: PathBuf) -> Self {
+        Self { own, cwd }
+    }
+
+    /// Those of the session of that name in a state directory, for who has no session of their own.
+    pub fn in_state(state: PathBuf, session: impl Into<String>, cwd: PathBuf) -> Self {
+        let place = Some((state, session.into()));
+        let own = OwnChanges::new(ChangesSettings::default(), place);
+        Self::new(Arc::new(own), cwd)
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &ChangesSettings {
+        &self.own.settings
+    }
+
+    /// All sets, oldest first.
+    ///
+    /// # Errors
+    /// [`ChangesRefused`], as for all below.
+    pub fn list(&self) -> Result<Vec<Listed>, ChangesRefused> {
+        self.with(None, Store::list)
+    }
+
+    /// What a set did, or would do, with the first of its files.
+    ///
+    /// # Errors
+    /// There is no such set, or it cannot be read.
+    pub fn show(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
+        self.with(None, |store, session| store.show(session, id))
+    }
+
+    /// All files of a set.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn files(&self, id: ChangesId) -> Result<Vec<FileChange>, ChangesRefused> {
+        self.with(None, |store, session| store.files(session, id))
+    }
+
+    /// What a set changed in files, or would: in those at `paths` and below them, or in all. Relative paths are from the
+    /// session's directory if that is in the tree, else from the tree's root.
+    ///
+    /// # Errors
+    /// As [`Self::show`]; the set did nothing to one of the paths.
+    pub fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesRefused> {
+        let paths = self.below_root(id, paths)?;
+        self.with(None, |store, session| store.diff(session, id, &paths))
+    }
+
+    /// What an undo of all of it would do now, or, `again`, a redo.
+    ///
+    /// # Errors
+    /// As [`Self::show`]; there is nothing to be undone or redone.
+    pub fn preview(&self, id: ChangesId, again: bool) -> Result<Preview, ChangesRefused> {
+        self.with(None, |store, session| store.preview(session, id, again))
+    }
+
+    /// Makes what a trial held back, for whoever decides: all of it, or, if somebody else has changed one of the files,
+    /// nothing.
+    ///
+    /// # Errors
+    /// As [`Self::show`]; [`ChangesRefused::Conflict`]; it is not held.
+    pub fn commit(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
+        let act = Some(ChangesAct::Commit);
+        let changes = self.with(act, |store, session| store.commit(session, id))?;
+        let text = applied_text(id, &changes.counts);
+        Ok(ChangesDone { changes, text })
+    }
+
+    /// Removes what a trial held back.
+    ///
+    /// # Errors
+    /// As [`Self::show`]; it is not held.
+    pub fn discard(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
+        let act = Some(ChangesAct::Discard);
+        let changes = self.with(act, |store, session| store.discard(session, id))?;
+        let text = discarded_text(id);
+        Ok(ChangesDone { changes, text })
+    }
+
+    /// Takes back what a set did: of `paths` ([`Self::diff`]), or all if there are none. With `partial`, what somebody has
+    /// changed since is left as it is.
+    ///
+    /// # Errors
+    /// As [`Self::show`]; [`ChangesRefused::Conflict`]; there is nothing to be undone.
+    pub fn undo(
+        &self,
+        id: ChangesId,
+        paths: &[PathBuf],
+        partial: bool,
+    ) -> Result<ChangesDone, ChangesRefused> {
+        let paths = self.below_root(id, paths)?;
+        let act = Some(ChangesAct::Undo);
+        let changes = self.with(act, |store, session| {
+            store.undo(session, id, &paths, partial)
+        })?;
+        let line = undone_text(id, changes.counts.total());
+        let left = Named("left as it is, as it was changed since", &changes.conflicts);
+        let text = format!("{line}{left}");
+        Ok(ChangesDone { changes, text })
+    }
+
+    /// Makes again what was taken back of a set.
+    ///
+    /// # Errors
+    /// As [`Self::undo`].
+    pub fn redo(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
+        let act = Some(ChangesAct::Redo);
+        let changes = self.with(act, |store, session| store.redo(session, id))?;
+        let text = redone_text(id, changes.counts.total());
+        Ok(ChangesDone { changes, text })
+    }
+
+    fn with<T>(
+        &self,
+        act: Option<ChangesAct>,
+        work: impl FnOnce(&Store, &str) -> Result<T, ChangesError>,
+    ) -> Result<T, ChangesRefused> {
+        let store = self.own.store().map_err(ChangesRefused::Nowhere)?;
+        work(&store, self.own.session()).map_err(|error| match (act, error) {
+            (
+                Some(act),
+                ChangesError::Conflict {
+                    id,
+                    conflicts,
+                    free,
+                },
+            ) => ChangesRefused::Conflict(ChangesConflict {
+                act,
+                id,
+                conflicts,
+                free,
+            }),
+            (_, error) => ChangesRefused::Set(error),
+        })
+    }
+
+    /// Paths as they are below a set's root.
+    fn below_root(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, ChangesRefused> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let root = PathBuf::from(self.show(id)?.root);
+        let here = self.cwd.canonicalize();
+        let here = here.unwrap_or_else(|_| self.cwd.clone());
+        let from = if here.starts_with(&root) {
+            &here
+        } else {
+            &root
+        };
+        let below = paths.iter().map(|path| {
+            // `.` and a slash at the end go; a `..` is none of the set's paths, and is said to be none.
+            let whole: PathBuf = from.join(path).components().collect();
+            whole
+                .strip_prefix(&root)
+                .map_or(whole.clone(), Path::to_owned)
+        });
+        Ok(below.collect())
+    }
+}

@@ -1,0 +1,262 @@
+//! What turns a set's changes the other way: what is to be done for it, and what is in the way. Nothing is done here.
+
+use crate::apply::Applying;
+use crate::error::ChangesError;
+use crate::journal::Status;
+use crate::listing::{self, Trees};
+use crate::meta::Kind;
+use crate::plan::{Act, Attribution, Op, Plan};
+use crate::set::{Set, State};
+use crate::store::{Store, numbers};
+use crate::traced;
+use crate::upper::{bytes, look};
+use agent_bash_core::changes::{ChangeCounts, ChangesId, FileChange, FileName};
+use agent_bash_os::PrivateDir;
+use rustix::io::Errno;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What an undo or a redo would do now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Preview {
+    /// How many files it would change.
+    pub counts: ChangeCounts,
+    /// All of them: what would be done to each.
+    pub files: Vec<FileChange>,
+    /// What somebody has changed since; because of these nothing would be done, unless it may be done in part.
+    pub conflicts: Vec<FileName>,
+}
+
+impl Store {
+    /// What [`Store::undo`] of all that a set did would do now, or, with `again`, [`Store::redo`]. Nothing is done.
+    ///
+    /// # Errors
+    /// There is no such set, or nothing of it to be undone or redone.
+    pub fn preview(
+        &self,
+        session: &str,
+        id: ChangesId,
+        again: bool,
+    ) -> Result<Preview, ChangesError> {
+        let _lock = self.lock()?;
+        let turn = self.turning(session, id, &[], again)?;
+        let items = listing::items(&turn.plan, Trees::open(&turn.origin).as_mut());
+        let files: Vec<FileChange> = items.iter().map(listing::file).collect();
+        let mut counts = ChangeCounts::default();
+        for file in &files {
+            counts.count(file.change);
+        }
+        let conflicts = turn.conflicts.iter();
+        let conflicts = conflicts.map(|path| FileName::new(OsStr::from_bytes(path)));
+        Ok(Preview {
+            counts,
+            files,
+            conflicts: conflicts.collect(),
+        })
+    }
+
+    /// What is to be done to turn a set the other way, and what is in the way of it. Nothing is done.
+    pub(crate) fn turning(
+        &self,
+        session: &str,
+        id: ChangesId,
+        paths: &[PathBuf],
+        again: bool,
+    ) -> Result<Turn<'_>, ChangesError> {
+        let asked = self.idle(session, id)?;
+        let wanted = if again { "redone" } else { "undone" };
+        let origin = match asked.meta.kind {
+            Kind::Undo { origin, .. } => self.idle(session, ChangesId(origin))?,
+            _ => self.idle(session, id)?,
+        };
+        // Taking back what an undo did is doing it again.
+        let forwards = match asked.meta.kind {
+            Kind::Undo {
+                again: was_again, ..
+            } => again == was_again,
+            _ => again,
+        };
+        near(&origin, wanted)?;
+        let (mut plan, packed) = turns(&self.session(session)?, &origin, forwards)?;
+        if plan.is_empty() || !traced::keeps(&origin) {
+            return Err(state(id, wanted, &asked));
+        }
+        select(&mut plan, id, paths)?;
+        let mut applying = self.applying(&origin, &origin.dir)?;
+        applying.drop_stale(&mut plan);
+        applying
+            .keep_times(&mut plan)
+            .map_err(ChangesError::errno("looking at", origin.root()))?;
+        let conflicts = applying.conflicts(&plan)?;
+        Ok(Turn {
+            origin,
+            forwards,
+            packed,
+            plan,
+            applying,
+            conflicts,
+        })
+    }
+}
+
+/// A set that is to be turned the other way.
+pub(crate) struct Turn<'a> {
+    /// The set whose files change places.
+    pub(crate) origin: Set,
+    /// Whether its changes are made again, not taken back.
+    pub(crate) forwards: bool,
+    /// Whether its files are still as a trace kept them.
+    pub(crate) packed: bool,
+    pub(crate) plan: Plan,
+    pub(crate) applying: Applying<'a>,
+    /// What somebody has changed since.
+    pub(crate) conflicts: Vec<Vec<u8>>,
+}
+
+/// What turns a set's changes the other way: those that are made, or, `forwards`, those that were taken back. And
+/// whether their files are still as a trace kept them.
+pub(crate) fn turns(
+    session: &PrivateDir,
+    origin: &Set,
+    forwards: bool,
+) -> Result<(Plan, bool), ChangesError> {
+    let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
+    let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
+    for number in numbers(session)? {
+        let Some(set) = Set::read(session, ChangesId(number))? else {
+            continue;
+        };
+        if set.origin() != origin.id {
+            continue;
+        }
+        let made = !matches!(set.meta.kind, Kind::Undo { again: false, .. });
+        let Some(journal) = set.journal()? else {
+            continue;
+        };
+        if journal.status != Status::Done {
+            continue;
+        }
+        let back = journal.back.unwrap_or_default();
+        for op in back.ops {
+            ops.insert(op.slot.clone(), (made, op));
+        }
+        for look in back.attributions {
+            looks.insert(look.path.clone(), (made, look));
+        }
+    }
+    let mut plan = Plan::default();
+    plan.ops.extend(
+        ops.into_values()
+            .filter(|(made, _)| *made != forwards)
+            .map(|(_, op)| op),
+    );
+    plan.attributions.extend(
+        looks
+            .into_values()
+            .filter(|(made, _)| *made != forwards)
+            .map(|(_, it)| it),
+    );
+    plan.sort();
+    Ok((plan, origin.meta.kind == Kind::Trace && !forwards))
+}
+
+/// Leaves only what is at these paths or below them, and the directories that this needs.
+fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let all: Vec<PathBuf> = plan
+        .ops
+        .iter()
+        .map(|op| op.path().to_owned())
+        .chain(plan.attributions.iter().map(|it| it.path().to_owned()))
+        .collect();
+    for path in paths {
+        if !all.iter().any(|known| known.starts_with(path)) {
+            let path = path.clone();
+            return Err(ChangesError::NotInSet { id, path });
+        }
+    }
+    let meant = |path: &Path| paths.iter().any(|top| path.starts_with(top));
+    let above = |path: &Path| paths.iter().any(|top| top.starts_with(path));
+    plan.ops
+        .retain(|op| meant(op.path()) || (op.act == Act::Put && above(op.path())));
+    plan.attributions.retain(|it| meant(it.path()));
+    Ok(())
+}
+
+impl Applying<'_> {
+    /// Where files only change places with others, nothing of their directory is to change.
+    fn keep_times(&mut self, plan: &mut Plan) -> Result<(), Errno> {
+        let parent = |op: &Op| op.path().parent().unwrap_or(Path::new("")).to_owned();
+        let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
+        for op in plan.ops.iter().filter(|op| op.act != Act::Swap) {
+            kept.remove(&parent(op));
+        }
+        for known in &plan.attributions {
+            kept.remove(known.path());
+        }
+        for path in kept {
+            let Some(seen) = self.look_at(&path)? else {
+                continue;
+            };
+            let same = look(&mut self.root, &path, &seen)?;
+            plan.attributions.push(Attribution {
+                path: bytes(&path),
+                here: Some(seen),
+                before: Some(same.clone()),
+                after: Some(same),
+            });
+        }
+        plan.sort();
+        Ok(())
+    }
+
+    /// Leaves out times of what somebody else has changed since.
+    fn drop_stale(&mut self, plan: &mut Plan) {
+        plan.attributions.retain(|it| {
+            let Some(here) = &it.here else { return true };
+            let now = if it.path.is_empty() {
+                self.root.seen().ok()
+            } else {
+                self.root.at(it.path()).ok().flatten()
+            };
+            !it.is_soft() || now.is_some_and(|now| now.mtime == here.mtime)
+        });
+    }
+}
+
+/// Files change places by renames, which lead to no other mount.
+pub(crate) fn near(set: &Set, wanted: &'static str) -> Result<(), ChangesError> {
+    if set.meta.near {
+        return Ok(());
+    }
+    let (id, root, store) = (set.id, set.root(), set.dir());
+    let why = format!(
+        "`{}` is on another mount than `{}`, where they are kept; set AGENT_BASH_STATE_DIR to a directory beside it",
+        root.display(),
+        store.display()
+    );
+    Err(ChangesError::State { id, wanted, why })
+}
+
+/// What a set is, so that something cannot be done with it.
+pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesError {
+    let why = match (set.meta.kind, set.state) {
+        (_, State::Discarded) => "they were discarded",
+        (_, State::Undone) => "they were undone",
+        (Kind::Trial, State::Held) => "nothing of them was applied yet",
+        (Kind::Trial, State::Running) => "their host is gone",
+        (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
+        (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
+        (Kind::Trace, _) if !traced::keeps(set) => "only their names were kept",
+        (Kind::Trace, _) if wanted != "undone" && wanted != "redone" => "they were made in place",
+        _ if wanted == "redone" => "nothing of them was undone",
+        _ => "there is nothing to be taken back",
+    };
+    let why = why.to_owned();
+    ChangesError::State { id, wanted, why }
+}
