@@ -150,6 +150,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) trial: Option<Arc<Overlay>>,
     /// Where what it changes is recorded.
     pub(crate) trace: Option<PathBuf>,
+    /// Nobody may watch it.
+    pub(crate) unwatched: bool,
 }
 
 /// A finished call as data: its result, and what other texts can be made from.

@@ -122,9 +122,9 @@ async fn stages(
         None => None,
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
-    let unwatched = changes::unwatched(terminal.is_some(), &request, read.takes_privileges);
+    let unwatched = changes::unwatched(terminal.is_some(), read.takes_privileges);
     let executor = run::executor(tool, terminal);
-    let mut changing = changes::begin(tool, call, &request, executor, unwatched).await?;
+    let mut changing = changes::begin(tool, call, &request, executor, unwatched.as_deref()).await?;
     let decisions = Decisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
         subshell: read.is_lifted && request.session.is_some() && read.last_pipeline.is_none(),
@@ -138,6 +138,7 @@ async fn stages(
         pooled: boxed.as_ref().is_none_or(|boxed| boxed.pooled),
         trial: changing.as_ref().and_then(Changing::trial),
         trace: changing.as_ref().and_then(Changing::trace),
+        unwatched: unwatched.is_some(),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
     let _turn = match place {

@@ -54,6 +54,13 @@ fn read_by(
     })
 }
 
+/// The same of a command that no other stage examines.
+pub(crate) fn privileges_taken_by(tool: &Wiring, call: &Call) -> Option<&'static str> {
+    let context = safety::context(tool, call);
+    let script = Script::follow(Parsed::read(&call.command), &context);
+    takes_privileges(&script)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -131,6 +131,9 @@ pub struct RunSpec {
     /// The directory of the set in which what it changes is recorded, with what was there before; `None` records nothing.
     /// Whether it was is in [`Outcome::traced`].
     pub trace: Option<PathBuf>,
+    /// Whether nobody may watch it, as what is watched cannot take privileges: a session's shell that is watched is
+    /// replaced by one that is not.
+    pub unwatched: bool,
     /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call.
     pub pooled: bool,
 }
@@ -158,6 +161,7 @@ impl RunSpec {
             sandbox: None,
             trial: None,
             trace: None,
+            unwatched: false,
             pooled: true,
         }
     }
@@ -193,6 +197,7 @@ setters! {
     sandbox: Option<Arc<Plan>>,
     trial: Option<Arc<Overlay>>,
     trace: Option<PathBuf>,
+    unwatched: bool,
     pooled: bool,
 }
 

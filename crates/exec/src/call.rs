@@ -3,12 +3,12 @@
 use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
+use crate::recording::Recording;
 use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
-use agent_bash_core::changes::Traced;
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
@@ -37,8 +37,7 @@ pub(crate) struct Call<'a> {
     started: Duration,
     sandbox: Option<BoxWatch>,
     held_back: bool,
-    /// If it was to be recorded: whether that was begun, or why not.
-    recording: Option<Result<(), String>>,
+    recording: Recording,
 }
 
 /// A call that is over.
@@ -103,10 +102,7 @@ impl<'a> Call<'a> {
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;
-        let recording = spec.trace.as_ref().map(|set| match fds.unwatched {
-            Some(reason) => Err(reason),
-            None => supervised.record(set).map_err(|error| error.to_string()),
-        });
+        let recording = Recording::begin(spec, &supervised, fds.unwatched.as_ref());
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
         let sandbox = BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
         let started_at = options.clock.wall();
@@ -154,11 +150,7 @@ impl<'a> Call<'a> {
         );
         let ended = follower.until_ended(out).await;
         let mut left = follower.clear_up(out).await;
-        let traced = match self.recording {
-            Some(Ok(())) => Some(self.supervised.stop_recording().await),
-            Some(Err(reason)) => Some(Traced::incomplete(reason)),
-            None => None,
-        };
+        let traced = self.recording.end(&mut self.supervised).await;
         let result = match self.script.unstarted(self.spec) {
             // A call that was terminated is over, whether or not its shell took the script.
             Some(Unstarted::RefusedHandoff(_)) if ended.reason.is_some() => Ok(()),

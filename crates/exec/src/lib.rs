@@ -19,6 +19,7 @@ mod jobs;
 mod options;
 mod pool;
 mod record;
+mod recording;
 mod session;
 mod snapshot;
 mod start;

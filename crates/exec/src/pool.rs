@@ -128,7 +128,8 @@ impl Kind {
             streams: spec.session.is_none().then_some(spec.streams),
             inherited: spec.session.is_none().then(Inherited::now),
             sandbox: spec.sandbox.clone(),
-            traced: spec.trace.is_some(),
+            // A session's shell may be watched or not: it is one session all the same.
+            traced: spec.trace.is_some() && spec.session.is_none(),
         }
     }
 

@@ -173,6 +173,11 @@ impl Session {
                     }
                 }
             }
+            if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
+                notices.push(reset(
+                    "its shell was watched, in which no command can take privileges",
+                ));
+            }
             let remembered = self.remembered.as_ref();
             let mut shell = match shell {
                 Some(shell) => shell,
@@ -180,7 +185,7 @@ impl Session {
             };
             shell.set_apart(spec.survivors).await;
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
-            let after = match call {
+            let after = match call.await {
                 Ok(call) => call.finish(out).await,
                 Err(after) => *after,
             };

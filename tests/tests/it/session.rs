@@ -2,6 +2,7 @@
 //! artifacts.
 
 use agent_bash::HostContext;
+use agent_bash::core::changes::{Changes, ChangesLevel, Undoable};
 use agent_bash::core::{Cancel, Flow, OutputConsumer, SessionName, Status, StreamId};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::{
@@ -13,6 +14,7 @@ use agent_bash_tests::world::World;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -24,11 +26,15 @@ fn open(world: &World) -> Result<Session> {
 }
 
 fn open_with(world: &World, settings: &Settings) -> Result<Session> {
+    open_in(world, settings, world.cwd())
+}
+
+fn open_in(world: &World, settings: &Settings, cwd: PathBuf) -> Result<Session> {
     // `main` belongs to the test harness here, so the supervisor is the product's binary.
     let supervisor = Supervisor::at(product::agent_bash()?);
     let environment = world.environment().into_iter();
     let host = HostContext {
-        cwd: world.cwd(),
+        cwd,
         home: Some(world.home()),
         env: Arc::new(environment.map(|(k, v)| (k.into(), v.into())).collect()),
         tools: None,
@@ -99,6 +105,52 @@ fn it_runs_what_was_typed_in_a_shell_that_persists() -> Result<()> {
         assert_eq!(session.messages(), [first, second, third, fresh]);
         Ok(())
     })
+}
+
+/// The user's commands and the model's, in shells that persist, each have their own record; both are taken back.
+#[test]
+fn what_a_persistent_shell_does_to_files_is_recorded() -> Result<()> {
+    let world = World::new()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let project = world.cwd().join("project");
+    std::fs::create_dir_all(project.join(".git"))?;
+    std::fs::write(project.join("kept"), "kept\n")?;
+    let mut settings = Settings::default();
+    settings.changes.level = ChangesLevel::Undo;
+    runtime.block_on(async {
+        let session = open_in(&world, &settings, project.clone())?;
+        let said = |changes: &Option<Changes>| {
+            let changes = changes.as_ref().context("no changes")?;
+            let files = changes.files.iter().map(|file| file.name.path.clone());
+            anyhow::Ok((changes.exact, changes.undo, files.collect::<Vec<_>>()))
+        };
+        let ran = bang(&session, "f() { echo x >>$1; }; f kept").await?;
+        assert_eq!(
+            said(&ran.changes)?,
+            (true, Undoable::Whole, vec!["kept".to_owned()])
+        );
+        let gone = bang(&session, "rm kept").await?;
+        let deleted = "Files: 1 deleted: kept (deleted)";
+        assert!(
+            gone.notices.iter().any(|it| it.text.contains(deleted)),
+            "{gone:?}"
+        );
+        let call = json!({"command": "g() { echo x >$1; }; g new", "session": "a"});
+        let made = session.tool().execute(call, &Cancel::new()).await;
+        assert_eq!(said(&made.changes)?.2, ["new"]);
+        // The negative control: what changes nothing has nothing.
+        let call = json!({"command": "type g", "session": "a"});
+        let nothing = session.tool().execute(call, &Cancel::new()).await;
+        assert_eq!(said(&nothing.changes)?.2, [""; 0]);
+        anyhow::Ok(())
+    })?;
+    drop(runtime);
+    let left = world.end(PATIENCE);
+    anyhow::ensure!(left.is_empty(), "left behind:\n{left}");
+    Ok(())
 }
 
 #[test]
@@ -256,7 +308,7 @@ fn a_long_output_is_kept_as_a_call_s_is() -> Result<()> {
             artifact.uri
         );
         assert!(text.ends_with(&notice), "{}", &text[text.len() - 200..]);
-        let path = std::path::PathBuf::from(&artifact.path);
+        let path = PathBuf::from(&artifact.path);
         assert!(path.exists());
         let kept = session.artifacts().context("a place")?.list();
         assert_eq!(kept.len(), 1);

@@ -2,12 +2,16 @@
 //! (the user typed it), there is no time limit, and it runs in the session's own persistent shell.
 
 use crate::call::{Call, Decisions};
+use crate::changes::Changed;
 use crate::layout;
 use crate::profiles;
+use crate::reading;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, Recorded};
-use crate::stage::{parse_input, run, shape};
+use crate::stage::changes::Changing;
+use crate::stage::{changes, parse_input, run, shape};
 use crate::wiring::Wiring;
+use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
     Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
@@ -61,7 +65,7 @@ pub(super) async fn run(
     let request = parsed
         .request
         .session(tool.sessions.then(|| SessionName(USER_SHELL.to_owned())));
-    let call = Call {
+    let mut call = Call {
         command: request.command.clone(),
         cwd: tool.host.cwd.clone(),
         tools: None,
@@ -72,6 +76,13 @@ pub(super) async fn run(
         window: None,
     };
     let mut output = output(tool, &call);
+    let is_recorded = tool.changes.settings.level != ChangesLevel::Off;
+    let taken = is_recorded.then(|| reading::privileges_taken_by(tool, &call));
+    let unwatched = changes::unwatched(false, taken.flatten());
+    let executor = run::executor(tool, None);
+    // It is refused for a trial alone, which nobody asks for here.
+    let changing = changes::begin(tool, &mut call, &request, executor, unwatched.as_deref()).await;
+    let mut changing = changing.ok().flatten();
     let decisions = Decisions {
         subshell: false,
         report_stages: false,
@@ -84,20 +95,18 @@ pub(super) async fn run(
         sandbox: None,
         pooled: true,
         trial: None,
-        trace: None,
+        trace: changing.as_ref().and_then(Changing::trace),
+        unwatched: unwatched.is_some(),
     };
-    let outcome = match run::spec(tool, &call, &request, &decisions) {
-        Ok(mut spec) => match shell(tool) {
-            Ok(shell) => {
-                spec.shell = shell;
-                run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await
-            }
-            Err(error) => Err(error),
-        },
+    let marked = changing.as_mut().map_or(Ok(()), Changing::mark);
+    let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
+    let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
+        Ok(spec) => run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await,
         Err(error) => Err(error),
     };
+    let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
     let excluded = options.excluded_from_context;
-    let mut message = message(tool, call, output, outcome, excluded);
+    let mut message = message(tool, call, output, outcome, changed, excluded);
     let unrecorded = audit::record(
         tool,
         Recorded {
@@ -144,6 +153,7 @@ fn message(
     call: Call,
     output: CallOutput,
     outcome: Result<Outcome, NotStarted>,
+    changed: Changed,
     excluded_from_context: bool,
 ) -> BangMessage {
     let (status, duration) = match &outcome {
@@ -155,7 +165,7 @@ fn message(
         duration,
     });
     let started = call.cwd.to_string_lossy().into_owned();
-    let (time, cwd, survivors, notices) = match outcome {
+    let (time, cwd, survivors, mut notices) = match outcome {
         Ok(outcome) => {
             let notices = shape::notices(call.notices, &outcome, &report);
             let cwd = outcome.final_cwd.as_ref().or(outcome.initial_cwd.as_ref());
@@ -164,6 +174,7 @@ fn message(
         }
         Err(_) => (tool.clock.wall(), None, Vec::new(), call.notices),
     };
+    notices.extend(changed.notices);
     let CallReport { first, .. } = report;
     BangMessage {
         command: call.command,
@@ -182,6 +193,7 @@ fn message(
         summary: first.summary,
         duration_ms: shape::to_millis(duration),
         cwd: cwd.unwrap_or(started),
+        changes: changed.changes,
         survivors,
         notices,
     }

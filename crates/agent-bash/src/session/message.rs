@@ -1,5 +1,6 @@
 //! The record of a user's command in its session, and how a line is recognised as one.
 
+use agent_bash_core::changes::Changes;
 use agent_bash_core::{ArtifactRef, Notice, OutputSummary, Status, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,9 @@ pub struct BangMessage {
     pub duration_ms: f64,
     /// The shell's directory afterwards; if unknown, the one it started in.
     pub cwd: String,
+    /// What it did to files, if that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     /// Processes that it started and that are still alive.
     pub survivors: Vec<Survivor>,
     /// The notices.

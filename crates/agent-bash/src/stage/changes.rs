@@ -27,7 +27,7 @@ pub(crate) async fn begin(
     call: &mut Call,
     request: &Request,
     executor: &dyn Executor,
-    unwatched: Option<String>,
+    unwatched: Option<&str>,
 ) -> Result<Option<Changing>, Refusal> {
     if let Some(trial) = request.trial {
         let held = hold_back(tool, call, request, executor, trial).await;
@@ -39,7 +39,7 @@ pub(crate) async fn begin(
         return Ok(None);
     }
     if let Some(reason) = unwatched {
-        call.notices.push(unknown(reason));
+        call.notices.push(unknown(reason.to_owned()));
         return Ok(None);
     }
     let begun = started(tool, call, move |store, session, root| {
@@ -59,16 +59,9 @@ pub(crate) async fn begin(
 }
 
 /// Why nobody can watch this call, if so.
-pub(crate) fn unwatched(
-    is_on_terminal: bool,
-    request: &Request,
-    takes_privileges: Option<&str>,
-) -> Option<String> {
+pub(crate) fn unwatched(is_on_terminal: bool, takes_privileges: Option<&str>) -> Option<String> {
     if is_on_terminal {
         return Some("it ran on a terminal".to_owned());
-    }
-    if request.session.is_some() {
-        return Some("it ran in a persistent shell".to_owned());
     }
     // Whoever is root needs not be lent any.
     let lent = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());

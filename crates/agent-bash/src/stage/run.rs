@@ -49,6 +49,7 @@ pub(crate) fn spec(
         .sandbox(decisions.sandbox.clone())
         .trial(decisions.trial.clone())
         .trace(decisions.trace.clone())
+        .unwatched(decisions.unwatched)
         .pooled(decisions.pooled))
 }
 

@@ -8,6 +8,7 @@ use super::source::{Observed, SessionSource};
 use crate::call::DRAIN;
 use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
+use crate::recording::Recording;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     Ended, Follower, Reason, Signals, TOO_OLD, Watchdog, ending, no_directory, notice_of_fallback,
@@ -42,6 +43,7 @@ pub(super) struct SessionCall<'a> {
     was_fresh: bool,
     /// Processes that withstood SIGKILL.
     stuck: Vec<Survivor>,
+    recording: Recording,
     pub(super) started_at: Timestamp,
     pub(super) started: Duration,
 }
@@ -74,7 +76,7 @@ impl<'a> SessionCall<'a> {
     ///
     /// # Errors
     /// What happened instead. Nothing of the script has run.
-    pub(super) fn hand_over(
+    pub(super) async fn hand_over(
         spec: &'a RunSpec,
         mut shell: LiveShell,
         remembered: Option<&Remembered>,
@@ -111,6 +113,13 @@ impl<'a> SessionCall<'a> {
             writers.push(fifo.write);
         }
         let streams = OutputStreams::of(fds).map_err(failed)?;
+        // Before it takes its record: a new shell has waited for this, if it is watched.
+        let unwatched = shell.unwatched.as_ref();
+        let recording = if shell.fresh {
+            Recording::begin(spec, &shell.supervised, unwatched)
+        } else {
+            Recording::begin_again(spec, &mut shell.supervised, unwatched).await
+        };
         let started_at = options.clock.wall();
         let started = options.clock.now();
         shell.talk.said.clear();
@@ -140,6 +149,7 @@ impl<'a> SessionCall<'a> {
             stands_in,
             was_fresh: shell.fresh,
             stuck: Vec::new(),
+            recording,
             started_at,
             started,
             shell,
@@ -178,7 +188,7 @@ impl<'a> SessionCall<'a> {
         };
         // Time before the script was taken does not count as its duration.
         if reason == Some(Reason::Cancel) {
-            return self.ended(None, reason, duration, Vec::new());
+            return self.ended(None, reason, duration, Vec::new()).await;
         }
         too_old_to_take(&mut self.shell, spec).unwrap_or(After::RefusedHandoff(why))
     }
@@ -194,27 +204,28 @@ impl<'a> SessionCall<'a> {
     ) -> After {
         match (observed, reason) {
             (Observed::Report(report), None) => self.alive(report, duration, out).await,
-            (Observed::Refused, None) => self.refused(),
+            (Observed::Refused, None) => self.refused().await,
             (Observed::Mute, None) => {
                 let survivors = self.survivors_of_shell(out).await;
-                self.mute(duration, survivors)
+                self.mute(duration, survivors).await
             }
             // It finished just as it was to be terminated; its shell was killed all the same.
             (Observed::Report(_) | Observed::Refused | Observed::Mute, reason) => {
-                self.ended(None, reason, duration, Vec::new())
+                self.ended(None, reason, duration, Vec::new()).await
             }
             (_, reason) => {
                 let survivors = match end {
                     Some(_) if reason.is_none() => self.survivors_of_shell(out).await,
                     _ => Vec::new(),
                 };
-                self.ended(end, reason, duration, survivors)
+                self.ended(end, reason, duration, survivors).await
             }
         }
     }
 
     /// The shell continues in its directory. A new shell has none yet.
-    fn refused(mut self) -> After {
+    async fn refused(mut self) -> After {
+        self.recording.end(&mut self.shell.supervised).await;
         if let Some(place) = self.stands_in {
             return After::Displaced(place);
         }
@@ -238,7 +249,8 @@ impl<'a> SessionCall<'a> {
         self.shell.will_say_exports();
         self.keep_fifos();
         let place = Place::of(self.shell.pid, report.cwd);
-        let mut outcome = self.outcome(Ending::Exited { code: report.code }, duration, survivors);
+        let ending = Ending::Exited { code: report.code };
+        let mut outcome = self.outcome(ending, duration, survivors).await;
         outcome.final_cwd = Some(place.shown());
         outcome.stages = report.stages;
         After::Alive {
@@ -259,18 +271,18 @@ impl<'a> SessionCall<'a> {
     }
 
     /// The shell lives but is unusable.
-    fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> After {
+    async fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> After {
         let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
         let ending = Ending::Lost {
             reason: reason.clone(),
         };
-        let outcome = self.outcome(ending, duration, survivors);
+        let outcome = self.outcome(ending, duration, survivors).await;
         After::Ended { outcome, reason }
     }
 
     /// The shell is gone.
-    fn ended(
+    async fn ended(
         mut self,
         end: Option<ShellEnd>,
         reason: Option<Reason>,
@@ -284,7 +296,7 @@ impl<'a> SessionCall<'a> {
             (None, end) => gone(end),
         };
         let ending = ending(reason, end, self.spec.timeout);
-        let mut outcome = self.outcome(ending, duration, survivors);
+        let mut outcome = self.outcome(ending, duration, survivors).await;
         outcome.shell_signal = end.and_then(ShellEnd::signal);
         After::Ended {
             outcome,
@@ -292,11 +304,17 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    fn outcome(&mut self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
+    async fn outcome(
+        &mut self,
+        ending: Ending,
+        duration: Duration,
+        survivors: Vec<Survivor>,
+    ) -> Outcome {
         let mut outcome = Outcome::new(ending, self.started_at, duration);
         outcome.initial_cwd = self.stands_in.as_ref().map(Place::shown);
         outcome.closed_early = self.streams.closed_early();
         outcome.sandbox = self.shell.sandbox.as_mut().map(BoxWatch::seen);
+        outcome.traced = self.recording.end(&mut self.shell.supervised).await;
         let notice = notice_of_fallback(&self.shell.supervised);
         outcome.notices.extend(notice);
         outcome.name_survivors(survivors);

@@ -7,7 +7,6 @@ use super::remembered::Remembered;
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
-use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{
     Event, Gone, ShellBox, ShellEnd, ShellStart, StartError, Supervised,
@@ -43,6 +42,8 @@ pub(super) struct LiveShell {
     pub(super) last: i32,
     /// Its box, if it is in one.
     pub(super) sandbox: Option<BoxWatch>,
+    /// Why what it changes cannot be recorded, if so.
+    pub(super) unwatched: Option<String>,
 }
 
 /// A FIFO that the shell opens by path, and our ends of it.
@@ -118,6 +119,11 @@ impl LiveShell {
             children: [supervisor, fds.pid].map(Children::of),
             last: 0,
             sandbox: BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
+            unwatched: if is_watched(spec) {
+                fds.unwatched
+            } else {
+                Some(UNWATCHED.to_owned())
+            },
         })
     }
 
@@ -192,19 +198,28 @@ impl LiveShell {
     }
 }
 
-/// The box of a session's shell, from which it reaches its FIFOs.
+/// Why there is no record of later calls.
+const UNWATCHED: &str = "its shell was started by a command that could not be watched";
+
+/// Whether a shell that is started by this call is to be watched, for this call and for those after it.
+fn is_watched(spec: &RunSpec) -> bool {
+    spec.trace.is_some() && !spec.unwatched
+}
+
+/// What a session's shell is kept in, from which it reaches its FIFOs.
 fn boxed(
     spec: &RunSpec,
     options: &ShellCacheOptions,
     fifos: &Directory,
 ) -> io::Result<Option<ShellBox>> {
-    let Some(plan) = &spec.sandbox else {
+    let trace = is_watched(spec);
+    if spec.sandbox.is_none() && !trace {
         return Ok(None);
-    };
+    }
     Ok(Some(ShellBox {
-        plan: Some(Plan::clone(plan)),
+        plan: spec.sandbox.as_deref().cloned(),
         trial: None,
-        trace: false,
+        trace,
         directory: options.directory.clone(),
         own: vec![fifos.canonical()?],
     }))

@@ -7,7 +7,7 @@ use crate::support::{Ran, cache, options, run, run_with, soon, spec};
 use agent_bash_changes::{Set, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, RunSpec, SurvivorPolicy};
+use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, SurvivorPolicy};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,6 +178,69 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
         assert!(!record.names("plain"));
         assert!(soon(|| cache.warm() > 1).await);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
+    let (place, cache, cancel) = (Place::new(), cache(), Cancel::new());
+    let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
+    let mut all = Vec::new();
+    for (script, names) in [
+        ("f() { echo x >>$1; }; f one", "one"),
+        ("(sleep 0.3; f three) & f two", "two"),
+        ("exec 3>&1 >>four; echo y; exec >&3", "four"),
+    ] {
+        let set = place.set();
+        let spec = session(place.traced(script, &set));
+        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
+        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        all.push((names, Record::of(&set)));
+        // What is between two calls belongs to none.
+        let grown = || fs::metadata(place.root.join("three")).unwrap().len() > 18;
+        assert!(names != "two" || soon(grown).await);
+    }
+    for (own, record) in &all {
+        for (name, _) in &all {
+            let kept = record.keeps(&format!("content of {name}\n"));
+            assert_eq!(kept, name == own, "{own}: {name}");
+        }
+        assert!(!record.names("three") && !record.names("agent-bash"));
+    }
+    // The negative control: a call of the same shell without a record.
+    let ran = run_with(&cache, &session(spec("f d/six; echo $?")), &cancel).await;
+    assert_eq!(ran.unwrap().outcome.traced, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched() {
+    let (place, cache, cancel) = (Place::new(), cache(), Cancel::new());
+    let gives_up = "grep NoNewPrivs /proc/self/status | tr -dc 01; echo $kept";
+    let say = async |script: &str, unwatched| {
+        let set = place.set();
+        let spec = place.traced(script, &set).session(SessionName("a".into()));
+        let spec = if unwatched {
+            spec.trace(None).unwatched(true)
+        } else {
+            spec
+        };
+        run_with(&cache, &spec, &cancel).await.unwrap()
+    };
+    let first = say("export kept=1; echo", false).await;
+    assert_eq!(first.outcome.traced, Some(Traced::complete()));
+    let reset = |ran: &Ran| {
+        let notices = ran.outcome.notices.iter();
+        notices
+            .filter(|it| it.text.contains("take privileges"))
+            .count()
+    };
+    let taking = say(gives_up, true).await;
+    assert_eq!((&*taking.out, reset(&taking)), ("01\n", 1), "{taking:?}");
+    // It stays as it is, and says so.
+    let later = say("echo $kept; echo x >>one", false).await;
+    let lacking = later.outcome.traced.and_then(|traced| traced.lacking);
+    assert!(lacking.is_some_and(|why| why.contains("could not be watched")));
+    let again = say(gives_up, true).await;
+    assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

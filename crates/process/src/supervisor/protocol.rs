@@ -67,10 +67,13 @@ pub(super) enum Order {
     /// or `DetachFailed`; later `JobEnded`.
     Detach(Detach),
     /// Record what the shell and everything that it has started changes in the set with this directory. The shell was
-    /// started to be watched, and waits before its first change until this comes. No answer.
+    /// started to be watched. Before its first change it waits until this comes; between two records it does not. Answer,
+    /// if `tell`: `Recording`.
     Record {
         /// The set's directory.
         set: OsString,
+        /// Say when it has begun.
+        tell: bool,
     },
     /// Record nothing any more. Answer: `Recorded`.
     StopRecording,
@@ -188,6 +191,8 @@ pub enum Event {
         /// The system's error.
         reason: String,
     },
+    /// From here on it is recorded, if it can be.
+    Recording,
     /// The answer to `StopRecording`.
     Recorded {
         /// How complete the record is.

@@ -150,7 +150,18 @@ fn cases() -> Vec<Case> {
         ),
         (json!("Survivors"), 0, nobody(), NONE),
         // There is no shell that is watched.
-        (json!({"Record": {"set": nowhere}}), 0, Value::Null, NONE),
+        (
+            json!({"Record": {"set": nowhere, "tell": false}}),
+            0,
+            Value::Null,
+            NONE,
+        ),
+        (
+            json!({"Record": {"set": nowhere, "tell": true}}),
+            0,
+            json!("Recording"),
+            NONE,
+        ),
         (json!("StopRecording"), 0, unwatched, NONE),
     ]
 }

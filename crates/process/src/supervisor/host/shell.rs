@@ -106,7 +106,22 @@ impl Supervised {
     /// It has ended, or does not read.
     pub fn record(&self, set: &Path) -> io::Result<()> {
         let set = set.as_os_str().to_owned();
-        self.order(&Order::Record { set }, &[])
+        self.order(&Order::Record { set, tell: false }, &[])
+    }
+
+    /// The same for a shell that was recorded before, and so does not wait for it: returns once it has begun.
+    ///
+    /// # Errors
+    /// It has ended, or does not answer.
+    pub async fn record_at_once(&mut self, set: &Path) -> io::Result<()> {
+        let set = set.as_os_str().to_owned();
+        let order = Order::Record { set, tell: true };
+        let begun = self.ask(&order, &[], |event| {
+            matches!(event, Event::Recording).then_some(())
+        });
+        begun
+            .await
+            .map_err(|_| io::Error::other("whoever is to record it does not answer"))
     }
 
     /// Ends the recording, once the call has. How complete the record is.

@@ -41,6 +41,8 @@ pub(super) struct Confined {
     launcher: PathBuf,
     start: Start,
     directory: OwnDirectory,
+    /// Further directories of this one shell.
+    own: Vec<PathBuf>,
 }
 
 /// A box that is closed, a trial that has begun, or nothing.
@@ -94,6 +96,7 @@ impl Confined {
             launcher: this_program(),
             start: Start::new(&order)?,
             directory,
+            own: wanted.own.clone(),
         }))
     }
 
@@ -122,7 +125,7 @@ impl Confined {
         let closed = reported.and_then(|ready| {
             let watched = ready
                 .watched
-                .map(|watched| watching(watched, &self.directory));
+                .map(|watched| watching(watched, &self.directory, self.own));
             Ok(Closed {
                 sandbox: ready.sandbox,
                 held_back,
@@ -142,12 +145,14 @@ impl Confined {
 fn watching(
     watched: Result<OwnedFd, String>,
     directory: &OwnDirectory,
+    mut apart: Vec<PathBuf>,
 ) -> Result<Result<Tracer, String>, BoxError> {
     let listener = match watched {
         Ok(listener) => listener,
         Err(reason) => return Ok(Err(reason)),
     };
-    Tracer::start(listener, directory.path().to_owned())
+    apart.push(directory.path().to_owned());
+    Tracer::start(listener, apart)
         .map(Ok)
         .map_err(|error| BoxError::Unwatched(error.to_string()))
 }

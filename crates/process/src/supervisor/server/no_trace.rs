@@ -10,11 +10,11 @@ use std::path::PathBuf;
 pub(super) struct Tracer(std::convert::Infallible);
 
 impl Tracer {
-    pub(super) fn start(_: OwnedFd, _: PathBuf) -> io::Result<Self> {
+    pub(super) fn start(_: OwnedFd, _: Vec<PathBuf>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn record(&self, _: PathBuf) {
+    pub(super) fn record(&self, _: PathBuf, _: bool) {
         match self.0 {}
     }
 

@@ -34,14 +34,14 @@ pub(super) struct Tracer {
 
 #[derive(Debug)]
 enum Order {
-    Record(PathBuf),
+    Record(PathBuf, Option<Sender<()>>),
     Stop(Sender<Traced>),
 }
 
 impl Tracer {
-    /// Watches by this listener. What is within `apart` concerns nobody. Until it is told where to, nothing is recorded,
+    /// Watches by this listener. What is within one of `apart` concerns nobody. Until it is told where to, nothing is recorded,
     /// and whoever is about to change a file waits.
-    pub(super) fn start(listener: OwnedFd, apart: PathBuf) -> io::Result<Self> {
+    pub(super) fn start(listener: OwnedFd, apart: Vec<PathBuf>) -> io::Result<Self> {
         let (orders, given) = channel();
         let (woken, wake) = io::pipe()?;
         let watch = Watch {
@@ -59,9 +59,12 @@ impl Tracer {
         })
     }
 
-    /// From here on, what changes is recorded in the set in this directory.
-    pub(super) fn record(&self, set: PathBuf) {
-        self.order(Order::Record(set));
+    /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned.
+    pub(super) fn record(&self, set: PathBuf, at_once: bool) {
+        let (tell, told) = channel();
+        self.order(Order::Record(set, at_once.then_some(tell)));
+        // Nothing comes if nobody is to tell. If the thread hangs, the end of the record says so.
+        let _ = told.recv_timeout(PATIENCE);
     }
 
     /// Nothing is recorded any more, and nobody waits. How complete the record is.
@@ -85,7 +88,7 @@ struct Watch {
     listener: Option<Listener>,
     given: Receiver<Order>,
     woken: PipeReader,
-    apart: PathBuf,
+    apart: Vec<PathBuf>,
     state: State,
 }
 
@@ -133,13 +136,15 @@ impl Watch {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Record(set) => {
+            Order::Record(set, tell) => {
                 let recorder = Recorder::open(&set);
                 let traced = match &recorder {
                     Ok(_) => Traced::complete(),
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
                 self.state = State::Recording(recorder.ok().map(Box::new), traced);
+                // Whoever waits for it may have given up.
+                let _ = tell.map(|tell| tell.send(()));
             }
             Order::Stop(tell) => {
                 let state = std::mem::replace(&mut self.state, State::Stopped);
@@ -181,7 +186,7 @@ fn kept(
     listener: &Listener,
     waiting: &Waiting,
     recorder: &mut Recorder,
-    apart: &std::path::Path,
+    apart: &[PathBuf],
 ) -> Result<(), String> {
     if !trace::is_native(waiting.table, waiting.number) {
         return Err("a program of 32 bits has changed files".to_owned());
@@ -194,7 +199,7 @@ fn kept(
         return Ok(());
     }
     for (path, touch) in touched.map_err(|error| format!("a path could not be read: {error}"))? {
-        if !path.starts_with(apart) {
+        if !apart.iter().any(|own| path.starts_with(own)) {
             recorder
                 .before(&path, touch)
                 .map_err(|error| error.to_string())?;

@@ -51,11 +51,14 @@ impl Server {
                 self.end_survivors(Duration::from_millis(grace_ms));
                 return None;
             }
-            Order::Record { set } => {
+            Order::Record { set, tell } => {
                 if let Some(tracer) = self.tracer() {
-                    tracer.record(set.into());
+                    tracer.record(set.into(), tell);
                 }
-                return None;
+                if !tell {
+                    return None;
+                }
+                Event::Recording
             }
             Order::StopRecording => {
                 let unwatched = || Traced::incomplete("nobody watches this shell");
