@@ -11,17 +11,22 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use std::path::Path;
 
 /// A file and its expected contents.
-struct Generated {
+pub(crate) struct Generated {
     /// Relative to the root.
-    path: &'static str,
-    text: String,
+    pub(crate) path: &'static str,
+    pub(crate) text: String,
 }
 
 /// `cargo xtask docs`.
 pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
-    for file in files(&tree.root)? {
-        if !is_fresh(&tree.root, &file) {
+    write_files(tree, &files(&tree.root)?)
+}
+
+/// Writes those that are missing or different.
+pub(crate) fn write_files(tree: &Tree, files: &[Generated]) -> Result<()> {
+    for file in files {
+        if !is_fresh(&tree.root, file) {
             let path = tree.root.join(file.path);
             if let Some(directory) = path.parent() {
                 std::fs::create_dir_all(directory)?;
@@ -35,7 +40,12 @@ pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
 
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    let stale: Vec<&str> = files(&tree.root)?
+    check_files(tree, &files(&tree.root)?, "cargo xtask docs")
+}
+
+/// Fails with the names of those that are missing or different, and the command that writes them.
+pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Result<()> {
+    let stale: Vec<&str> = files
         .iter()
         .filter(|file| !is_fresh(&tree.root, file))
         .map(|file| file.path)
@@ -44,7 +54,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "not what the code says: {}; run `cargo xtask docs` and commit what it writes",
+        "not what the code says: {}; run `{writer}` and commit what it writes",
         stale.join(", ")
     );
 }

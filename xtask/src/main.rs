@@ -8,6 +8,7 @@ mod attempts_page;
 mod benches;
 mod built_once;
 mod circles;
+mod clients;
 mod corpora;
 mod crates;
 mod fuzz;
@@ -67,6 +68,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table)",
         run: generated::write,
+    },
+    Command {
+        name: "clients",
+        arguments: "[test]",
+        summary: "rewrites the types of the Python and TypeScript clients, from docs/schema; `test` tests them",
+        run: clients::command,
     },
     Command {
         name: "agents",

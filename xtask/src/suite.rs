@@ -4,8 +4,8 @@
 //! seconds.
 
 use crate::{
-    Tree, agents, built_once, generated, layers, links, macos, no_arguments, programs, say,
-    source_rules, tests_step,
+    Tree, agents, built_once, clients, generated, layers, links, macos, no_arguments, programs,
+    say, source_rules, tests_step,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -56,6 +56,11 @@ const STEPS: &[Step] = &[
         run: generated::check_tree,
     },
     Step {
+        name: "types of the clients are fresh",
+        lint: true,
+        run: clients::check_tree,
+    },
+    Step {
         name: "clippy",
         lint: true,
         run: |tree| {
@@ -80,6 +85,11 @@ const STEPS: &[Step] = &[
         name: "tests, doc tests, and the census after them",
         lint: false,
         run: tests_step::run,
+    },
+    Step {
+        name: "clients in Python and TypeScript",
+        lint: false,
+        run: clients::test,
     },
     Step {
         name: "agents, as they are published",

@@ -1,0 +1,68 @@
+"""The shell that coding agents sit on.
+
+    async with AsyncShell(cwd="repo") as sh:
+        r = await sh.run("make -j8", timeout=600)
+        print(r.text if r.is_error else "built")
+
+`Shell` is the same without `async`. A command's failure is a `Result`, never an exception; `ShellError` is for what
+went wrong with the shell itself. The types of what is in a result are in `agent_bash.types`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._errors import CommandNotStarted, ShellError, ShellLost, result_of
+from ._result import Answer, Delta, Found, Page, Result
+
+if TYPE_CHECKING:
+    from . import _types as types
+    from ._async import AsyncArtifact, AsyncJob, AsyncShell, AsyncStream
+    from ._sync import Artifact, Job, Shell, Stream
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Artifact",
+    "AsyncArtifact",
+    "AsyncJob",
+    "AsyncShell",
+    "AsyncStream",
+    "CommandNotStarted",
+    "Delta",
+    "Found",
+    "Job",
+    "Page",
+    "Result",
+    "Shell",
+    "ShellError",
+    "ShellLost",
+    "Stream",
+    "result_of",
+    "types",
+]
+
+# Imported when they are first used: who needs one kind of shell does not load asyncio, or the other way round.
+_WHERE = {
+    "AsyncArtifact": "_async",
+    "AsyncJob": "_async",
+    "AsyncShell": "_async",
+    "AsyncStream": "_async",
+    "Artifact": "_sync",
+    "Job": "_sync",
+    "Shell": "_sync",
+    "Stream": "_sync",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "types":
+        return importlib.import_module("._types", __name__)
+    if name in _WHERE:
+        value = getattr(importlib.import_module("." + _WHERE[name], __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,418 @@
+"""`AsyncShell`: for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from types import TracebackType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Type,
+    Union,
+)
+
+from . import _program
+from ._call import MOST_IN_FLIGHT, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
+from ._connection import Connection
+from ._errors import CommandNotStarted, ShellError
+from ._result import Answer, Delta, Found, Page, Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from . import _types as t
+
+
+class AsyncShell:
+    """One conversation's shell: a child process of its own, in one event loop.
+
+    Open it with `async with`, or with `await shell.open()` and `await shell.aclose()`. Calls may run at the same time;
+    those that name the same `session` run one after another, in the same bash.
+
+    `cwd`: where commands run. `on`: the machine or container, for example `docker:box`. `profile`: how calls behave
+    and how their texts read. `state`: the name under which jobs and outputs are kept. `other_tools`: the model's other
+    tools. `env`: the whole environment. `options`: further ones of `agent-bash rpc`. `on_event`: is given what the
+    program says without having been asked, such as that a job has ended.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: Optional[str] = None,
+        on: Optional[str] = None,
+        profile: Optional[str] = None,
+        state: Optional[str] = None,
+        other_tools: Optional[Sequence[str]] = None,
+        env: Optional[Mapping[str, str]] = None,
+        program: Optional[str] = None,
+        options: Sequence[str] = (),
+        on_event: Optional[Callable[[Mapping[str, Any]], object]] = None,
+    ) -> None:
+        self._start = (program, on, profile, state, other_tools, options)
+        self._cwd = cwd
+        self._env = env
+        self._on_event = on_event
+        self._connection: Optional[Connection] = None
+        self._adapter: Optional[str] = None
+        self._hello: Optional[t.HelloData] = None
+        self._patience = patience("")
+
+    async def open(self) -> Self:
+        """Starts the program and waits until it answers."""
+        if self._connection is not None:
+            raise ShellError("this shell has been opened before; make another")
+        self._loop = asyncio.get_running_loop()
+        self._gate = asyncio.Semaphore(MOST_IN_FLIGHT)
+        self._connection = Connection(_program.command(*self._start), self._cwd, self._env, self._other)
+        try:
+            hello = await self.request("hello")
+        except BaseException:
+            await self.aclose()
+            raise
+        self._hello = hello
+        self._patience = patience(hello["profile"])
+        return self
+
+    async def aclose(self) -> None:
+        """Ends the program: what still runs is cancelled, background jobs live on."""
+        if self._connection is not None:
+            self._connection.close_input()
+            loop = asyncio.get_running_loop()
+            await asyncio.shield(loop.run_in_executor(None, self._connection.close))
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        connection = getattr(self, "_connection", None)
+        if connection is not None and connection.close_input():
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
+
+    @property
+    def hello(self) -> t.HelloData:
+        """What the program said when it was opened: its version, and the profile in force."""
+        if self._hello is None:
+            raise ShellError(NOT_OPEN)
+        return self._hello
+
+    @property
+    def pid(self) -> int:
+        """The pid of the program."""
+        return self._opened().pid
+
+    async def run(self, command: str, **options: Unpack[t.CallOptions]) -> Result:
+        """Runs a command and returns how it ended. Its failure is a result, too.
+
+        If the task is cancelled, the command is ended first; the `CancelledError` has what it printed so far as
+        `result` (see `result_of`).
+        """
+        return Result(await self.request("tool_call", request={"command": command, **options}))
+
+    def stream(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncStream:
+        """Runs a command; iterates over its output as it comes, and at last its result. Leaving early cancels it."""
+        return AsyncStream(self, {"command": command, **options})
+
+    async def start(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncJob:
+        """Starts a command in the background."""
+        options["mode"] = "background"
+        result = await self.run(command, **options)
+        if result.status["kind"] != "moved_to_background":
+            raise CommandNotStarted(result)
+        return AsyncJob(self, result.status["job"], result)
+
+    async def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The tools of an adapter as a model is told of them. `call` means these from now on."""
+        data = await self.request("schema", adapter=adapter)
+        self._adapter = adapter
+        tools: List[Dict[str, Any]] = tool_list(data)
+        return tools
+
+    async def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
+        """Passes on a model's call of one of those tools, unchanged."""
+        adapter = adapter or self._adapter
+        kind, fields = tool_request(adapter, tool, input)
+        return tool_answer(adapter, await self.request(kind, **fields))
+
+    def artifact(self, artifact: Union[int, str]) -> AsyncArtifact:
+        """A stored output, by its number, its link, or its path."""
+        return AsyncArtifact(self, artifact)
+
+    async def artifacts(self) -> List[t.ArtifactData]:
+        data: t.ArtifactsData = await self.request("artifact.list")
+        return data["artifacts"]
+
+    def job(self, job: Union[int, str]) -> AsyncJob:
+        """A background job, by its number."""
+        return AsyncJob(self, str(job))
+
+    async def jobs(self) -> List[t.JobData]:
+        data: t.JobsData = await self.request("jobs.list")
+        return data["jobs"]
+
+    async def check(self, command: str) -> t.CheckData:
+        """Whether a command would be refused, and why. Does not run it."""
+        data: t.CheckData = await self.request("check", command=command)
+        return data
+
+    async def ping(self) -> t.PingData:
+        data: t.PingData = await self.request("ping")
+        return data
+
+    async def request(self, kind: str, **fields: Any) -> Any:
+        """Any request of the protocol; returns its data."""
+        self._opened()
+        async with self._gate:
+            call = self._begin(kind, fields)
+            try:
+                return data_of(await call.outcome())
+            except asyncio.CancelledError as error:
+                carry(error, await self._settle(call))
+                raise
+
+    def _opened(self) -> Connection:
+        if self._connection is None:
+            raise ShellError(NOT_OPEN)
+        if asyncio.get_running_loop() is not self._loop:
+            raise ShellError(
+                "this AsyncShell was opened in another event loop; open one in each loop, or use Shell in threads"
+            )
+        return self._connection
+
+    def _begin(self, kind: str, fields: Mapping[str, Any]) -> AsyncCall:
+        call = AsyncCall(self._loop)
+        call.number = self._opened().begin(kind, fields, call.deliver)
+        return call
+
+    async def _settle(self, call: AsyncCall) -> Optional[Outcome]:
+        """Cancels a call and waits for its answer, even if we are cancelled again."""
+        connection = self._opened()
+        connection.cancel(call.number)
+        outcome = await call.outcome_within(self._patience)
+        connection.forget(call.number)
+        return outcome
+
+    def _other(self, message: Mapping[str, Any]) -> None:
+        if self._on_event is not None:
+            try:
+                self._loop.call_soon_threadsafe(self._on_event, message)
+            except RuntimeError:
+                pass  # The loop is closed: nobody listens.
+
+
+NOT_OPEN = "this shell is not open; use `async with AsyncShell(…) as sh:`, or `await sh.open()`"
+
+
+class AsyncCall(Call):
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._loop = loop
+        self._waiter: Optional[asyncio.Future[None]] = None
+
+    def tell(self) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:
+            pass  # The loop is closed: nobody waits.
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def changed(self) -> asyncio.Future[None]:
+        """Done when there is something new to look at; after a look that found nothing."""
+        self._waiter = self._loop.create_future()
+        return self._waiter
+
+    async def outcome(self) -> Outcome:
+        while True:
+            _, outcome = self.look()
+            if outcome is not None:
+                return outcome
+            await self.changed()
+
+    async def outcome_within(self, seconds: float) -> Optional[Outcome]:
+        """The same, for at most so long, and whoever cancels us meanwhile waits, too."""
+        until = self._loop.time() + seconds
+        while True:
+            _, outcome = self.look()
+            left = until - self._loop.time()
+            if outcome is not None or left <= 0:
+                return outcome
+            try:
+                await asyncio.wait([self.changed()], timeout=left)
+            except asyncio.CancelledError:
+                continue
+
+
+class AsyncStream:
+    """The output of a running command: `Delta`s as they come, and at last the `Result`.
+
+    A consumer that is slow gets fewer and longer ones. Leaving the loop early cancels the command; `async with` waits
+    until it has ended, and then `result` has what there is.
+    """
+
+    def __init__(self, shell: AsyncShell, request: Mapping[str, Any]) -> None:
+        self._shell = shell
+        self._request = request
+        self._call: Optional[AsyncCall] = None
+        self._over = False
+        #: The result, once there is one.
+        self.result: Optional[Result] = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Union[Delta, Result]:
+        if self._over:
+            raise StopAsyncIteration
+        try:
+            return await self._next()
+        except asyncio.CancelledError as error:
+            await self.aclose()
+            error.result = self.result  # type: ignore[attr-defined]
+            raise
+
+    async def _next(self) -> Union[Delta, Result]:
+        if self._call is None:
+            self._shell._opened()
+            await self._shell._gate.acquire()
+            try:
+                self._call = self._shell._begin("tool_call", {"request": self._request, "stream": "delta"})
+            except BaseException:
+                self._over = True
+                self._shell._gate.release()
+                raise
+        while True:
+            delta, outcome = self._call.look()
+            if delta is not None:
+                return delta
+            if outcome is not None:
+                self._end()
+                self.result = Result(data_of(outcome))
+                return self.result
+            await self._call.changed()
+
+    def _end(self) -> None:
+        if not self._over:
+            self._over = True
+            if self._call is not None:
+                self._shell._gate.release()
+
+    async def aclose(self) -> None:
+        """Cancels the command, if it still runs, and waits until it has ended."""
+        if not self._over:
+            outcome = None
+            if self._call is not None:
+                outcome = await self._shell._settle(self._call)
+            self._end()
+            if outcome is not None and outcome[1] is None and outcome[0]["success"]:
+                self.result = Result(outcome[0]["data"])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        # Left early, and nobody waits: the command is cancelled all the same.
+        if self._call is not None and not self._over and self._shell._connection is not None:
+            self._shell._connection.cancel(self._call.number)
+            self._shell._connection.forget(self._call.number)
+            self._over = True
+            try:
+                # We may be collected in any thread.
+                self._shell._loop.call_soon_threadsafe(self._shell._gate.release)
+            except RuntimeError:
+                pass  # The loop is closed: nobody waits.
+
+
+class AsyncJob:
+    """A background job. It outlives the shell that started it."""
+
+    def __init__(self, shell: AsyncShell, id: str, result: Optional[Result] = None) -> None:
+        self._shell = shell
+        self.id = id
+        #: What `start` said, if it was that which started it.
+        self.result = result
+
+    def __repr__(self) -> str:
+        return f"AsyncJob({self.id!r})"
+
+    async def show(self) -> t.JobData:
+        """Whether it runs, or how it ended."""
+        data: t.JobData = await self._shell.request("jobs.show", job=self.id)
+        return data
+
+    async def output(self, *, offset: Optional[int] = None, tail: Optional[int] = None) -> t.JobOutputData:
+        """What it has printed: from a byte on, or the last lines."""
+        data: t.JobOutputData = await self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
+        return data
+
+    async def wait(self, timeout: Union[float, str, None] = None) -> t.JobWaitData:
+        """Waits until it has ended. Being cancelled does not end it."""
+        data: t.JobWaitData = await self._shell.request("jobs.wait", job=self.id, timeout=timeout)
+        return data
+
+    async def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:
+        """Ends it, and all its processes."""
+        data: t.JobKillData = await self._shell.request("jobs.kill", job=self.id, grace=grace)
+        return data
+
+    async def input(self, text: str = "", *, close: bool = False) -> t.JobData:
+        """Writes to its stdin, if it was started with `stdin="pipe"`."""
+        data: t.JobData = await self._shell.request("jobs.input", job=self.id, text=text, close=close)
+        return data
+
+
+class AsyncArtifact:
+    """A stored output."""
+
+    def __init__(self, shell: AsyncShell, artifact: Union[int, str]) -> None:
+        self._shell = shell
+        self.artifact = artifact
+
+    async def show(
+        self,
+        *,
+        offset: Optional[int] = None,
+        limit: Optional[int] = None,
+        tail: Optional[int] = None,
+        byte: Optional[int] = None,
+    ) -> Page:
+        """A page of it, by lines; `page.data` says where the next begins."""
+        return Page.of(
+            await self._shell.request(
+                "artifact.show", artifact=self.artifact, offset=offset, limit=limit, tail=tail, byte=byte
+            )
+        )
+
+    async def grep(
+        self, pattern: str, *, context: int = 0, offset: Optional[int] = None, limit: Optional[int] = None
+    ) -> Found:
+        """The lines of it that match a regular expression, numbered."""
+        return Found.of(
+            await self._shell.request(
+                "artifact.grep", artifact=self.artifact, pattern=pattern, context=context, offset=offset, limit=limit
+            )
+        )

@@ -1,0 +1,293 @@
+"""The program as a child process, and the one thread that reads and writes for it.
+
+Both shells are built on this. The thread never waits for a consumer, so the child can always write; a write that the
+pipe does not take at once is left to the thread, so no caller waits for the child.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import subprocess
+import threading
+import time
+import weakref
+from typing import Any, Callable, Dict, List, Mapping, Optional
+
+from ._errors import ShellError, ShellLost
+
+#: Takes an update or a response, or the error with which the child was lost. Called in the connection's thread.
+Deliver = Callable[[Mapping[str, Any], Optional[ShellError]], None]
+
+#: How long a child may take to end once its stdin is closed, before it is told, and before it is killed.
+TO_END = 20.0
+TO_OBEY = 2.0
+
+_CHUNK = 1 << 16
+_STDERR_KEPT = 4096
+
+#: To close their ends of the pipes in a forked process, which would keep the child alive.
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()
+
+
+class Connection:
+    def __init__(
+        self,
+        words: List[str],
+        cwd: Optional[str],
+        env: Optional[Mapping[str, str]],
+        deliver_other: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        logs = "AGENT_BASH_LOG" in (os.environ if env is None else env)
+        try:
+            self._process = subprocess.Popen(
+                words,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None if logs else subprocess.PIPE,
+                cwd=cwd,
+                env=None if env is None else dict(env),
+                # Ctrl-C at the terminal is for us; we tell the child what to cancel.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ShellError(f"cannot start {words[0]}: {error}") from error
+        assert self._process.stdin and self._process.stdout
+        self._stdin = self._process.stdin.fileno()
+        self._stdout = self._process.stdout.fileno()
+        self._stderr = None if self._process.stderr is None else self._process.stderr.fileno()
+        os.set_blocking(self._stdin, False)
+        self._wake_reader, self._wake_writer = os.pipe()
+        os.set_blocking(self._wake_reader, False)
+        os.set_blocking(self._wake_writer, False)
+        self._owner = os.getpid()
+        self._forked = False
+        # Reentrant: an object that is collected while it is held may come here to cancel what it ran.
+        self._lock = threading.RLock()
+        self._ids = itertools.count(1)
+        self._waiting: Dict[int, Deliver] = {}
+        self._deliver_other = deliver_other
+        self._unsent = bytearray()
+        self._closing = False
+        self._lost: Optional[ShellLost] = None
+        self._said = b""
+        _open.add(self)
+        self._thread = threading.Thread(target=self._serve, name="agent-bash", daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def begin(self, kind: str, fields: Mapping[str, Any], deliver: Deliver) -> int:
+        """Sends a request and returns its id. What comes back is given to `deliver`."""
+        number = next(self._ids)
+        line = json.dumps({"id": number, "type": kind, **fields}).encode() + b"\n"
+        with self._lock:
+            self._usable()
+            self._waiting[number] = deliver
+            self._send(line)
+        return number
+
+    def cancel(self, number: int) -> None:
+        """Asks for the end of a request; its own response follows. Does nothing if that has come or nobody is there."""
+        with self._lock:
+            if number in self._waiting and not self._closing and self._lost is None and not self._forked:
+                self._send(json.dumps({"type": "cancel", "target": number}).encode() + b"\n")
+
+    def forget(self, number: int) -> None:
+        """Drops whatever still comes for a request."""
+        with self._lock:
+            self._waiting.pop(number, None)
+
+    def close_input(self) -> bool:
+        """Begins to end the child: commands are cancelled, and calls in flight answered. Does not wait. Returns
+        whether it was open."""
+        with self._lock:
+            was_open = not self._closing and not self._forked and self._lost is None
+            if was_open:
+                self._closing = True
+                self._wake()
+            return was_open
+
+    def close(self) -> None:
+        """Ends the child and waits until it has ended."""
+        self.close_input()
+        if not self._forked and threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _usable(self) -> None:
+        if self._forked:
+            raise ShellError(
+                f"this shell belongs to process {self._owner}, and this is a fork of it ({os.getpid()}); open another here"
+            )
+        if self._lost is not None:
+            raise ShellLost(str(self._lost))
+        if self._closing:
+            raise ShellError("this shell has been closed; open another")
+
+    def _send(self, line: bytes) -> None:
+        """Writes what the pipe takes; the rest is the thread's. The lock is held."""
+        if not self._unsent:
+            try:
+                line = line[os.write(self._stdin, line) :]
+            except BlockingIOError:
+                pass
+            except OSError:
+                return  # It has ended; its stdout says so to the thread.
+        if line:
+            self._unsent += line
+            self._wake()
+
+    def _wake(self) -> None:
+        try:
+            os.write(self._wake_writer, b"!")
+        except OSError:
+            pass  # Full: it is about to wake. Closed: it has ended.
+
+    # In the thread.
+
+    def _serve(self) -> None:
+        poll = select.poll()
+        poll.register(self._stdout, select.POLLIN)
+        poll.register(self._wake_reader, select.POLLIN)
+        if self._stderr is not None:
+            poll.register(self._stderr, select.POLLIN)
+        unread = bytearray()
+        writing = stdin_open = True
+        asked_to_end: Optional[float] = None
+        poll.register(self._stdin, 0)
+        while True:
+            with self._lock:
+                if self._unsent and stdin_open:
+                    self._write_unsent()
+                if self._closing and not self._unsent and stdin_open:
+                    poll.unregister(self._stdin)
+                    assert self._process.stdin
+                    self._process.stdin.close()
+                    stdin_open = False
+                if self._closing and asked_to_end is None:
+                    asked_to_end = time.monotonic()
+                if stdin_open and writing != bool(self._unsent):
+                    writing = bool(self._unsent)
+                    poll.modify(self._stdin, select.POLLOUT if writing else 0)
+            if asked_to_end is not None:
+                self._hurry(time.monotonic() - asked_to_end)
+            ready = poll.poll(None if asked_to_end is None else 500)
+            for number, _ in ready:
+                if number == self._wake_reader:
+                    _read(number)
+                elif number == self._stderr:
+                    said = _read(number)
+                    self._said = (self._said + said)[-_STDERR_KEPT:]
+                    if not said:
+                        poll.unregister(number)
+                elif number == self._stdin and not self._unsent:
+                    # The other end is gone; whether the child is, its stdout says.
+                    poll.unregister(number)
+                    stdin_open = False
+            if any(number == self._stdout for number, _ in ready):
+                chunk = _read(self._stdout)
+                if not chunk:
+                    break
+                unread += chunk
+                if b"\n" in chunk and not self._take_all(unread):
+                    break
+        self._end()
+
+    def _take_all(self, unread: bytearray) -> bool:
+        """Takes the whole lines. Returns whether they were messages."""
+        lines = bytes(unread).split(b"\n")
+        unread[:] = lines.pop()
+        for line in lines:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                self._said = b"it wrote what is no message: " + line[:200]
+                self._process.kill()
+                return False
+            self._take(message)
+        return True
+
+    def _write_unsent(self) -> None:
+        try:
+            del self._unsent[: os.write(self._stdin, self._unsent[:_CHUNK])]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._unsent.clear()
+
+    def _hurry(self, since: float) -> None:
+        if since > TO_END + TO_OBEY:
+            self._process.kill()
+        elif since > TO_END:
+            self._process.terminate()
+
+    def _take(self, message: Dict[str, Any]) -> None:
+        number: Any = message.get("id")
+        kind = message.get("type")
+        if kind not in ("update", "response"):
+            self._deliver_other(message)
+            return
+        with self._lock:
+            deliver = self._waiting.get(number)
+            if kind == "response":
+                self._waiting.pop(number, None)
+        if deliver is not None:
+            deliver(message, None)
+
+    def _end(self) -> None:
+        if self._stderr is not None:
+            os.set_blocking(self._stderr, False)
+            self._said = (self._said + _read(self._stderr))[-_STDERR_KEPT:]
+        try:
+            code = self._process.wait(TO_OBEY)
+        except subprocess.TimeoutExpired:
+            # It has closed its stdout and does not end.
+            self._process.kill()
+            code = self._process.wait()
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        said = self._said.decode(errors="replace").strip()
+        with self._lock:
+            self._lost = ShellLost(f"agent-bash {how}" + (f": {said}" if said else ""))
+            left = list(self._waiting.values())
+            self._waiting.clear()
+            self._unsent.clear()
+            self._close_files()
+        for deliver in left:
+            deliver({}, self._lost)
+
+    def _close_files(self) -> None:
+        _open.discard(self)
+        for file in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if file is not None:
+                file.close()
+        os.close(self._wake_reader)
+        os.close(self._wake_writer)
+
+    def after_fork(self) -> None:
+        """In the forked process: this is not its child, and the pipes are not its own."""
+        self._forked = True
+        # Another thread may have held it when the process was forked.
+        self._lock = threading.RLock()
+        self._close_files()
+        # Or it would be waited for, as if it were our own child.
+        self._process.returncode = 0
+
+
+def _read(number: int) -> bytes:
+    try:
+        return os.read(number, _CHUNK)
+    except BlockingIOError:
+        return b""
+
+
+def _after_fork() -> None:
+    for connection in list(_open):
+        connection.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,53 @@
+"""Live output for a consumer that may be slow: what it has not read yet is kept as one delta of bounded length."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+from ._result import Delta
+
+#: What is kept for a consumer, in bytes. More is skipped, from the front, and counted.
+MOST = 256 * 1024
+
+
+class Pending:
+    """The deltas that nobody has read yet, as one."""
+
+    __slots__ = ("_rewind", "_skipped", "_text", "_total", "_waiting")
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._rewind = 0
+        self._skipped = 0
+        self._total = 0
+        self._waiting = False
+
+    def add(self, update: Mapping[str, Any]) -> None:
+        rewind = update["rewind"]
+        here = min(rewind, len(self._text))
+        if here:
+            del self._text[-here:]
+        if not self._skipped:
+            # Beyond what is pending, it is about text that was read; what was skipped nobody can take back.
+            self._rewind += rewind - here
+        self._skipped += update["skipped_bytes"]
+        self._text += update["delta"].encode()
+        self._total = update["total_bytes"]
+        self._waiting = True
+        over = len(self._text) - MOST
+        if over > 0:
+            # Not in the middle of a character.
+            while over < len(self._text) and self._text[over] & 0xC0 == 0x80:
+                over += 1
+            self._skipped += over
+            del self._text[:over]
+
+    def take(self) -> Optional[Delta]:
+        """All of it, if there is any."""
+        if not self._waiting:
+            return None
+        delta = Delta(self._text.decode(errors="replace"), self._rewind, self._skipped, self._total)
+        self._text = bytearray()
+        self._rewind = self._skipped = 0
+        self._waiting = False
+        return delta

@@ -1,0 +1,39 @@
+"""What can go wrong with the shell itself. That a command fails is not among it: that is a `Result`."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from ._result import Result
+
+
+class ShellError(Exception):
+    """The program refused a request, cannot be found, or was used in a way that cannot work."""
+
+
+class ShellLost(ShellError):
+    """The program has ended. Every call in flight fails with it; nothing is tried again."""
+
+
+class CommandNotStarted(ShellError):
+    """`start` could not start a job: a check refused the command, or the system did. `result` says which."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.text)
+        self.result = result
+
+
+def result_of(error: BaseException) -> Optional[Result]:
+    """The partial result that a cancelled call left on its exception, or on what that one was raised from.
+
+    `asyncio.wait_for` and `asyncio.timeout` turn a `CancelledError` into a `TimeoutError`, which refers to it.
+    """
+    seen = set()
+    at: Optional[BaseException] = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        found = getattr(at, "result", None)
+        if isinstance(found, Result):
+            return found
+        at = at.__cause__ or at.__context__
+    return None

@@ -1,0 +1,159 @@
+"""What calls give back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, cast
+
+if TYPE_CHECKING:
+    from . import _types as t
+
+
+class Result:
+    """How a command ended, and what it printed. `data` is all of it, with fields that this version does not know."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: t.ToolResult) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"Result({dict(self.status)}, {self.text!r})"
+
+    @property
+    def status(self) -> t.Status:
+        """How it ended; `status["kind"]` tells the cases apart."""
+        return self.data["status"]
+
+    @property
+    def exit_code(self) -> Optional[int]:
+        """The exit code, if the command exited."""
+        code: Optional[int] = cast("Mapping[str, Any]", self.status).get("code")
+        return code
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the model should be told of an error."""
+        return self.data["is_error"]
+
+    @property
+    def text(self) -> str:
+        """What the model reads."""
+        return self.data["text"]
+
+    @property
+    def output(self) -> t.OutputSummary:
+        """Counts of the output, and of the part that is shown."""
+        return self.data["output"]
+
+    @property
+    def duration_ms(self) -> float:
+        return self.data["duration_ms"]
+
+    @property
+    def started_at(self) -> str:
+        return self.data["started_at"]
+
+    @property
+    def cwd(self) -> str:
+        return self.data["cwd"]
+
+    @property
+    def stages(self) -> List[t.Stage]:
+        """The exit status of each stage of the last pipeline."""
+        return self.data["stages"]
+
+    @property
+    def survivors(self) -> List[t.Survivor]:
+        """Processes that the command started and that are still alive."""
+        return self.data["survivors"]
+
+    @property
+    def notices(self) -> List[t.Notice]:
+        """What else is worth knowing."""
+        return self.data["notices"]
+
+    @property
+    def artifacts(self) -> List[t.ArtifactRef]:
+        """Files with the full output; read them with `artifact(id)`."""
+        return self.data["artifacts"]
+
+    @property
+    def changes(self) -> Optional[t.Changes]:
+        """What it did to files, if anybody looked."""
+        return self.data.get("changes")
+
+    @property
+    def sandbox(self) -> Optional[t.Sandboxed]:
+        """The box that it ran in, if there was one."""
+        return self.data.get("sandbox")
+
+    @property
+    def rule(self) -> Optional[str]:
+        """The rule that refused it."""
+        return self.data["rule"]
+
+    @property
+    def suggested_tool(self) -> Optional[str]:
+        """The tool that a refusal suggests."""
+        return self.data["suggested_tool"]
+
+
+class Delta:
+    """What a running command has printed since the last one.
+
+    First `rewind` bytes are taken off the end of the text so far (a progress bar redraws itself), then `text` is
+    appended. `skipped_bytes` were left out before it because they came too fast.
+    """
+
+    __slots__ = ("rewind", "skipped_bytes", "text", "total_bytes")
+
+    def __init__(self, text: str, rewind: int, skipped_bytes: int, total_bytes: int) -> None:
+        self.text = text
+        self.rewind = rewind
+        self.skipped_bytes = skipped_bytes
+        self.total_bytes = total_bytes
+
+    def __repr__(self) -> str:
+        return f"Delta({self.text!r}, rewind={self.rewind}, skipped_bytes={self.skipped_bytes})"
+
+
+class Answer:
+    """What `call` gives back: the answer of a tool, in the format that its model knows."""
+
+    __slots__ = ("content", "data", "is_error", "result", "structured")
+
+    def __init__(self, data: t.AdapterCallData) -> None:
+        self.data = data
+        self.content = data["content"]
+        self.is_error = data["is_error"]
+        self.structured: Any = data["structured"]
+        result = data["result"]
+        #: The regular result of the command, if one has ended.
+        self.result = None if result is None else Result(result)
+
+    def __repr__(self) -> str:
+        return f"Answer({self.content!r}, is_error={self.is_error})"
+
+
+class Page(str):
+    """A part of a stored output. It is its text; `data` says what part it is, and where the next begins."""
+
+    data: t.PageData
+
+    @classmethod
+    def of(cls, data: t.PageData) -> Page:
+        page = cls(data["text"])
+        page.data = data
+        return page
+
+
+class Found(str):
+    """What `grep` found. It is its text; `data` has the lines one by one, and where the rest begins."""
+
+    data: t.FoundData
+
+    @classmethod
+    def of(cls, data: t.FoundData) -> Found:
+        found = cls(data["text"])
+        found.data = data
+        return found

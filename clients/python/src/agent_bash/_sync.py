@@ -1,0 +1,429 @@
+"""`Shell`: `AsyncShell` without asyncio. Any number of threads may use one."""
+
+from __future__ import annotations
+
+import queue
+import time
+import traceback
+import warnings
+from types import TracebackType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Type,
+    Union,
+)
+
+from . import _program
+from ._call import MOST_IN_FLIGHT, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
+from ._connection import Connection
+from ._errors import CommandNotStarted, ShellError
+from ._result import Answer, Delta, Found, Page, Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from . import _types as t
+
+
+class Shell:
+    """One conversation's shell: a child process of its own. Its methods block, and may be called from any thread.
+
+    Open it with `with`, or with `shell.open()` and `shell.close()`. The parameters are those of `AsyncShell`, except
+    that `on_event` is called in a thread of the shell's and must not call it.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: Optional[str] = None,
+        on: Optional[str] = None,
+        profile: Optional[str] = None,
+        state: Optional[str] = None,
+        other_tools: Optional[Sequence[str]] = None,
+        env: Optional[Mapping[str, str]] = None,
+        program: Optional[str] = None,
+        options: Sequence[str] = (),
+        on_event: Optional[Callable[[Mapping[str, Any]], object]] = None,
+    ) -> None:
+        self._start = (program, on, profile, state, other_tools, options)
+        self._cwd = cwd
+        self._env = env
+        self._on_event = on_event
+        self._connection: Optional[Connection] = None
+        self._gate = Gate()
+        self._adapter: Optional[str] = None
+        self._hello: Optional[t.HelloData] = None
+        self._patience = patience("")
+
+    def open(self) -> Self:
+        """Starts the program and waits until it answers."""
+        if self._connection is not None:
+            raise ShellError("this shell has been opened before; make another")
+        self._connection = Connection(
+            _program.command(*self._start), self._cwd, self._env, _guarded(self._on_event)
+        )
+        try:
+            hello = self.request("hello")
+        except BaseException:
+            self.close()
+            raise
+        self._hello = hello
+        self._patience = patience(hello["profile"])
+        return self
+
+    def close(self) -> None:
+        """Ends the program: what still runs is cancelled, background jobs live on."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        connection = getattr(self, "_connection", None)
+        if connection is not None and connection.close_input():
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
+
+    @property
+    def hello(self) -> t.HelloData:
+        """What the program said when it was opened: its version, and the profile in force."""
+        if self._hello is None:
+            raise ShellError(NOT_OPEN)
+        return self._hello
+
+    @property
+    def pid(self) -> int:
+        """The pid of the program."""
+        return self._opened().pid
+
+    def run(self, command: str, **options: Unpack[t.CallOptions]) -> Result:
+        """Runs a command and returns how it ended. Its failure is a result, too.
+
+        On Ctrl-C the command is ended first; the `KeyboardInterrupt` has what it printed so far as `result` (see
+        `result_of`).
+        """
+        return Result(self.request("tool_call", request={"command": command, **options}))
+
+    def stream(self, command: str, **options: Unpack[t.CallOptions]) -> Stream:
+        """Runs a command; iterates over its output as it comes, and at last its result. Leaving early cancels it."""
+        return Stream(self, {"command": command, **options})
+
+    def start(self, command: str, **options: Unpack[t.CallOptions]) -> Job:
+        """Starts a command in the background."""
+        options["mode"] = "background"
+        result = self.run(command, **options)
+        if result.status["kind"] != "moved_to_background":
+            raise CommandNotStarted(result)
+        return Job(self, result.status["job"], result)
+
+    def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The tools of an adapter as a model is told of them. `call` means these from now on."""
+        data = self.request("schema", adapter=adapter)
+        self._adapter = adapter
+        tools: List[Dict[str, Any]] = tool_list(data)
+        return tools
+
+    def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
+        """Passes on a model's call of one of those tools, unchanged."""
+        adapter = adapter or self._adapter
+        kind, fields = tool_request(adapter, tool, input)
+        return tool_answer(adapter, self.request(kind, **fields))
+
+    def artifact(self, artifact: Union[int, str]) -> Artifact:
+        """A stored output, by its number, its link, or its path."""
+        return Artifact(self, artifact)
+
+    def artifacts(self) -> List[t.ArtifactData]:
+        data: t.ArtifactsData = self.request("artifact.list")
+        return data["artifacts"]
+
+    def job(self, job: Union[int, str]) -> Job:
+        """A background job, by its number."""
+        return Job(self, str(job))
+
+    def jobs(self) -> List[t.JobData]:
+        data: t.JobsData = self.request("jobs.list")
+        return data["jobs"]
+
+    def check(self, command: str) -> t.CheckData:
+        """Whether a command would be refused, and why. Does not run it."""
+        data: t.CheckData = self.request("check", command=command)
+        return data
+
+    def ping(self) -> t.PingData:
+        data: t.PingData = self.request("ping")
+        return data
+
+    def request(self, kind: str, **fields: Any) -> Any:
+        """Any request of the protocol; returns its data."""
+        self._opened()
+        with self._gate:
+            call = self._begin(kind, fields)
+            try:
+                return data_of(call.outcome())
+            except KeyboardInterrupt as error:
+                carry(error, self._settle(call))
+                raise
+
+    def _opened(self) -> Connection:
+        if self._connection is None:
+            raise ShellError(NOT_OPEN)
+        return self._connection
+
+    def _begin(self, kind: str, fields: Mapping[str, Any]) -> SyncCall:
+        call = SyncCall()
+        call.number = self._opened().begin(kind, fields, call.deliver)
+        return call
+
+    def _settle(self, call: SyncCall) -> Optional[Outcome]:
+        """Cancels a call and waits for its answer."""
+        connection = self._opened()
+        connection.cancel(call.number)
+        outcome = call.outcome_within(self._patience)
+        connection.forget(call.number)
+        return outcome
+
+
+NOT_OPEN = "this shell is not open; use `with Shell(…) as sh:`, or `sh.open()`"
+
+
+def _guarded(
+    on_event: Optional[Callable[[Mapping[str, Any]], object]],
+) -> Callable[[Mapping[str, Any]], None]:
+    """A listener whose errors are printed: they must not end the connection's thread."""
+
+    def heard(message: Mapping[str, Any]) -> None:
+        if on_event is not None:
+            try:
+                on_event(message)
+            except Exception:
+                traceback.print_exc()
+
+    return heard
+
+
+class Gate:
+    """A semaphore that may also be released where an object is collected."""
+
+    def __init__(self) -> None:
+        self._turns: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(MOST_IN_FLIGHT):
+            self._turns.put(None)
+
+    def acquire(self) -> None:
+        self._turns.get()
+
+    def release(self) -> None:
+        self._turns.put(None)
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class SyncCall(Call):
+    def __init__(self) -> None:
+        super().__init__()
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def tell(self) -> None:
+        self._news.put(None)
+
+    def changed(self) -> None:
+        """Waits until there is something new to look at; after a look that found nothing."""
+        self._news.get()
+
+    def outcome(self) -> Outcome:
+        while True:
+            _, outcome = self.look()
+            if outcome is not None:
+                return outcome
+            self.changed()
+
+    def outcome_within(self, seconds: float) -> Optional[Outcome]:
+        until = time.monotonic() + seconds
+        while True:
+            _, outcome = self.look()
+            left = until - time.monotonic()
+            if outcome is not None or left <= 0:
+                return outcome
+            try:
+                self._news.get(timeout=left)
+            except queue.Empty:
+                pass
+
+
+class Stream:
+    """The output of a running command: `Delta`s as they come, and at last the `Result`.
+
+    A consumer that is slow gets fewer and longer ones. Leaving the loop early cancels the command; `with` waits until
+    it has ended, and then `result` has what there is. `cancel` may be called from another thread.
+    """
+
+    def __init__(self, shell: Shell, request: Mapping[str, Any]) -> None:
+        self._shell = shell
+        self._request = request
+        self._call: Optional[SyncCall] = None
+        self._over = False
+        #: The result, once there is one.
+        self.result: Optional[Result] = None
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Union[Delta, Result]:
+        if self._over:
+            raise StopIteration
+        try:
+            return self._next()
+        except KeyboardInterrupt as error:
+            self.close()
+            error.result = self.result  # type: ignore[attr-defined]
+            raise
+
+    def _next(self) -> Union[Delta, Result]:
+        if self._call is None:
+            self._shell._opened()
+            self._shell._gate.acquire()
+            try:
+                self._call = self._shell._begin("tool_call", {"request": self._request, "stream": "delta"})
+            except BaseException:
+                self._over = True
+                self._shell._gate.release()
+                raise
+        while True:
+            delta, outcome = self._call.look()
+            if delta is not None:
+                return delta
+            if outcome is not None:
+                self._end()
+                self.result = Result(data_of(outcome))
+                return self.result
+            self._call.changed()
+
+    def _end(self) -> None:
+        if not self._over:
+            self._over = True
+            if self._call is not None:
+                self._shell._gate.release()
+
+    def cancel(self) -> None:
+        """Cancels the command and does not wait: the rest of its output still comes, and its result."""
+        if self._call is not None and self._shell._connection is not None:
+            self._shell._connection.cancel(self._call.number)
+
+    def close(self) -> None:
+        """Cancels the command, if it still runs, and waits until it has ended."""
+        if not self._over:
+            outcome = None
+            if self._call is not None:
+                outcome = self._shell._settle(self._call)
+            self._end()
+            if outcome is not None and outcome[1] is None and outcome[0]["success"]:
+                self.result = Result(outcome[0]["data"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Left early, and nobody waits: the command is cancelled all the same.
+        if self._call is not None and not self._over and self._shell._connection is not None:
+            self._shell._connection.cancel(self._call.number)
+            self._shell._connection.forget(self._call.number)
+            self._end()
+
+
+class Job:
+    """A background job. It outlives the shell that started it."""
+
+    def __init__(self, shell: Shell, id: str, result: Optional[Result] = None) -> None:
+        self._shell = shell
+        self.id = id
+        #: What `start` said, if it was that which started it.
+        self.result = result
+
+    def __repr__(self) -> str:
+        return f"Job({self.id!r})"
+
+    def show(self) -> t.JobData:
+        """Whether it runs, or how it ended."""
+        data: t.JobData = self._shell.request("jobs.show", job=self.id)
+        return data
+
+    def output(self, *, offset: Optional[int] = None, tail: Optional[int] = None) -> t.JobOutputData:
+        """What it has printed: from a byte on, or the last lines."""
+        data: t.JobOutputData = self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
+        return data
+
+    def wait(self, timeout: Union[float, str, None] = None) -> t.JobWaitData:
+        """Waits until it has ended. Being interrupted does not end it."""
+        data: t.JobWaitData = self._shell.request("jobs.wait", job=self.id, timeout=timeout)
+        return data
+
+    def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:
+        """Ends it, and all its processes."""
+        data: t.JobKillData = self._shell.request("jobs.kill", job=self.id, grace=grace)
+        return data
+
+    def input(self, text: str = "", *, close: bool = False) -> t.JobData:
+        """Writes to its stdin, if it was started with `stdin="pipe"`."""
+        data: t.JobData = self._shell.request("jobs.input", job=self.id, text=text, close=close)
+        return data
+
+
+class Artifact:
+    """A stored output."""
+
+    def __init__(self, shell: Shell, artifact: Union[int, str]) -> None:
+        self._shell = shell
+        self.artifact = artifact
+
+    def show(
+        self,
+        *,
+        offset: Optional[int] = None,
+        limit: Optional[int] = None,
+        tail: Optional[int] = None,
+        byte: Optional[int] = None,
+    ) -> Page:
+        """A page of it, by lines; `page.data` says where the next begins."""
+        return Page.of(
+            self._shell.request(
+                "artifact.show", artifact=self.artifact, offset=offset, limit=limit, tail=tail, byte=byte
+            )
+        )
+
+    def grep(
+        self, pattern: str, *, context: int = 0, offset: Optional[int] = None, limit: Optional[int] = None
+    ) -> Found:
+        """The lines of it that match a regular expression, numbered."""
+        return Found.of(
+            self._shell.request(
+                "artifact.grep", artifact=self.artifact, pattern=pattern, context=context, offset=offset, limit=limit
+            )
+        )

@@ -1,0 +1,1874 @@
+"""What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.
+
+The values are plain dictionaries: fields and kinds that a newer program adds are passed on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union
+
+
+# An access to a file.
+Access = Literal["read", "write"]
+
+
+class AdapterCallData(TypedDict):
+    """Data of `adapter_call`."""
+
+    # What the model reads, in the format of the adapted tool.
+    content: str
+
+    # Whether the tool reports an error.
+    is_error: bool
+
+    # The regular result, of the last command if there were several; `null` while the call continues, and if it ran no command.
+    result: Optional[ToolResult]
+
+    # Structured output in the adapted tool's format; `null` if it has none.
+    structured: Any
+
+
+class ArtifactData(TypedDict):
+    """A stored full output."""
+
+    # The reference, as in the result of its call.
+    artifact: ArtifactRef
+
+    # The command, or its beginning.
+    command: str
+
+    # Its working directory.
+    cwd: str
+
+    # How long it took.
+    duration_ms: int
+
+    # When it started.
+    started_at: Timestamp
+
+    # How it ended.
+    status: Status
+
+
+# Number of an artifact in its session's store. Never reused.
+ArtifactId = int
+
+
+class ArtifactRef(TypedDict):
+    """A file with the full output of a stream."""
+
+    # Length of the file.
+    bytes: int
+
+    # False if the stream was longer than an artifact may be.
+    complete: bool
+
+    # Number within the session.
+    id: ArtifactId
+
+    # Lines in the file.
+    lines: int
+
+    # Absolute path.
+    path: str
+
+    # The stream it contains.
+    stream: StreamId
+
+    # `artifact://<id>`.
+    uri: str
+
+
+class ArtifactsData(TypedDict):
+    """Data of `artifact.list`."""
+
+    # Oldest first.
+    artifacts: List[ArtifactData]
+
+
+class _BashDataAlways(TypedDict):
+    # Whether it was cancelled.
+    cancelled: bool
+
+    # The output shown.
+    output: str
+
+    # As `output_bytes`.
+    outputBytes: int
+
+    # As `output_lines`.
+    outputLines: int
+
+    # Bytes shown.
+    output_bytes: int
+
+    # Lines shown.
+    output_lines: int
+
+    # As `total_bytes`.
+    totalBytes: int
+
+    # As `total_lines`.
+    totalLines: int
+
+    # Bytes printed.
+    total_bytes: int
+
+    # Lines printed.
+    total_lines: int
+
+    # Whether `output` is incomplete.
+    truncated: bool
+
+
+class BashData(_BashDataAlways, total=False):
+    """Data of `bash`."""
+
+    # As `artifact_id`.
+    artifactId: Optional[str]
+
+    # The artifact with the full output, if some of it is not shown.
+    artifact_id: Optional[str]
+
+    # As `exit_code`.
+    exitCode: Optional[int]
+
+    # Absent if the command was cancelled or its exit code is unknown.
+    exit_code: Optional[int]
+
+    # What else happened, as in a result; for example that the user's shell was reset.
+    notices: List[Notice]
+
+
+# How a denial is known.
+Basis = Literal["inferred"]
+
+
+class CallOptions(TypedDict, total=False):
+    """The options of a call: its fields without the command."""
+
+    # Working directory; relative to the session's.
+    cwd: Optional[str]
+
+    # Shown to people, never interpreted.
+    description: Optional[str]
+
+    # Environment variables for this call; `null` unsets.
+    env: Dict[str, Optional[str]]
+
+    # Keep only the first lines of stdout.
+    head: Optional[int]
+
+    # How long the command may take, and whether it runs in the background.
+    mode: Optional[Mode]
+
+    # Ask for a terminal, or refuse one that the host offers.
+    pty: Optional[bool]
+
+    # Another box for this call. One that allows more than the settings do has to be approved.
+    sandbox: Optional[SandboxRequest]
+
+    # Persistent shell to run in; without it, the call gets a shell of its own.
+    session: Optional[SessionName]
+
+    # The command's stdin.
+    stdin: StdinMode
+
+    # Keep only the last lines of stdout; applied after `head`.
+    tail: Optional[int]
+
+    # Time limit in seconds.
+    timeout: Optional[Union[float, str]]
+
+    # Run it with its changes to files held back.
+    trial: Optional[TrialRequest]
+
+
+class CancelData(TypedDict):
+    """Data of `cancel`."""
+
+    # Whether there was such a request. Its own response follows soon.
+    cancelled: bool
+
+
+# What was done to a file.
+Change = Literal["created", "changed", "deleted", "renamed", "mode"]
+
+
+class ChangeCounts(TypedDict):
+    """How many files changed, by what was done to them."""
+
+    # With another content, or of another type.
+    changed: int
+
+    # Not there before.
+    created: int
+
+    # Gone.
+    deleted: int
+
+    # With other permissions, owner, times or attributes, and nothing else.
+    mode: int
+
+    # At another path.
+    renamed: int
+
+
+class _ChangesAlways(TypedDict):
+    # Where all of them are: `changes://<id>`.
+    all: str
+
+    # How they are known.
+    by: ChangesBy
+
+    # Files that somebody else has changed meanwhile.
+    conflicts: List[FileName]
+
+    # How many there are.
+    counts: ChangeCounts
+
+    # Whether these are all of them, and each is as it says.
+    exact: bool
+
+    # The first of them, at most `MAX_FILES`, deletions first.
+    files: List[FileChange]
+
+    # The set that keeps them.
+    id: ChangesId
+
+    # How many there are beyond `files`.
+    more: int
+
+    # Files whose former content was not kept.
+    not_kept: List[FileName]
+
+    # The directory that is looked at; absolute. Characters that are not UTF-8 are replaced.
+    root: str
+
+    # What has become of them.
+    state: ChangesState
+
+    # How much of it can be taken back.
+    undo: Undoable
+
+
+class Changes(_ChangesAlways, total=False):
+    """What a call did to files, or would do."""
+
+    # Writes beyond `root`, by directory.
+    outside: Dict[str, int]
+
+
+# How changes are known.
+ChangesBy = Literal["overlay", "trace", "scan"]
+
+
+ChangesId = str
+
+
+# What has become of a set.
+ChangesState = Literal["listed", "done", "held", "discarded", "undone", "interrupted"]
+
+
+class CheckData(TypedDict):
+    """Data of `check`."""
+
+    # The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are `null` if the script is allowed.
+    check: Optional[str]
+
+    # The group of a safety rule.
+    group: Optional[str]
+
+    # An alternative that would be allowed, if there is one.
+    instead: Optional[str]
+
+    # The message to show.
+    message: Optional[str]
+
+    # The id of the rule.
+    rule: Optional[str]
+
+    # The offending part of the script, as byte offsets `[from, to]`.
+    span: Optional[Tuple[int, int]]
+
+    # For the interceptor: the tool to use instead.
+    suggested_tool: Optional[str]
+
+    # `allow`, `block` or `unreadable`.
+    verdict: str
+
+
+_DataByCommandWords = TypedDict(
+    "_DataByCommandWords",
+    {
+        "artifact.grep": "FoundData",
+        "artifact.list": "ArtifactsData",
+        "artifact.show": "PageData",
+        "jobs.input": "JobData",
+        "jobs.kill": "JobKillData",
+        "jobs.list": "JobsData",
+        "jobs.output": "JobOutputData",
+        "jobs.show": "JobData",
+        "jobs.wait": "JobWaitData",
+        "session.end_turn": "MessagesData",
+        "session.list": "ShellsData",
+        "session.messages": "MessagesData",
+        "session.reset": "ResetData",
+    },
+)
+
+
+class DataByCommand(_DataByCommandWords):
+    """Maps each command to its data. Commands that are missing here have none."""
+
+    adapter_call: AdapterCallData
+
+    bash: BashData
+
+    cancel: CancelData
+
+    check: CheckData
+
+    hello: HelloData
+
+    ping: PingData
+
+    schema: SchemaData
+
+    tool_call: ToolResult
+
+
+class DeniedAccess(TypedDict):
+    """A file to which access was denied, as far as can be told."""
+
+    # What the box forbids.
+    access: Access
+
+    # How it is known.
+    basis: Basis
+
+    # Its path; absolute.
+    path: str
+
+
+# Which part of an output is shown.
+Direction = Literal["tail", "head", "middle", "head_tail"]
+
+
+# How much of a box's promise is enforced.
+Enforced = Literal["full", "partial", "nothing"]
+
+
+class _FileChangeAlways(TypedDict):
+    # What was done.
+    change: Change
+
+    # What is not UTF-8 in it is replaced by U+FFFD.
+    path: str
+
+
+_FileChangeWords = TypedDict(
+    "_FileChangeWords",
+    {
+        "from": "Optional[str]",
+    }, total=False,
+)
+
+
+class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
+    """A file that a call changed. Paths are below the root, separated by `/`."""
+
+    # Bytes before and after, of regular files; 0 where there was none.
+    bytes: Optional[Tuple[int, int]]
+
+    # `Self::from` in base64, if that is not UTF-8.
+    from_base64: Optional[str]
+
+    # Whether `change` was concluded from equal contents, as of a file that is gone here and there as new.
+    inferred: bool
+
+    # All its bytes in base64, if they are not UTF-8.
+    path_base64: Optional[str]
+
+
+class _FileNameAlways(TypedDict):
+    # What is not UTF-8 in it is replaced by U+FFFD.
+    path: str
+
+
+class FileName(_FileNameAlways, total=False):
+    """The path of a file."""
+
+    # All its bytes in base64, if they are not UTF-8.
+    path_base64: Optional[str]
+
+
+class FoundData(TypedDict):
+    """Data of `artifact.grep`."""
+
+    # The same as a sentence.
+    hint: Optional[str]
+
+    # The same, line by line.
+    lines: List[FoundLineData]
+
+    # `offset` from which to find the matches that are not shown.
+    next: Optional[int]
+
+    # Matches and their context as `grep -n` prints them.
+    text: str
+
+    # Number of matches, shown or not.
+    total_matches: int
+
+
+class FoundLineData(TypedDict):
+    """A matching line or a line of context."""
+
+    # Whether it matches; otherwise it is context.
+    is_match: bool
+
+    # Its number, from 1.
+    number: int
+
+    # Its text without the line end.
+    text: str
+
+
+class HelloData(TypedDict):
+    """Data of `hello`."""
+
+    # The profile in force: how calls behave and how results read.
+    profile: str
+
+    # The model's other tools from now on; `null` if nobody has named them.
+    tools: Optional[List[str]]
+
+    # Version of agent-bash.
+    version: str
+
+
+class JobBox(TypedDict):
+    """The box of a job, as it was observed when its shell started."""
+
+    # How much of the promise is enforced.
+    enforced: Enforced
+
+    # How much it can write.
+    level: SandboxLevel
+
+    # What of it is not.
+    missing: List[Lack]
+
+    # What network it has.
+    network: Network
+
+
+class _JobDataAlways(TypedDict):
+    # The script; for adopted survivors, that of their call.
+    command: str
+
+    # Its working directory at the start.
+    cwd: str
+
+    # Its name in the session: a number as text.
+    id: str
+
+    # `started` as a job, or `adopted`: survivors of a call.
+    kind: JobOrigin
+
+    # The file that holds its output; `null` if its call kept none.
+    output: Optional[str]
+
+    # Its process group.
+    pgid: int
+
+    # Pid of its shell.
+    pid: int
+
+    # When its script was started.
+    started_at: Timestamp
+
+    # Whether it is running, or how it ended.
+    state: JobProgress
+
+    # Whether it can read input written with `jobs.input`.
+    stdin: bool
+
+
+class JobData(_JobDataAlways, total=False):
+    """A background job at this moment. Data of `jobs.show` and `jobs.input`."""
+
+    # If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it.
+    left: List[Survivor]
+
+    # The sandbox that it is in; absent for none.
+    sandbox: Optional[JobBox]
+
+
+# How a job ended.
+JobEndingData = Union["JobEndingDataExited", "JobEndingDataSignaled", "JobEndingDataTimedOut", "JobEndingDataGone"]
+
+
+class JobEndingDataExited(TypedDict):
+    """Its shell exited."""
+
+    # Exit code, 0 to 255.
+    code: int
+
+    kind: Literal["exited"]
+
+
+class JobEndingDataGone(TypedDict):
+    """For survivors of a call: all of them have ended."""
+
+    kind: Literal["gone"]
+
+
+class JobEndingDataSignaled(TypedDict):
+    """Its shell was killed by a signal."""
+
+    kind: Literal["signaled"]
+
+    # The platform's signal number.
+    number: int
+
+    # For example `SIGKILL`.
+    signal: str
+
+
+class JobEndingDataTimedOut(TypedDict):
+    """It reached its time limit."""
+
+    # The limit in milliseconds.
+    after_ms: int
+
+    kind: Literal["timed_out"]
+
+
+# Name of a background job within its session.
+JobId = str
+
+
+class JobKillData(TypedDict):
+    """Data of `jobs.kill`."""
+
+    # The job now.
+    job: JobData
+
+    # Its processes that are still alive.
+    survivors: List[Survivor]
+
+
+# How a job came into being.
+JobOrigin = Literal["started", "adopted"]
+
+
+_JobOutputDataWords = TypedDict(
+    "_JobOutputDataWords",
+    {
+        "from": "int",
+    },
+)
+
+
+class JobOutputData(_JobOutputDataWords):
+    """Data of `jobs.output`."""
+
+    # Whether this is the end of the output so far.
+    at_end: bool
+
+    # Whether this is the end for good: the job has ended and nothing holds its output open any more.
+    complete: bool
+
+    # The job, as it was just before the output was read.
+    job: JobData
+
+    # Offset where the next part begins.
+    next: int
+
+    # The output; invalid UTF-8 is replaced.
+    text: str
+
+
+# Whether a job is running.
+JobProgress = Union["JobProgressRunning", "JobProgressEnded", "JobProgressLost"]
+
+
+class JobProgressEnded(TypedDict):
+    """Ended."""
+
+    # Bytes it printed that are not in its output file because the file had reached its limit.
+    dropped_bytes: int
+
+    # When.
+    ended_at: Timestamp
+
+    # How.
+    ending: JobEndingData
+
+    kind: Literal["ended"]
+
+    # Whether processes of it outlived it; the job's `left` names those still alive.
+    left: bool
+
+
+class JobProgressLost(TypedDict):
+    """How it ended is unknown."""
+
+    kind: Literal["lost"]
+
+    # What was observed instead.
+    reason: str
+
+
+class JobProgressRunning(TypedDict):
+    """Running."""
+
+    kind: Literal["running"]
+
+
+class JobWaitData(TypedDict):
+    """Data of `jobs.wait`."""
+
+    # The job now.
+    job: JobData
+
+    # Whether it has ended. If not, the wait timed out or was cancelled.
+    over: bool
+
+
+class JobsData(TypedDict):
+    """Data of `jobs.list`."""
+
+    # In the order in which they started.
+    jobs: List[JobData]
+
+
+# A part of the promise that is not kept. None of them is essential: without the essential ones there is no box.
+Lack = Literal["protected", "metadata", "stat", "ipc", "terminals", "signals", "truncate", "moves"]
+
+
+# A resource limit whose signal ends a process.
+LimitKind = Literal["cpu_s", "file_mb"]
+
+
+class MessageData(TypedDict):
+    """A recorded command of the user's."""
+
+    # The full output, if some of it is not shown.
+    artifact: Optional[ArtifactRef]
+
+    # Whether it was cancelled.
+    cancelled: bool
+
+    # As the user gave it.
+    command: str
+
+    # Whether it is hidden from the model.
+    excluded_from_context: bool
+
+    # `null` if it was killed or its exit code is unknown.
+    exit_code: Optional[int]
+
+    # The output shown.
+    output: str
+
+    # The text that the model reads; `null` if excluded.
+    text: Optional[str]
+
+    # When it started.
+    time: Timestamp
+
+    # Whether `output` is incomplete.
+    truncated: bool
+
+
+class MessagesData(TypedDict):
+    """Data of `session.messages` and `session.end_turn`."""
+
+    # In order.
+    messages: List[MessageData]
+
+
+# How a call is run, and how long it may take.
+Mode = Literal["default", "slow", "background"]
+
+
+# A text; a number is accepted and converted to its digits.
+Name = Union[str, float]
+
+
+# What network a call has. Those that allow more are greater.
+Network = Literal["off", "loopback", "on"]
+
+
+# A notice: its kind with values, and the sentence made from them.
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeWithoutSupervisor"]
+
+
+class NoticeAdvice(TypedDict):
+    """There is a better tool for this; the command ran all the same."""
+
+    kind: Literal["advice"]
+
+    # The rule's message.
+    message: str
+
+    # The tool.
+    suggested_tool: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeArtifactFailed(TypedDict):
+    """The full output could not be stored."""
+
+    kind: Literal["artifact_failed"]
+
+    # For example `No space left on device`.
+    reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeAuditFailed(TypedDict):
+    """The call could not be written to the host's audit log."""
+
+    kind: Literal["audit_failed"]
+
+    # For example `Permission denied`.
+    reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeChanges(TypedDict):
+    """What the call did to files, or would do."""
+
+    # The set that keeps it.
+    id: ChangesId
+
+    kind: Literal["changes"]
+
+    # In one line.
+    line: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeChangesUnknown(TypedDict):
+    """What the call did to files is not known, or not all of it."""
+
+    kind: Literal["changes_unknown"]
+
+    # Why.
+    reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeFailedStage(TypedDict):
+    """An earlier stage of a pipeline failed, which the exit code does not show."""
+
+    # Its exit status.
+    code: int
+
+    kind: Literal["failed_stage"]
+
+    # Position in the pipeline, from 1.
+    stage: int
+
+    # The exit statuses of all stages.
+    stages: List[Stage]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeFieldRenamed(TypedDict):
+    """A field was given under an alternative name."""
+
+    # The name as given.
+    given: str
+
+    kind: Literal["field_renamed"]
+
+    # The canonical name.
+    used: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeHeadSatisfied(TypedDict):
+    """`head` had its lines, so the producer's pipe was closed."""
+
+    kind: Literal["head_satisfied"]
+
+    # How many lines were requested.
+    lines: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeLifted(TypedDict):
+    """A trailing `head` or `tail` was removed from the command and applied to its output."""
+
+    # The filter as written in the command.
+    filter: str
+
+    kind: Literal["lifted"]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeLimitHit(TypedDict):
+    """A process of the call exceeded a resource limit and was killed."""
+
+    kind: Literal["limit_hit"]
+
+    # `cpu_s` or `file_mb`, as in the settings.
+    limit: LimitKind
+
+    # The limit in force.
+    value: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class _NoticeOverwrittenAlways(TypedDict):
+    kind: Literal["overwritten"]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeOverwritten(_NoticeOverwrittenAlways, total=False):
+    """Visible text was overwritten on its line, by a carriage return or backspaces, and is not shown."""
+
+    # The full output; `None` if it could not be stored.
+    artifact: Optional[str]
+
+
+class NoticeProtectedChanged(TypedDict):
+    """Files changed or appeared during the call that run or configure programs outside of the box."""
+
+    kind: Literal["protected_changed"]
+
+    # The files; absolute.
+    paths: List[str]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSandboxDenied(TypedDict):
+    """A message in the output names a file that the box forbids."""
+
+    # What is forbidden.
+    access: Access
+
+    kind: Literal["sandbox_denied"]
+
+    # The level in force.
+    level: SandboxLevel
+
+    # The file; absolute.
+    path: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSandboxNetwork(TypedDict):
+    """The command tried to reach a network that is not there."""
+
+    kind: Literal["sandbox_network"]
+
+    # What there is of a network.
+    network: Network
+
+    # How often.
+    refused: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSandboxPartial(TypedDict):
+    """The box does not keep all of its promise here; said once a session."""
+
+    kind: Literal["sandbox_partial"]
+
+    # What is not kept.
+    missing: List[Lack]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSandboxUnknown(TypedDict):
+    """What the box had to do with the call is not known, as a file system does not answer."""
+
+    kind: Literal["sandbox_unknown"]
+
+    # What is not known.
+    unknown: List[Unknown]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSessionReset(TypedDict):
+    """The persistent shell has ended; the next call starts a new one."""
+
+    kind: Literal["session_reset"]
+
+    # Why, and what was preserved.
+    reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSnapshotSkipped(TypedDict):
+    """The user's shell configuration was not loaded."""
+
+    kind: Literal["snapshot_skipped"]
+
+    # Why.
+    reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSurvivors(TypedDict):
+    """Processes started by the call are still alive."""
+
+    kind: Literal["survivors"]
+
+    # The processes; the same list as in the result.
+    survivors: List[Survivor]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeTimeoutClamped(TypedDict):
+    """The requested timeout was out of bounds."""
+
+    # Requested, in milliseconds.
+    asked_ms: int
+
+    kind: Literal["timeout_clamped"]
+
+    # In force, in milliseconds.
+    used_ms: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeWaitingForInput(TypedDict):
+    """A program waits for input that nobody provides."""
+
+    kind: Literal["waiting_for_input"]
+
+    # `line`, `secret`, `raw` or `full_screen`.
+    state: WaitingFor
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeWithoutSupervisor(TypedDict):
+    """There is no supervisor: processes are found by process group and by scanning only."""
+
+    kind: Literal["without_supervisor"]
+
+    # Why.
+    reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class OutputSummary(TypedDict):
+    """Counts of an output stream. Bytes are raw bytes as printed; lines are counted as by `wc -l`, plus one for a last line without a newline."""
+
+    # Whether it was replaced by a line that says it is binary.
+    binary: bool
+
+    # Which part of the output that limit keeps.
+    direction: Direction
+
+    # Raw bytes that are not shown.
+    dropped_bytes: int
+
+    # Lines that are not shown.
+    dropped_lines: int
+
+    # Bytes of output text in the result, after cleaning.
+    shown_bytes: int
+
+    # Lines of output text in the result.
+    shown_lines: int
+
+    # The lines shown: `[first, last]`, from 1, inclusive.
+    shown_ranges: List[Tuple[int, int]]
+
+    # Printed, in bytes.
+    total_bytes: int
+
+    # Printed, in lines.
+    total_lines: int
+
+    # Whether anything is not shown.
+    truncated: bool
+
+    # Which limit truncated it.
+    truncated_by: Optional[TruncatedBy]
+
+
+class PageData(TypedDict):
+    """Data of `artifact.show`."""
+
+    # The same as a sentence, if the page is not everything.
+    hint: Optional[str]
+
+    # First and last line on the page, from 1; `null` if it is empty.
+    lines: Optional[Tuple[int, int]]
+
+    # `offset` of the next page; `null` after the last page, and if the page ends inside a line.
+    next: Optional[int]
+
+    # `byte` of the next page, if this one ends inside a line.
+    next_byte: Optional[int]
+
+    # The page as clean text.
+    text: str
+
+    # Total bytes of the artifact.
+    total_bytes: int
+
+    # Total lines of the artifact.
+    total_lines: int
+
+
+class PingData(TypedDict):
+    """Data of `ping`."""
+
+    # Version of agent-bash.
+    version: str
+
+
+class _RequestAlways(TypedDict):
+    # The script, passed on byte for byte.
+    command: str
+
+
+class Request(_RequestAlways, total=False):
+    """A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings."""
+
+    # Working directory; relative to the session's.
+    cwd: Optional[str]
+
+    # Shown to people, never interpreted.
+    description: Optional[str]
+
+    # Environment variables for this call; `null` unsets.
+    env: Dict[str, Optional[str]]
+
+    # Keep only the first lines of stdout.
+    head: Optional[int]
+
+    # How long the command may take, and whether it runs in the background.
+    mode: Optional[Mode]
+
+    # Ask for a terminal, or refuse one that the host offers.
+    pty: Optional[bool]
+
+    # Another box for this call. One that allows more than the settings do has to be approved.
+    sandbox: Optional[SandboxRequest]
+
+    # Persistent shell to run in; without it, the call gets a shell of its own.
+    session: Optional[SessionName]
+
+    # The command's stdin.
+    stdin: StdinMode
+
+    # Keep only the last lines of stdout; applied after `head`.
+    tail: Optional[int]
+
+    # Time limit in seconds.
+    timeout: Optional[Union[float, str]]
+
+    # Run it with its changes to files held back.
+    trial: Optional[TrialRequest]
+
+
+class ResetData(TypedDict):
+    """Data of `session.reset`."""
+
+    # Whether there was such a shell.
+    reset: bool
+
+
+# The `type` of every response.
+ResponseTag = Literal["response"]
+
+
+# The id a client gives its request; the response repeats it unchanged.
+RpcId = Union[float, str]
+
+
+# One line from a client. Unknown fields are ignored.
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn"]
+
+
+class _RpcRequestAbortBashAlways(TypedDict):
+    type: Literal["abort_bash"]
+
+
+class RpcRequestAbortBash(_RpcRequestAbortBashAlways, total=False):
+    """Cancels the running `bash` command. Always succeeds, without data."""
+
+    # Only if it has this id.
+    target: Optional[RpcId]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestAdapterCallAlways(TypedDict):
+    # The adapter, for example `codex`.
+    adapter: str
+
+    # The tool, for example `exec_command`.
+    tool: str
+
+    type: Literal["adapter_call"]
+
+
+class RpcRequestAdapterCall(_RpcRequestAdapterCallAlways, total=False):
+    """Calls a tool of an adapter. Data: `AdapterCallData`."""
+
+    # The tool's input, as the model gave it.
+    input: Any
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestArtifactGrepAlways(TypedDict):
+    # Its number, its link (`artifact://3`), or its path.
+    artifact: Name
+
+    # The expression; `(?i)` in front ignores case.
+    pattern: str
+
+    type: Literal["artifact.grep"]
+
+
+class RpcRequestArtifactGrep(_RpcRequestArtifactGrepAlways, total=False):
+    """Returns the lines of one that match a regular expression. Data: `FoundData`."""
+
+    # Lines of context around each match.
+    context: int
+
+    # Show at most this many matches. Default: 200.
+    limit: Optional[int]
+
+    # Search from this line on.
+    offset: Optional[int]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestArtifactListAlways(TypedDict):
+    type: Literal["artifact.list"]
+
+
+class RpcRequestArtifactList(_RpcRequestArtifactListAlways, total=False):
+    """Lists the stored full outputs, oldest first. Data: `ArtifactsData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestArtifactShowAlways(TypedDict):
+    # Its number, its link (`artifact://3`), or its path.
+    artifact: Name
+
+    type: Literal["artifact.show"]
+
+
+class RpcRequestArtifactShow(_RpcRequestArtifactShowAlways, total=False):
+    """Returns a page of one. Data: `PageData`."""
+
+    # Start at this byte of the file instead: for lines longer than a page.
+    byte: Optional[int]
+
+    # Number of lines. Default: 2000. A page has at most 250 KB.
+    limit: Optional[int]
+
+    # First line, from 1.
+    offset: Optional[int]
+
+    # Return the last lines instead.
+    tail: Optional[int]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestBashAlways(TypedDict):
+    # The script.
+    command: str
+
+    type: Literal["bash"]
+
+
+class RpcRequestBash(_RpcRequestBashAlways, total=False):
+    """Runs a command of the user's in the session's own shell. Data: `BashData`."""
+
+    # Hides the command from the model (`!!cmd`).
+    exclude_from_context: bool
+
+    # Whether to send updates before the response, and of which kind.
+    stream: Stream
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestCancelAlways(TypedDict):
+    # Its id.
+    target: RpcId
+
+    type: Literal["cancel"]
+
+
+class RpcRequestCancel(_RpcRequestCancelAlways, total=False):
+    """Cancels a request that has not been answered yet. Data: `CancelData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestCheckAlways(TypedDict):
+    # The script.
+    command: str
+
+    type: Literal["check"]
+
+
+class RpcRequestCheck(_RpcRequestCheckAlways, total=False):
+    """Checks a script without running it. Data: `CheckData`."""
+
+    # As in `tool_call`.
+    tools: Optional[List[str]]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestHelloAlways(TypedDict):
+    type: Literal["hello"]
+
+
+class RpcRequestHello(_RpcRequestHelloAlways, total=False):
+    """Introduces the client; applies to all later requests. Optional. Data: `HelloData`."""
+
+    # The other tools that the model has; overrides the settings.
+    tools: Optional[List[str]]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestJobsInputAlways(TypedDict):
+    # The job's name.
+    job: Name
+
+    type: Literal["jobs.input"]
+
+
+class RpcRequestJobsInput(_RpcRequestJobsInputAlways, total=False):
+    """Writes to the stdin of a job that was started with `stdin: pipe`. Data: `JobData`."""
+
+    # Close its stdin afterwards.
+    close: bool
+
+    # The input, byte for byte; nothing is appended.
+    text: str
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestJobsKillAlways(TypedDict):
+    # The job's name.
+    job: Name
+
+    type: Literal["jobs.kill"]
+
+
+class RpcRequestJobsKill(_RpcRequestJobsKillAlways, total=False):
+    """Ends a job and all its processes: SIGTERM, then SIGKILL. Data: `JobKillData`."""
+
+    # Time between SIGTERM and SIGKILL: seconds, or a text. Default: 2 s.
+    grace: Any
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestJobsListAlways(TypedDict):
+    type: Literal["jobs.list"]
+
+
+class RpcRequestJobsList(_RpcRequestJobsListAlways, total=False):
+    """Lists all background jobs in the order in which they started. Data: `JobsData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestJobsOutputAlways(TypedDict):
+    # The job's name.
+    job: Name
+
+    type: Literal["jobs.output"]
+
+
+class RpcRequestJobsOutput(_RpcRequestJobsOutputAlways, total=False):
+    """Returns a part of a job's output. Data: `JobOutputData`."""
+
+    # Start at this byte: `next` of the previous part. Default: the beginning.
+    offset: Optional[int]
+
+    # Return the last lines instead.
+    tail: Optional[int]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestJobsShowAlways(TypedDict):
+    # The job's name.
+    job: Name
+
+    type: Literal["jobs.show"]
+
+
+class RpcRequestJobsShow(_RpcRequestJobsShowAlways, total=False):
+    """Returns one job. Data: `JobData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestJobsWaitAlways(TypedDict):
+    # The job's name.
+    job: Name
+
+    type: Literal["jobs.wait"]
+
+
+class RpcRequestJobsWait(_RpcRequestJobsWaitAlways, total=False):
+    """Waits until a job has ended. Does not end it. Data: `JobWaitData`."""
+
+    # Maximum wait: seconds, or a text such as `"90s"`.
+    timeout: Any
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestPingAlways(TypedDict):
+    type: Literal["ping"]
+
+
+class RpcRequestPing(_RpcRequestPingAlways, total=False):
+    """Does nothing but answer. Data: `PingData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestSchemaAlways(TypedDict):
+    type: Literal["schema"]
+
+
+class RpcRequestSchema(_RpcRequestSchemaAlways, total=False):
+    """The tool definition for a model, or those of an adapter. Data: `SchemaData`."""
+
+    # Return this adapter's tools instead.
+    adapter: Optional[str]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestSessionBeginTurnAlways(TypedDict):
+    type: Literal["session.begin_turn"]
+
+
+class RpcRequestSessionBeginTurn(_RpcRequestSessionBeginTurnAlways, total=False):
+    """Begins the model's turn: the user's commands are held back until it ends. No data."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestSessionEndTurnAlways(TypedDict):
+    type: Literal["session.end_turn"]
+
+
+class RpcRequestSessionEndTurn(_RpcRequestSessionEndTurnAlways, total=False):
+    """Ends the model's turn. Data: `MessagesData` with the commands that were held back."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestSessionListAlways(TypedDict):
+    type: Literal["session.list"]
+
+
+class RpcRequestSessionList(_RpcRequestSessionListAlways, total=False):
+    """Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestSessionMessagesAlways(TypedDict):
+    type: Literal["session.messages"]
+
+
+class RpcRequestSessionMessages(_RpcRequestSessionMessagesAlways, total=False):
+    """The user's commands so far, in order, except those held back. Data: `MessagesData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestSessionResetAlways(TypedDict):
+    # Its name.
+    session: str
+
+    type: Literal["session.reset"]
+
+
+class RpcRequestSessionReset(_RpcRequestSessionResetAlways, total=False):
+    """Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestToolCallAlways(TypedDict):
+    # The call (`request.schema.json`), or just its command.
+    request: Any
+
+    type: Literal["tool_call"]
+
+
+class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
+    """Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`)."""
+
+    # Whether to send updates before the response, and of which kind.
+    stream: Stream
+
+    # The other tools that the model has, for this call; by default those of `hello` or the settings.
+    tools: Optional[List[str]]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcResponseAlways(TypedDict):
+    # The request's `type`; empty if it could not be read.
+    command: str
+
+    # Whether the request was served. True even if the command it ran failed.
+    success: bool
+
+    # Always `response`.
+    type: ResponseTag
+
+
+class RpcResponse(_RpcResponseAlways, total=False):
+    """One line to a client: the response to a request."""
+
+    # The response's data.
+    data: Any
+
+    # What was wrong with the request, and what to do about it.
+    error: Optional[str]
+
+    # The request's id.
+    id: Optional[RpcId]
+
+
+# One line to a client: output of a running call. All updates come before the call's response.
+RpcUpdate = Union["RpcUpdateDelta", "RpcUpdateText"]
+
+
+class _RpcUpdateDeltaAlways(TypedDict):
+    # Text to append.
+    delta: str
+
+    # Remove this many bytes from the end of the text so far first: a carriage return has overwritten them.
+    rewind: int
+
+    # Bytes skipped before `delta` because output came too fast.
+    skipped_bytes: int
+
+    # Bytes printed so far.
+    total_bytes: int
+
+    # Always `update`.
+    type: UpdateTag
+
+
+class RpcUpdateDelta(_RpcUpdateDeltaAlways, total=False):
+    """What has come since the previous update (`"stream": "delta"`)."""
+
+    # The request's id.
+    id: Optional[RpcId]
+
+
+class _RpcUpdateTextAlways(TypedDict):
+    # The text.
+    text: str
+
+    # Bytes printed so far.
+    total_bytes: int
+
+    # Always `update`.
+    type: UpdateTag
+
+
+class RpcUpdateText(_RpcUpdateTextAlways, total=False):
+    """The current tail (`"stream": true`); replaces the previous one."""
+
+    # The request's id.
+    id: Optional[RpcId]
+
+
+# A level, or no box. Those that allow more are greater.
+SandboxLevel = Literal["read_only", "workspace_write", "off"]
+
+
+class _SandboxRequestAlways(TypedDict):
+    # Why, for whoever decides.
+    reason: str
+
+
+class SandboxRequest(_SandboxRequestAlways, total=False):
+    """What a request asks for in place of what the settings say. What is left out stays as it is."""
+
+    # How much may be written.
+    level: Optional[SandboxLevel]
+
+    # What network there is.
+    network: Optional[Network]
+
+    # Writable in addition; absolute, or beginning with `~/`.
+    writable: List[str]
+
+
+class _SandboxedAlways(TypedDict):
+    # What the output says was denied, and the box forbids.
+    denied: List[DeniedAccess]
+
+    # How much of the promise was observed to be enforced.
+    enforced: Enforced
+
+    # Whether more was allowed to this call than the settings allow.
+    escalated: bool
+
+    # How much could be written.
+    level: SandboxLevel
+
+    # What of it was not.
+    missing: List[Lack]
+
+    # What network there was.
+    network: Network
+
+
+class Sandboxed(_SandboxedAlways, total=False):
+    """The box that a call ran in, in its result."""
+
+    # Attempts to reach a network that is not there; absent where they cannot be counted.
+    network_refused: Optional[int]
+
+
+# Data of `schema`.
+SchemaData = Union["SchemaDataDescription", "SchemaDataTools"]
+
+
+class SchemaDataDescription(TypedDict):
+    """The tool."""
+
+    # The description for the model; names the working directory.
+    description: str
+
+    # JSON Schema of the input.
+    input_schema: Any
+
+    # Always `bash`.
+    name: str
+
+
+class SchemaDataTools(TypedDict):
+    """An adapter's tools."""
+
+    # Each in the form that its provider's API takes: with a `type` that the provider knows, or with `name`, `description` and `input_schema`.
+    tools: List[Any]
+
+
+# Name of a persistent shell, as the caller chose it.
+SessionName = str
+
+
+class ShellData(TypedDict):
+    """A persistent shell."""
+
+    # Whether a call is running in it.
+    busy: bool
+
+    # Its working directory; `null` while it is busy, and before its first call has ended.
+    cwd: Optional[str]
+
+    # The name that calls use.
+    name: str
+
+
+class ShellsData(TypedDict):
+    """Data of `session.list`."""
+
+    # In the order in which they were first named.
+    sessions: List[ShellData]
+
+
+class Stage(TypedDict):
+    """Exit status of one stage of a pipeline, as in `PIPESTATUS`."""
+
+    # 0 to 255; 128 + n for a signal.
+    code: int
+
+
+# The outcome of a call; exactly one of these. Never a guess: `exited{0}` is only reported if that exit was observed (or if we closed a lifted pipe, which a notice says).
+Status = Union["StatusExited", "StatusSignaled", "StatusTimedOut", "StatusCancelled", "StatusMovedToBackground", "StatusBlocked", "StatusNotStarted", "StatusLost"]
+
+
+class _StatusBlockedAlways(TypedDict):
+    kind: Literal["blocked"]
+
+    # Id of the rule that decided.
+    rule: str
+
+
+class StatusBlocked(_StatusBlockedAlways, total=False):
+    """A check refused it; nothing was started."""
+
+    # The tool to use instead, if the rule names one.
+    suggested_tool: Optional[str]
+
+
+class StatusCancelled(TypedDict):
+    """Cancelled by the caller."""
+
+    kind: Literal["cancelled"]
+
+
+class StatusExited(TypedDict):
+    """The shell exited by itself."""
+
+    # Exit code, 0 to 255.
+    code: int
+
+    kind: Literal["exited"]
+
+
+class StatusLost(TypedDict):
+    """It was started, but how it ended is unknown."""
+
+    kind: Literal["lost"]
+
+    # What was observed instead.
+    reason: str
+
+
+class StatusMovedToBackground(TypedDict):
+    """It continues in the background."""
+
+    # Its id in the session.
+    job: JobId
+
+    kind: Literal["moved_to_background"]
+
+    # The file that holds its output; an absolute path.
+    output: str
+
+    # Its process group: `kill -9 -<pgid>` ends all of it.
+    pgid: int
+
+    # Pid of its shell.
+    pid: int
+
+
+class StatusNotStarted(TypedDict):
+    """A system error before the command started: no such shell, no such directory, the spawn failed."""
+
+    kind: Literal["not_started"]
+
+    # What was wrong, with the offending value.
+    reason: str
+
+
+class StatusSignaled(TypedDict):
+    """The shell was killed by a signal that we did not send."""
+
+    kind: Literal["signaled"]
+
+    # The platform's signal number.
+    number: int
+
+    # For example `SIGKILL`.
+    signal: str
+
+
+class StatusTimedOut(TypedDict):
+    """The time limit passed and the command was ended."""
+
+    # The limit in force, in milliseconds.
+    after_ms: int
+
+    kind: Literal["timed_out"]
+
+
+# Where the command's stdin comes from.
+StdinMode = Literal["null", "pipe"]
+
+
+# Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
+Stream = Union[bool, "StreamKind"]
+
+
+# Which stream a chunk or an artifact belongs to.
+StreamId = Literal["merged", "stdout", "stderr"]
+
+
+StreamKind = Literal["snapshot", "delta"]
+
+
+class _SurvivorAlways(TypedDict):
+    # Its command line, shortened, without control characters.
+    command: str
+
+    # Whether it still holds the call's output open.
+    holds_output: bool
+
+    # Its pid.
+    pid: int
+
+
+class Survivor(_SurvivorAlways, total=False):
+    """A process started by the call that is still alive."""
+
+    # The job it became, if it was adopted.
+    job: Optional[JobId]
+
+
+Timestamp = str
+
+
+class _ToolResultAlways(TypedDict):
+    # Files with the full output.
+    artifacts: List[ArtifactRef]
+
+    # Its working directory; absolute.
+    cwd: str
+
+    # From the hand-over of the script to the shell's end, in milliseconds.
+    duration_ms: float
+
+    # `Status::is_error` of `status`.
+    is_error: bool
+
+    # Notices: what else is worth knowing.
+    notices: List[Notice]
+
+    # Counts of the output and of the part shown.
+    output: OutputSummary
+
+    # Id of the rule that refused.
+    rule: Optional[str]
+
+    # Exit status of each stage of the last pipeline, if it had more than one; otherwise empty.
+    stages: List[Stage]
+
+    # When the script was handed over, or when the call was refused.
+    started_at: Timestamp
+
+    # How it ended.
+    status: Status
+
+    # The tool that a refusal suggests.
+    suggested_tool: Optional[str]
+
+    # Processes started by the call that are still alive.
+    survivors: List[Survivor]
+
+    # The text for the model.
+    text: str
+
+
+class ToolResult(_ToolResultAlways, total=False):
+    """The result of a call, the same on every interface."""
+
+    # What it did to files, or would do; absent if nobody looked.
+    changes: Optional[Changes]
+
+    # The box that it ran in; absent if there was none.
+    sandbox: Optional[Sandboxed]
+
+
+TrialRequest = Literal[True, "atomic"]
+
+
+# What truncated an output.
+TruncatedBy = Literal["bytes", "lines", "head_tail", "line_length"]
+
+
+# How much of a set can be taken back.
+Undoable = Literal["whole", "part", "no"]
+
+
+# What could not be found out about a call in its box, as a file system does not answer.
+Unknown = Literal["changed", "denied"]
+
+
+# The `type` of every update.
+UpdateTag = Literal["update"]
+
+
+# How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not.
+WaitingFor = Literal["line", "secret", "raw", "full_screen"]

@@ -1,0 +1,193 @@
+"""`Shell`: threads, forks, Ctrl-C, and that its parts are those of `AsyncShell`."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, List
+
+import pytest
+
+import agent_bash
+from agent_bash import AsyncShell, Delta, Result, Shell, ShellError, ShellLost, result_of
+
+from .conftest import World
+
+
+def test_how_calls_end(world: World) -> None:
+    with Shell(**world.options) as sh:
+        assert sh.run("echo one").text == "one\n"
+        assert sh.run("exit 3").exit_code == 3
+        r = sh.run("echo before; sleep 60", timeout="1s")
+        assert r.status["kind"] == "timed_out" and "before" in r.text
+        *deltas, last = sh.stream("echo one; sleep 0.3; echo two")
+        assert "".join(d.text for d in deltas if isinstance(d, Delta)) == "one\ntwo\n"
+        assert isinstance(last, Result) and last.exit_code == 0
+        job = sh.start("sleep 600")
+        assert job.kill()["job"]["state"]["kind"] == "ended"
+        sh.tools("codex")
+        assert "said" in sh.call("exec_command", {"cmd": "echo said"}).content
+        r = sh.run("seq 30000")
+        assert sh.artifact(r.artifacts[0]["id"]).grep("^29999$") == "29999:29999\n"
+    with pytest.raises(ShellError, match="closed|ended"):
+        sh.run("true")
+
+
+def test_both_shells_have_the_same_methods() -> None:
+    def methods(of: type) -> Any:
+        names = {"aclose": "close"}
+        return {
+            names.get(name, name): [
+                (p.name, p.kind, p.default) for p in inspect.signature(value).parameters.values()
+            ]
+            for name, value in vars(of).items()
+            if inspect.isfunction(value) and not name.startswith("_")
+        }
+
+    for one, other in (
+        (Shell, AsyncShell),
+        (agent_bash.Job, agent_bash.AsyncJob),
+        (agent_bash.Artifact, agent_bash.AsyncArtifact),
+    ):
+        assert methods(one) == methods(other)
+
+
+def test_many_threads_use_one_shell(world: World) -> None:
+    with Shell(**world.options) as sh, ThreadPoolExecutor(8) as pool:
+        texts = list(pool.map(lambda i: sh.run(f"echo {i}").text, range(40)))
+    assert texts == [f"{i}\n" for i in range(40)]
+
+
+def test_a_stream_left_early_is_cancelled(world: World) -> None:
+    with Shell(**world.options) as sh:
+        with sh.stream("echo part; sleep 600") as stream:
+            for _ in stream:
+                break
+        assert stream.result and stream.result.status["kind"] == "cancelled" and "part" in stream.result.text
+        for _ in sh.stream("echo $$ > pid; echo part; sleep 600"):
+            break
+        gc.collect()
+        pid = int((world.work / "pid").read_text())
+        world.wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
+
+
+def test_a_stream_is_cancelled_from_another_thread(world: World) -> None:
+    with Shell(**world.options) as sh:
+        stream = sh.stream("echo part; sleep 600")
+        for event in stream:
+            if isinstance(event, Delta):
+                threading.Thread(target=stream.cancel).start()
+        assert stream.result and stream.result.status["kind"] == "cancelled"
+
+
+def test_ctrl_c_ends_the_command_and_leaves_its_output(world: World) -> None:
+    script = textwrap.dedent(
+        """
+        from agent_bash import Shell, result_of
+        with Shell() as sh:
+            try:
+                sh.run("echo part; touch begun; sleep 600")
+            except KeyboardInterrupt as error:
+                result = result_of(error)
+                print(result and result.text)
+        """
+    )
+    path = os.pathsep.join(p for p in sys.path if p)
+    env = {**os.environ, **world.env, "PYTHONPATH": path}
+    # A session of its own, as at a terminal, where Ctrl-C goes to the whole foreground group.
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=world.work, env=env, stdout=subprocess.PIPE, start_new_session=True
+    )
+    world.wait_for((world.work / "begun").exists)
+    os.killpg(child.pid, signal.SIGINT)
+    out, _ = child.communicate(timeout=30)
+    assert b"[Command cancelled]\npart" in out
+
+
+def test_a_lost_child(world: World) -> None:
+    with Shell(**world.options) as sh:
+        errors: List[BaseException] = []
+
+        def call() -> None:
+            try:
+                sh.run("touch begun; sleep 600")
+            except ShellLost as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        world.wait_for((world.work / "begun").exists)
+        os.kill(sh.pid, signal.SIGKILL)
+        thread.join(20)
+        assert "killed by signal 9" in str(errors[0])
+
+
+def test_a_fork_is_told_to_open_its_own(world: World) -> None:
+    with Shell(**world.options) as sh:
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                sh.run("true")
+            except ShellError as error:
+                os.write(writer, str(error).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+        os.waitpid(pid, 0)
+        assert b"a fork of it" in os.read(reader, 1000)
+        os.close(reader)
+        assert sh.run("echo here").text == "here\n"
+
+
+def test_a_fork_does_not_keep_the_child_alive(world: World) -> None:
+    reader, writer = os.pipe()
+    with Shell(**world.options) as sh:
+        pid = os.fork()
+        if pid == 0:
+            os.close(writer)
+            os.read(reader, 1)
+            os._exit(0)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 15, "it waited for the fork's end of the pipe"
+    os.close(writer)
+    os.waitpid(pid, 0)
+    os.close(reader)
+
+
+def test_a_shell_that_was_dropped_ends_and_is_named(world: World) -> None:
+    sh = Shell(**world.options).open()
+    pid = sh.pid
+    with pytest.warns(ResourceWarning, match="not closed"):
+        del sh
+        gc.collect()
+    world.wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
+
+
+def test_a_child_that_stops_reading_does_not_stop_the_caller(world: World) -> None:
+    with Shell(**world.options) as sh:
+        os.kill(sh.pid, signal.SIGSTOP)
+        try:
+            call = threading.Thread(target=sh.run, args=("true # " + "x" * 1_000_000,))
+            call.start()
+            other = sh.stream("echo here")
+            reader = threading.Thread(target=list, args=(other,))
+            reader.start()
+            time.sleep(0.2)
+        finally:
+            os.kill(sh.pid, signal.SIGCONT)
+        for thread in (call, reader):
+            thread.join(20)
+        assert other.result and other.result.text == "here\n"
+
+
+def test_result_of_finds_nothing_where_there_is_nothing() -> None:
+    assert result_of(ValueError()) is None

@@ -1,0 +1,1313 @@
+// What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.
+// The values are plain objects: fields and kinds that a newer program adds are passed on.
+
+/** An access to a file. */
+export type Access = "read" | "write";
+
+/** Data of `adapter_call`. */
+export interface AdapterCallData {
+  /** What the model reads, in the format of the adapted tool. */
+  content: string;
+  /** Whether the tool reports an error. */
+  is_error: boolean;
+  /** The regular result, of the last command if there were several; `null` while the call continues, and if it ran no command. */
+  result: ToolResult | null;
+  /** Structured output in the adapted tool's format; `null` if it has none. */
+  structured: unknown;
+}
+
+/** A stored full output. */
+export interface ArtifactData {
+  /** The reference, as in the result of its call. */
+  artifact: ArtifactRef;
+  /** The command, or its beginning. */
+  command: string;
+  /** Its working directory. */
+  cwd: string;
+  /** How long it took. */
+  duration_ms: number;
+  /** When it started. */
+  started_at: Timestamp;
+  /** How it ended. */
+  status: Status;
+}
+
+/** Number of an artifact in its session's store. Never reused. */
+export type ArtifactId = number;
+
+/** A file with the full output of a stream. */
+export interface ArtifactRef {
+  /** Length of the file. */
+  bytes: number;
+  /** False if the stream was longer than an artifact may be. */
+  complete: boolean;
+  /** Number within the session. */
+  id: ArtifactId;
+  /** Lines in the file. */
+  lines: number;
+  /** Absolute path. */
+  path: string;
+  /** The stream it contains. */
+  stream: StreamId;
+  /** `artifact://<id>`. */
+  uri: string;
+}
+
+/** Data of `artifact.list`. */
+export interface ArtifactsData {
+  /** Oldest first. */
+  artifacts: ArtifactData[];
+}
+
+/** Data of `bash`. */
+export interface BashData {
+  /** As `artifact_id`. */
+  artifactId?: string | null;
+  /** The artifact with the full output, if some of it is not shown. */
+  artifact_id?: string | null;
+  /** Whether it was cancelled. */
+  cancelled: boolean;
+  /** As `exit_code`. */
+  exitCode?: number | null;
+  /** Absent if the command was cancelled or its exit code is unknown. */
+  exit_code?: number | null;
+  /** What else happened, as in a result; for example that the user's shell was reset. */
+  notices?: Notice[];
+  /** The output shown. */
+  output: string;
+  /** As `output_bytes`. */
+  outputBytes: number;
+  /** As `output_lines`. */
+  outputLines: number;
+  /** Bytes shown. */
+  output_bytes: number;
+  /** Lines shown. */
+  output_lines: number;
+  /** As `total_bytes`. */
+  totalBytes: number;
+  /** As `total_lines`. */
+  totalLines: number;
+  /** Bytes printed. */
+  total_bytes: number;
+  /** Lines printed. */
+  total_lines: number;
+  /** Whether `output` is incomplete. */
+  truncated: boolean;
+}
+
+/** How a denial is known. */
+export type Basis = "inferred";
+
+/** The options of a call: its fields without the command. */
+export interface CallOptions {
+  /** Working directory; relative to the session's. */
+  cwd?: string | null;
+  /** Shown to people, never interpreted. */
+  description?: string | null;
+  /** Environment variables for this call; `null` unsets. */
+  env?: { [name: string]: string | null };
+  /** Keep only the first lines of stdout. */
+  head?: number | null;
+  /** How long the command may take, and whether it runs in the background. */
+  mode?: Mode | null;
+  /** Ask for a terminal, or refuse one that the host offers. */
+  pty?: boolean | null;
+  /** Another box for this call. One that allows more than the settings do has to be approved. */
+  sandbox?: SandboxRequest | null;
+  /** Persistent shell to run in; without it, the call gets a shell of its own. */
+  session?: SessionName | null;
+  /** The command's stdin. */
+  stdin?: StdinMode;
+  /** Keep only the last lines of stdout; applied after `head`. */
+  tail?: number | null;
+  /** Time limit in seconds. */
+  timeout?: number | string | null;
+  /** Run it with its changes to files held back. */
+  trial?: TrialRequest | null;
+}
+
+/** Data of `cancel`. */
+export interface CancelData {
+  /** Whether there was such a request. Its own response follows soon. */
+  cancelled: boolean;
+}
+
+/** What was done to a file. */
+export type Change = "created" | "changed" | "deleted" | "renamed" | "mode";
+
+/** How many files changed, by what was done to them. */
+export interface ChangeCounts {
+  /** With another content, or of another type. */
+  changed: number;
+  /** Not there before. */
+  created: number;
+  /** Gone. */
+  deleted: number;
+  /** With other permissions, owner, times or attributes, and nothing else. */
+  mode: number;
+  /** At another path. */
+  renamed: number;
+}
+
+/** What a call did to files, or would do. */
+export interface Changes {
+  /** Where all of them are: `changes://<id>`. */
+  all: string;
+  /** How they are known. */
+  by: ChangesBy;
+  /** Files that somebody else has changed meanwhile. */
+  conflicts: FileName[];
+  /** How many there are. */
+  counts: ChangeCounts;
+  /** Whether these are all of them, and each is as it says. */
+  exact: boolean;
+  /** The first of them, at most `MAX_FILES`, deletions first. */
+  files: FileChange[];
+  /** The set that keeps them. */
+  id: ChangesId;
+  /** How many there are beyond `files`. */
+  more: number;
+  /** Files whose former content was not kept. */
+  not_kept: FileName[];
+  /** Writes beyond `root`, by directory. */
+  outside?: { [name: string]: number };
+  /** The directory that is looked at; absolute. Characters that are not UTF-8 are replaced. */
+  root: string;
+  /** What has become of them. */
+  state: ChangesState;
+  /** How much of it can be taken back. */
+  undo: Undoable;
+}
+
+/** How changes are known. */
+export type ChangesBy = "overlay" | "trace" | "scan";
+
+export type ChangesId = string;
+
+/** What has become of a set. */
+export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" | "interrupted";
+
+/** Data of `check`. */
+export interface CheckData {
+  /** The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are `null` if the script is allowed. */
+  check: string | null;
+  /** The group of a safety rule. */
+  group: string | null;
+  /** An alternative that would be allowed, if there is one. */
+  instead: string | null;
+  /** The message to show. */
+  message: string | null;
+  /** The id of the rule. */
+  rule: string | null;
+  /** The offending part of the script, as byte offsets `[from, to]`. */
+  span: [number, number] | null;
+  /** For the interceptor: the tool to use instead. */
+  suggested_tool: string | null;
+  /** `allow`, `block` or `unreadable`. */
+  verdict: string;
+}
+
+/** Maps each command to its data. Commands that are missing here have none. */
+export interface DataByCommand {
+  adapter_call: AdapterCallData;
+  "artifact.grep": FoundData;
+  "artifact.list": ArtifactsData;
+  "artifact.show": PageData;
+  bash: BashData;
+  cancel: CancelData;
+  check: CheckData;
+  hello: HelloData;
+  "jobs.input": JobData;
+  "jobs.kill": JobKillData;
+  "jobs.list": JobsData;
+  "jobs.output": JobOutputData;
+  "jobs.show": JobData;
+  "jobs.wait": JobWaitData;
+  ping: PingData;
+  schema: SchemaData;
+  "session.end_turn": MessagesData;
+  "session.list": ShellsData;
+  "session.messages": MessagesData;
+  "session.reset": ResetData;
+  tool_call: ToolResult;
+}
+
+/** A file to which access was denied, as far as can be told. */
+export interface DeniedAccess {
+  /** What the box forbids. */
+  access: Access;
+  /** How it is known. */
+  basis: Basis;
+  /** Its path; absolute. */
+  path: string;
+}
+
+/** Which part of an output is shown. */
+export type Direction = "tail" | "head" | "middle" | "head_tail";
+
+/** How much of a box's promise is enforced. */
+export type Enforced = "full" | "partial" | "nothing";
+
+/** A file that a call changed. Paths are below the root, separated by `/`. */
+export interface FileChange {
+  /** Bytes before and after, of regular files; 0 where there was none. */
+  bytes?: [number, number] | null;
+  /** What was done. */
+  change: Change;
+  /** Where it was before, if it was renamed. */
+  from?: string | null;
+  /** `Self::from` in base64, if that is not UTF-8. */
+  from_base64?: string | null;
+  /** Whether `change` was concluded from equal contents, as of a file that is gone here and there as new. */
+  inferred?: boolean;
+  /** What is not UTF-8 in it is replaced by U+FFFD. */
+  path: string;
+  /** All its bytes in base64, if they are not UTF-8. */
+  path_base64?: string | null;
+}
+
+/** The path of a file. */
+export interface FileName {
+  /** What is not UTF-8 in it is replaced by U+FFFD. */
+  path: string;
+  /** All its bytes in base64, if they are not UTF-8. */
+  path_base64?: string | null;
+}
+
+/** Data of `artifact.grep`. */
+export interface FoundData {
+  /** The same as a sentence. */
+  hint: string | null;
+  /** The same, line by line. */
+  lines: FoundLineData[];
+  /** `offset` from which to find the matches that are not shown. */
+  next: number | null;
+  /** Matches and their context as `grep -n` prints them. */
+  text: string;
+  /** Number of matches, shown or not. */
+  total_matches: number;
+}
+
+/** A matching line or a line of context. */
+export interface FoundLineData {
+  /** Whether it matches; otherwise it is context. */
+  is_match: boolean;
+  /** Its number, from 1. */
+  number: number;
+  /** Its text without the line end. */
+  text: string;
+}
+
+/** Data of `hello`. */
+export interface HelloData {
+  /** The profile in force: how calls behave and how results read. */
+  profile: string;
+  /** The model's other tools from now on; `null` if nobody has named them. */
+  tools: string[] | null;
+  /** Version of agent-bash. */
+  version: string;
+}
+
+/** The box of a job, as it was observed when its shell started. */
+export interface JobBox {
+  /** How much of the promise is enforced. */
+  enforced: Enforced;
+  /** How much it can write. */
+  level: SandboxLevel;
+  /** What of it is not. */
+  missing: Lack[];
+  /** What network it has. */
+  network: Network;
+}
+
+/** A background job at this moment. Data of `jobs.show` and `jobs.input`. */
+export interface JobData {
+  /** The script; for adopted survivors, that of their call. */
+  command: string;
+  /** Its working directory at the start. */
+  cwd: string;
+  /** Its name in the session: a number as text. */
+  id: string;
+  /** `started` as a job, or `adopted`: survivors of a call. */
+  kind: JobOrigin;
+  /** If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it. */
+  left?: Survivor[];
+  /** The file that holds its output; `null` if its call kept none. */
+  output: string | null;
+  /** Its process group. */
+  pgid: number;
+  /** Pid of its shell. */
+  pid: number;
+  /** The sandbox that it is in; absent for none. */
+  sandbox?: JobBox | null;
+  /** When its script was started. */
+  started_at: Timestamp;
+  /** Whether it is running, or how it ended. */
+  state: JobProgress;
+  /** Whether it can read input written with `jobs.input`. */
+  stdin: boolean;
+}
+
+/** How a job ended. */
+export type JobEndingData = JobEndingDataExited | JobEndingDataSignaled | JobEndingDataTimedOut | JobEndingDataGone;
+
+/** Its shell exited. */
+export interface JobEndingDataExited {
+  /** Exit code, 0 to 255. */
+  code: number;
+  kind: "exited";
+}
+
+/** For survivors of a call: all of them have ended. */
+export interface JobEndingDataGone {
+  kind: "gone";
+}
+
+/** Its shell was killed by a signal. */
+export interface JobEndingDataSignaled {
+  kind: "signaled";
+  /** The platform's signal number. */
+  number: number;
+  /** For example `SIGKILL`. */
+  signal: string;
+}
+
+/** It reached its time limit. */
+export interface JobEndingDataTimedOut {
+  /** The limit in milliseconds. */
+  after_ms: number;
+  kind: "timed_out";
+}
+
+/** Name of a background job within its session. */
+export type JobId = string;
+
+/** Data of `jobs.kill`. */
+export interface JobKillData {
+  /** The job now. */
+  job: JobData;
+  /** Its processes that are still alive. */
+  survivors: Survivor[];
+}
+
+/** How a job came into being. */
+export type JobOrigin = "started" | "adopted";
+
+/** Data of `jobs.output`. */
+export interface JobOutputData {
+  /** Whether this is the end of the output so far. */
+  at_end: boolean;
+  /** Whether this is the end for good: the job has ended and nothing holds its output open any more. */
+  complete: boolean;
+  /** Offset in the output where `text` begins, in bytes. */
+  from: number;
+  /** The job, as it was just before the output was read. */
+  job: JobData;
+  /** Offset where the next part begins. */
+  next: number;
+  /** The output; invalid UTF-8 is replaced. */
+  text: string;
+}
+
+/** Whether a job is running. */
+export type JobProgress = JobProgressRunning | JobProgressEnded | JobProgressLost;
+
+/** Ended. */
+export interface JobProgressEnded {
+  /** Bytes it printed that are not in its output file because the file had reached its limit. */
+  dropped_bytes: number;
+  /** When. */
+  ended_at: Timestamp;
+  /** How. */
+  ending: JobEndingData;
+  kind: "ended";
+  /** Whether processes of it outlived it; the job's `left` names those still alive. */
+  left: boolean;
+}
+
+/** How it ended is unknown. */
+export interface JobProgressLost {
+  kind: "lost";
+  /** What was observed instead. */
+  reason: string;
+}
+
+/** Running. */
+export interface JobProgressRunning {
+  kind: "running";
+}
+
+/** Data of `jobs.wait`. */
+export interface JobWaitData {
+  /** The job now. */
+  job: JobData;
+  /** Whether it has ended. If not, the wait timed out or was cancelled. */
+  over: boolean;
+}
+
+/** Data of `jobs.list`. */
+export interface JobsData {
+  /** In the order in which they started. */
+  jobs: JobData[];
+}
+
+/** A part of the promise that is not kept. None of them is essential: without the essential ones there is no box. */
+export type Lack = "protected" | "metadata" | "stat" | "ipc" | "terminals" | "signals" | "truncate" | "moves";
+
+/** A resource limit whose signal ends a process. */
+export type LimitKind = "cpu_s" | "file_mb";
+
+/** A recorded command of the user's. */
+export interface MessageData {
+  /** The full output, if some of it is not shown. */
+  artifact: ArtifactRef | null;
+  /** Whether it was cancelled. */
+  cancelled: boolean;
+  /** As the user gave it. */
+  command: string;
+  /** Whether it is hidden from the model. */
+  excluded_from_context: boolean;
+  /** `null` if it was killed or its exit code is unknown. */
+  exit_code: number | null;
+  /** The output shown. */
+  output: string;
+  /** The text that the model reads; `null` if excluded. */
+  text: string | null;
+  /** When it started. */
+  time: Timestamp;
+  /** Whether `output` is incomplete. */
+  truncated: boolean;
+}
+
+/** Data of `session.messages` and `session.end_turn`. */
+export interface MessagesData {
+  /** In order. */
+  messages: MessageData[];
+}
+
+/** How a call is run, and how long it may take. */
+export type Mode = "default" | "slow" | "background";
+
+/** A text; a number is accepted and converted to its digits. */
+export type Name = string | number;
+
+/** What network a call has. Those that allow more are greater. */
+export type Network = "off" | "loopback" | "on";
+
+/** A notice: its kind with values, and the sentence made from them. */
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeWithoutSupervisor;
+
+/** There is a better tool for this; the command ran all the same. */
+export interface NoticeAdvice {
+  kind: "advice";
+  /** The rule's message. */
+  message: string;
+  /** The tool. */
+  suggested_tool: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The full output could not be stored. */
+export interface NoticeArtifactFailed {
+  kind: "artifact_failed";
+  /** For example `No space left on device`. */
+  reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The call could not be written to the host's audit log. */
+export interface NoticeAuditFailed {
+  kind: "audit_failed";
+  /** For example `Permission denied`. */
+  reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** What the call did to files, or would do. */
+export interface NoticeChanges {
+  /** The set that keeps it. */
+  id: ChangesId;
+  kind: "changes";
+  /** In one line. */
+  line: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** What the call did to files is not known, or not all of it. */
+export interface NoticeChangesUnknown {
+  kind: "changes_unknown";
+  /** Why. */
+  reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** An earlier stage of a pipeline failed, which the exit code does not show. */
+export interface NoticeFailedStage {
+  /** Its exit status. */
+  code: number;
+  kind: "failed_stage";
+  /** Position in the pipeline, from 1. */
+  stage: number;
+  /** The exit statuses of all stages. */
+  stages: Stage[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A field was given under an alternative name. */
+export interface NoticeFieldRenamed {
+  /** The name as given. */
+  given: string;
+  kind: "field_renamed";
+  /** The canonical name. */
+  used: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** `head` had its lines, so the producer's pipe was closed. */
+export interface NoticeHeadSatisfied {
+  kind: "head_satisfied";
+  /** How many lines were requested. */
+  lines: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A trailing `head` or `tail` was removed from the command and applied to its output. */
+export interface NoticeLifted {
+  /** The filter as written in the command. */
+  filter: string;
+  kind: "lifted";
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A process of the call exceeded a resource limit and was killed. */
+export interface NoticeLimitHit {
+  kind: "limit_hit";
+  /** `cpu_s` or `file_mb`, as in the settings. */
+  limit: LimitKind;
+  /** The limit in force. */
+  value: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Visible text was overwritten on its line, by a carriage return or backspaces, and is not shown. */
+export interface NoticeOverwritten {
+  /** The full output; `None` if it could not be stored. */
+  artifact?: string | null;
+  kind: "overwritten";
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Files changed or appeared during the call that run or configure programs outside of the box. */
+export interface NoticeProtectedChanged {
+  kind: "protected_changed";
+  /** The files; absolute. */
+  paths: string[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A message in the output names a file that the box forbids. */
+export interface NoticeSandboxDenied {
+  /** What is forbidden. */
+  access: Access;
+  kind: "sandbox_denied";
+  /** The level in force. */
+  level: SandboxLevel;
+  /** The file; absolute. */
+  path: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The command tried to reach a network that is not there. */
+export interface NoticeSandboxNetwork {
+  kind: "sandbox_network";
+  /** What there is of a network. */
+  network: Network;
+  /** How often. */
+  refused: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The box does not keep all of its promise here; said once a session. */
+export interface NoticeSandboxPartial {
+  kind: "sandbox_partial";
+  /** What is not kept. */
+  missing: Lack[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** What the box had to do with the call is not known, as a file system does not answer. */
+export interface NoticeSandboxUnknown {
+  kind: "sandbox_unknown";
+  /** What is not known. */
+  unknown: Unknown[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The persistent shell has ended; the next call starts a new one. */
+export interface NoticeSessionReset {
+  kind: "session_reset";
+  /** Why, and what was preserved. */
+  reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The user's shell configuration was not loaded. */
+export interface NoticeSnapshotSkipped {
+  kind: "snapshot_skipped";
+  /** Why. */
+  reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Processes started by the call are still alive. */
+export interface NoticeSurvivors {
+  kind: "survivors";
+  /** The processes; the same list as in the result. */
+  survivors: Survivor[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The requested timeout was out of bounds. */
+export interface NoticeTimeoutClamped {
+  /** Requested, in milliseconds. */
+  asked_ms: number;
+  kind: "timeout_clamped";
+  /** In force, in milliseconds. */
+  used_ms: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A program waits for input that nobody provides. */
+export interface NoticeWaitingForInput {
+  kind: "waiting_for_input";
+  /** `line`, `secret`, `raw` or `full_screen`. */
+  state: WaitingFor;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** There is no supervisor: processes are found by process group and by scanning only. */
+export interface NoticeWithoutSupervisor {
+  kind: "without_supervisor";
+  /** Why. */
+  reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Counts of an output stream. Bytes are raw bytes as printed; lines are counted as by `wc -l`, plus one for a last line without a newline. */
+export interface OutputSummary {
+  /** Whether it was replaced by a line that says it is binary. */
+  binary: boolean;
+  /** Which part of the output that limit keeps. */
+  direction: Direction;
+  /** Raw bytes that are not shown. */
+  dropped_bytes: number;
+  /** Lines that are not shown. */
+  dropped_lines: number;
+  /** Bytes of output text in the result, after cleaning. */
+  shown_bytes: number;
+  /** Lines of output text in the result. */
+  shown_lines: number;
+  /** The lines shown: `[first, last]`, from 1, inclusive. */
+  shown_ranges: [number, number][];
+  /** Printed, in bytes. */
+  total_bytes: number;
+  /** Printed, in lines. */
+  total_lines: number;
+  /** Whether anything is not shown. */
+  truncated: boolean;
+  /** Which limit truncated it. */
+  truncated_by: TruncatedBy | null;
+}
+
+/** Data of `artifact.show`. */
+export interface PageData {
+  /** The same as a sentence, if the page is not everything. */
+  hint: string | null;
+  /** First and last line on the page, from 1; `null` if it is empty. */
+  lines: [number, number] | null;
+  /** `offset` of the next page; `null` after the last page, and if the page ends inside a line. */
+  next: number | null;
+  /** `byte` of the next page, if this one ends inside a line. */
+  next_byte: number | null;
+  /** The page as clean text. */
+  text: string;
+  /** Total bytes of the artifact. */
+  total_bytes: number;
+  /** Total lines of the artifact. */
+  total_lines: number;
+}
+
+/** Data of `ping`. */
+export interface PingData {
+  /** Version of agent-bash. */
+  version: string;
+}
+
+/** A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings. */
+export interface Request {
+  /** The script, passed on byte for byte. */
+  command: string;
+  /** Working directory; relative to the session's. */
+  cwd?: string | null;
+  /** Shown to people, never interpreted. */
+  description?: string | null;
+  /** Environment variables for this call; `null` unsets. */
+  env?: { [name: string]: string | null };
+  /** Keep only the first lines of stdout. */
+  head?: number | null;
+  /** How long the command may take, and whether it runs in the background. */
+  mode?: Mode | null;
+  /** Ask for a terminal, or refuse one that the host offers. */
+  pty?: boolean | null;
+  /** Another box for this call. One that allows more than the settings do has to be approved. */
+  sandbox?: SandboxRequest | null;
+  /** Persistent shell to run in; without it, the call gets a shell of its own. */
+  session?: SessionName | null;
+  /** The command's stdin. */
+  stdin?: StdinMode;
+  /** Keep only the last lines of stdout; applied after `head`. */
+  tail?: number | null;
+  /** Time limit in seconds. */
+  timeout?: number | string | null;
+  /** Run it with its changes to files held back. */
+  trial?: TrialRequest | null;
+}
+
+/** Data of `session.reset`. */
+export interface ResetData {
+  /** Whether there was such a shell. */
+  reset: boolean;
+}
+
+/** The `type` of every response. */
+export type ResponseTag = "response";
+
+/** The id a client gives its request; the response repeats it unchanged. */
+export type RpcId = number | string;
+
+/** One line from a client. Unknown fields are ignored. */
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn;
+
+/** Cancels the running `bash` command. Always succeeds, without data. */
+export interface RpcRequestAbortBash {
+  /** Only if it has this id. */
+  target?: RpcId | null;
+  type: "abort_bash";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Calls a tool of an adapter. Data: `AdapterCallData`. */
+export interface RpcRequestAdapterCall {
+  /** The adapter, for example `codex`. */
+  adapter: string;
+  /** The tool's input, as the model gave it. */
+  input?: unknown;
+  /** The tool, for example `exec_command`. */
+  tool: string;
+  type: "adapter_call";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns the lines of one that match a regular expression. Data: `FoundData`. */
+export interface RpcRequestArtifactGrep {
+  /** Its number, its link (`artifact://3`), or its path. */
+  artifact: Name;
+  /** Lines of context around each match. */
+  context?: number;
+  /** Show at most this many matches. Default: 200. */
+  limit?: number | null;
+  /** Search from this line on. */
+  offset?: number | null;
+  /** The expression; `(?i)` in front ignores case. */
+  pattern: string;
+  type: "artifact.grep";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Lists the stored full outputs, oldest first. Data: `ArtifactsData`. */
+export interface RpcRequestArtifactList {
+  type: "artifact.list";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns a page of one. Data: `PageData`. */
+export interface RpcRequestArtifactShow {
+  /** Its number, its link (`artifact://3`), or its path. */
+  artifact: Name;
+  /** Start at this byte of the file instead: for lines longer than a page. */
+  byte?: number | null;
+  /** Number of lines. Default: 2000. A page has at most 250 KB. */
+  limit?: number | null;
+  /** First line, from 1. */
+  offset?: number | null;
+  /** Return the last lines instead. */
+  tail?: number | null;
+  type: "artifact.show";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Runs a command of the user's in the session's own shell. Data: `BashData`. */
+export interface RpcRequestBash {
+  /** The script. */
+  command: string;
+  /** Hides the command from the model (`!!cmd`). */
+  exclude_from_context?: boolean;
+  /** Whether to send updates before the response, and of which kind. */
+  stream?: Stream;
+  type: "bash";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Cancels a request that has not been answered yet. Data: `CancelData`. */
+export interface RpcRequestCancel {
+  /** Its id. */
+  target: RpcId;
+  type: "cancel";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Checks a script without running it. Data: `CheckData`. */
+export interface RpcRequestCheck {
+  /** The script. */
+  command: string;
+  /** As in `tool_call`. */
+  tools?: string[] | null;
+  type: "check";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Introduces the client; applies to all later requests. Optional. Data: `HelloData`. */
+export interface RpcRequestHello {
+  /** The other tools that the model has; overrides the settings. */
+  tools?: string[] | null;
+  type: "hello";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Writes to the stdin of a job that was started with `stdin: pipe`. Data: `JobData`. */
+export interface RpcRequestJobsInput {
+  /** Close its stdin afterwards. */
+  close?: boolean;
+  /** The job's name. */
+  job: Name;
+  /** The input, byte for byte; nothing is appended. */
+  text?: string;
+  type: "jobs.input";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Ends a job and all its processes: SIGTERM, then SIGKILL. Data: `JobKillData`. */
+export interface RpcRequestJobsKill {
+  /** Time between SIGTERM and SIGKILL: seconds, or a text. Default: 2 s. */
+  grace?: unknown;
+  /** The job's name. */
+  job: Name;
+  type: "jobs.kill";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Lists all background jobs in the order in which they started. Data: `JobsData`. */
+export interface RpcRequestJobsList {
+  type: "jobs.list";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns a part of a job's output. Data: `JobOutputData`. */
+export interface RpcRequestJobsOutput {
+  /** The job's name. */
+  job: Name;
+  /** Start at this byte: `next` of the previous part. Default: the beginning. */
+  offset?: number | null;
+  /** Return the last lines instead. */
+  tail?: number | null;
+  type: "jobs.output";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns one job. Data: `JobData`. */
+export interface RpcRequestJobsShow {
+  /** The job's name. */
+  job: Name;
+  type: "jobs.show";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Waits until a job has ended. Does not end it. Data: `JobWaitData`. */
+export interface RpcRequestJobsWait {
+  /** The job's name. */
+  job: Name;
+  /** Maximum wait: seconds, or a text such as `"90s"`. */
+  timeout?: unknown;
+  type: "jobs.wait";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Does nothing but answer. Data: `PingData`. */
+export interface RpcRequestPing {
+  type: "ping";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** The tool definition for a model, or those of an adapter. Data: `SchemaData`. */
+export interface RpcRequestSchema {
+  /** Return this adapter's tools instead. */
+  adapter?: string | null;
+  type: "schema";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Begins the model's turn: the user's commands are held back until it ends. No data. */
+export interface RpcRequestSessionBeginTurn {
+  type: "session.begin_turn";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Ends the model's turn. Data: `MessagesData` with the commands that were held back. */
+export interface RpcRequestSessionEndTurn {
+  type: "session.end_turn";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`. */
+export interface RpcRequestSessionList {
+  type: "session.list";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** The user's commands so far, in order, except those held back. Data: `MessagesData`. */
+export interface RpcRequestSessionMessages {
+  type: "session.messages";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`. */
+export interface RpcRequestSessionReset {
+  /** Its name. */
+  session: string;
+  type: "session.reset";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`). */
+export interface RpcRequestToolCall {
+  /** The call (`request.schema.json`), or just its command. */
+  request: unknown;
+  /** Whether to send updates before the response, and of which kind. */
+  stream?: Stream;
+  /** The other tools that the model has, for this call; by default those of `hello` or the settings. */
+  tools?: string[] | null;
+  type: "tool_call";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** One line to a client: the response to a request. */
+export interface RpcResponse {
+  /** The request's `type`; empty if it could not be read. */
+  command: string;
+  /** The response's data. */
+  data?: unknown;
+  /** What was wrong with the request, and what to do about it. */
+  error?: string | null;
+  /** The request's id. */
+  id?: RpcId | null;
+  /** Whether the request was served. True even if the command it ran failed. */
+  success: boolean;
+  /** Always `response`. */
+  type: ResponseTag;
+}
+
+/** One line to a client: output of a running call. All updates come before the call's response. */
+export type RpcUpdate = RpcUpdateDelta | RpcUpdateText;
+
+/** What has come since the previous update (`"stream": "delta"`). */
+export interface RpcUpdateDelta {
+  /** Text to append. */
+  delta: string;
+  /** Remove this many bytes from the end of the text so far first: a carriage return has overwritten them. */
+  rewind: number;
+  /** Bytes skipped before `delta` because output came too fast. */
+  skipped_bytes: number;
+  /** The request's id. */
+  id?: RpcId | null;
+  /** Bytes printed so far. */
+  total_bytes: number;
+  /** Always `update`. */
+  type: UpdateTag;
+}
+
+/** The current tail (`"stream": true`); replaces the previous one. */
+export interface RpcUpdateText {
+  /** The text. */
+  text: string;
+  /** The request's id. */
+  id?: RpcId | null;
+  /** Bytes printed so far. */
+  total_bytes: number;
+  /** Always `update`. */
+  type: UpdateTag;
+}
+
+/** A level, or no box. Those that allow more are greater. */
+export type SandboxLevel = "read_only" | "workspace_write" | "off";
+
+/** What a request asks for in place of what the settings say. What is left out stays as it is. */
+export interface SandboxRequest {
+  /** How much may be written. */
+  level?: SandboxLevel | null;
+  /** What network there is. */
+  network?: Network | null;
+  /** Why, for whoever decides. */
+  reason: string;
+  /** Writable in addition; absolute, or beginning with `~/`. */
+  writable?: string[];
+}
+
+/** The box that a call ran in, in its result. */
+export interface Sandboxed {
+  /** What the output says was denied, and the box forbids. */
+  denied: DeniedAccess[];
+  /** How much of the promise was observed to be enforced. */
+  enforced: Enforced;
+  /** Whether more was allowed to this call than the settings allow. */
+  escalated: boolean;
+  /** How much could be written. */
+  level: SandboxLevel;
+  /** What of it was not. */
+  missing: Lack[];
+  /** What network there was. */
+  network: Network;
+  /** Attempts to reach a network that is not there; absent where they cannot be counted. */
+  network_refused?: number | null;
+}
+
+/** Data of `schema`. */
+export type SchemaData = SchemaDataDescription | SchemaDataTools;
+
+/** The tool. */
+export interface SchemaDataDescription {
+  /** The description for the model; names the working directory. */
+  description: string;
+  /** JSON Schema of the input. */
+  input_schema: unknown;
+  /** Always `bash`. */
+  name: string;
+}
+
+/** An adapter's tools. */
+export interface SchemaDataTools {
+  /** Each in the form that its provider's API takes: with a `type` that the provider knows, or with `name`, `description` and `input_schema`. */
+  tools: unknown[];
+}
+
+/** Name of a persistent shell, as the caller chose it. */
+export type SessionName = string;
+
+/** A persistent shell. */
+export interface ShellData {
+  /** Whether a call is running in it. */
+  busy: boolean;
+  /** Its working directory; `null` while it is busy, and before its first call has ended. */
+  cwd: string | null;
+  /** The name that calls use. */
+  name: string;
+}
+
+/** Data of `session.list`. */
+export interface ShellsData {
+  /** In the order in which they were first named. */
+  sessions: ShellData[];
+}
+
+/** Exit status of one stage of a pipeline, as in `PIPESTATUS`. */
+export interface Stage {
+  /** 0 to 255; 128 + n for a signal. */
+  code: number;
+}
+
+/** The outcome of a call; exactly one of these. Never a guess: `exited{0}` is only reported if that exit was observed (or if we closed a lifted pipe, which a notice says). */
+export type Status = StatusExited | StatusSignaled | StatusTimedOut | StatusCancelled | StatusMovedToBackground | StatusBlocked | StatusNotStarted | StatusLost;
+
+/** A check refused it; nothing was started. */
+export interface StatusBlocked {
+  kind: "blocked";
+  /** Id of the rule that decided. */
+  rule: string;
+  /** The tool to use instead, if the rule names one. */
+  suggested_tool?: string | null;
+}
+
+/** Cancelled by the caller. */
+export interface StatusCancelled {
+  kind: "cancelled";
+}
+
+/** The shell exited by itself. */
+export interface StatusExited {
+  /** Exit code, 0 to 255. */
+  code: number;
+  kind: "exited";
+}
+
+/** It was started, but how it ended is unknown. */
+export interface StatusLost {
+  kind: "lost";
+  /** What was observed instead. */
+  reason: string;
+}
+
+/** It continues in the background. */
+export interface StatusMovedToBackground {
+  /** Its id in the session. */
+  job: JobId;
+  kind: "moved_to_background";
+  /** The file that holds its output; an absolute path. */
+  output: string;
+  /** Its process group: `kill -9 -<pgid>` ends all of it. */
+  pgid: number;
+  /** Pid of its shell. */
+  pid: number;
+}
+
+/** A system error before the command started: no such shell, no such directory, the spawn failed. */
+export interface StatusNotStarted {
+  kind: "not_started";
+  /** What was wrong, with the offending value. */
+  reason: string;
+}
+
+/** The shell was killed by a signal that we did not send. */
+export interface StatusSignaled {
+  kind: "signaled";
+  /** The platform's signal number. */
+  number: number;
+  /** For example `SIGKILL`. */
+  signal: string;
+}
+
+/** The time limit passed and the command was ended. */
+export interface StatusTimedOut {
+  /** The limit in force, in milliseconds. */
+  after_ms: number;
+  kind: "timed_out";
+}
+
+/** Where the command's stdin comes from. */
+export type StdinMode = "null" | "pipe";
+
+/** Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`. */
+export type Stream = boolean | StreamKind;
+
+/** Which stream a chunk or an artifact belongs to. */
+export type StreamId = "merged" | "stdout" | "stderr";
+
+export type StreamKind = "snapshot" | "delta";
+
+/** A process started by the call that is still alive. */
+export interface Survivor {
+  /** Its command line, shortened, without control characters. */
+  command: string;
+  /** Whether it still holds the call's output open. */
+  holds_output: boolean;
+  /** The job it became, if it was adopted. */
+  job?: JobId | null;
+  /** Its pid. */
+  pid: number;
+}
+
+export type Timestamp = string;
+
+/** The result of a call, the same on every interface. */
+export interface ToolResult {
+  /** Files with the full output. */
+  artifacts: ArtifactRef[];
+  /** What it did to files, or would do; absent if nobody looked. */
+  changes?: Changes | null;
+  /** Its working directory; absolute. */
+  cwd: string;
+  /** From the hand-over of the script to the shell's end, in milliseconds. */
+  duration_ms: number;
+  /** `Status::is_error` of `status`. */
+  is_error: boolean;
+  /** Notices: what else is worth knowing. */
+  notices: Notice[];
+  /** Counts of the output and of the part shown. */
+  output: OutputSummary;
+  /** Id of the rule that refused. */
+  rule: string | null;
+  /** The box that it ran in; absent if there was none. */
+  sandbox?: Sandboxed | null;
+  /** Exit status of each stage of the last pipeline, if it had more than one; otherwise empty. */
+  stages: Stage[];
+  /** When the script was handed over, or when the call was refused. */
+  started_at: Timestamp;
+  /** How it ended. */
+  status: Status;
+  /** The tool that a refusal suggests. */
+  suggested_tool: string | null;
+  /** Processes started by the call that are still alive. */
+  survivors: Survivor[];
+  /** The text for the model. */
+  text: string;
+}
+
+export type TrialRequest = true | "atomic";
+
+/** What truncated an output. */
+export type TruncatedBy = "bytes" | "lines" | "head_tail" | "line_length";
+
+/** How much of a set can be taken back. */
+export type Undoable = "whole" | "part" | "no";
+
+/** What could not be found out about a call in its box, as a file system does not answer. */
+export type Unknown = "changed" | "denied";
+
+/** The `type` of every update. */
+export type UpdateTag = "update";
+
+/** How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not. */
+export type WaitingFor = "line" | "secret" | "raw" | "full_screen";

@@ -1,0 +1,110 @@
+//! `cargo xtask clients`: the types of the Python and TypeScript clients, generated from `docs/schema`.
+//!
+//! [`model`] reads the schemas; [`python`] and [`typescript`] write what it found in their language. The files are
+//! checked in, and the suite compares them.
+
+mod model;
+mod python;
+mod step;
+mod typescript;
+
+use crate::generated::{self, Generated};
+use crate::{Tree, no_arguments};
+use anyhow::{Context, Result};
+use model::Model;
+pub(crate) use step::run as test;
+use std::path::Path;
+
+/// The schemas of what is sent and received, by their files in `docs/schema`.
+const SCHEMAS: &[&str] = &[
+    "request",
+    "tool_result",
+    "rpc_request",
+    "rpc_response",
+    "rpc_update",
+    "rpc_data",
+];
+
+/// `cargo xtask clients`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    if arguments == ["test"] {
+        return step::run(tree);
+    }
+    no_arguments(arguments)?;
+    generated::write_files(tree, &files(&tree.root)?)
+}
+
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    generated::check_files(tree, &files(&tree.root)?, "cargo xtask clients")
+}
+
+fn files(root: &Path) -> Result<Vec<Generated>> {
+    let mut model = Model::default();
+    for name in SCHEMAS {
+        let path = root.join(format!("docs/schema/{name}.schema.json"));
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("reading {}", path.display()))?;
+        model
+            .add(&serde_json::from_str(&text)?)
+            .with_context(|| format!("docs/schema/{name}.schema.json"))?;
+    }
+    model.add_call_options()?;
+    Ok(vec![
+        Generated {
+            path: "clients/python/src/agent_bash/_types.py",
+            text: python::module(&model),
+        },
+        Generated {
+            path: "clients/typescript/src/types.ts",
+            text: typescript::module(&model),
+        },
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_checked_in_types_are_fresh() {
+        check_tree(&Tree::open().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn another_schema_makes_other_types() {
+        let types = |field: &str| {
+            let mut model = Model::default();
+            let schema = json!({
+                "title": "Thing",
+                "type": "object",
+                "properties": { field: { "type": "string" }, "from": { "$ref": "#/$defs/End" } },
+                "required": [field],
+                "$defs": { "End": { "oneOf": [
+                    { "type": "object", "properties": { "kind": { "const": "well" } }, "required": ["kind"] },
+                    { "type": "object", "properties": { "kind": { "const": "so_so" }, "why": {} }, "required": ["kind"] },
+                ] } },
+            });
+            model.add(&schema).unwrap();
+            (python::module(&model), typescript::module(&model))
+        };
+        let (python, typescript) = types("name");
+        assert!(python.contains("\"name\": \"str\",\n"), "{python}");
+        assert!(python.contains("End = Union[\"EndWell\", \"EndSoSo\"]"));
+        assert!(python.contains("    kind: Literal[\"so_so\"]\n"));
+        assert!(typescript.contains("  name: string;\n  from?: End;\n"));
+        assert!(typescript.contains("export type End = EndWell | EndSoSo;"));
+        assert!(typescript.contains("  why?: unknown;\n"));
+        assert_ne!(types("other"), (python, typescript));
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_expressed_is_refused() {
+        let inline = json!({ "title": "Thing", "type": "object", "properties": {
+            "at": { "type": "object", "properties": { "x": { "type": "integer" } } },
+        } });
+        let error = Model::default().add(&inline).unwrap_err();
+        assert!(format!("{error:#}").contains("Thing.at"), "{error:#}");
+    }
+}

@@ -1,0 +1,156 @@
+//! The types in Python: `TypedDict`s and `Literal`s that Python 3.9 reads.
+
+use super::model::{Field, Item, Model, Shape, Type};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Words that cannot be the name of a field in a class.
+const KEYWORDS: &[&str] = &["from", "class", "global", "in", "is", "not", "pass", "with"];
+
+/// The whole file.
+pub(super) fn module(model: &Model) -> String {
+    let mut text = String::from(
+        "\"\"\"What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.\n\n\
+         The values are plain dictionaries: fields and kinds that a newer program adds are passed on.\n\"\"\"\n\n\
+         from __future__ import annotations\n\n\
+         from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union\n",
+    );
+    for (name, item) in &model.items {
+        text.push_str(&match &item.shape {
+            Shape::Record(fields) => record(name, item, fields),
+XX
+    }
+    text
+}
+
+/// A record. `TypedDict` has one answer for all fields of a class to whether they are required, so one with both
+/// kinds is two classes.
+fn record(name: &str, item: &Item, fields: &[Field]) -> String {
+    let (required, optional): (Vec<&Field>, Vec<&Field>) =
+        fields.iter().partition(|field| field.required);
+    let doc = &item.doc;
+    match (required.is_empty(), optional.is_empty()) {
+        (_, true) => class(name, "TypedDict", "", doc, &required),
+        (true, false) => class(name, "TypedDict", ", total=False", doc, &optional),
+        (false, false) => {
+            let always = format!("_{name}Always");
+            class(&always, "TypedDict", "", "", &required)
+                + &class(name, &always, ", total=False", doc, &optional)
+        }
+    }
+}
+
+fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) -> String {
+    let mut text = String::from("\n\n");
+    let (by_keyword, plain): (Vec<&&Field>, Vec<&&Field>) =
+        fields.iter().partition(|field| !is_identifier(&field.name));
+    let mut base = base.to_owned();
+    if !by_keyword.is_empty() {
+        // A field with such a name can only be written as a text.
+        let words = format!("_{name}Words");
+        let _ = writeln!(text, "{words} = TypedDict(\n    \"{words}\",\n    {{");
+        for field in by_keyword {
+            let shown = shown(&field.of).replace('"', "'");
+            let _ = writeln!(text, "        \"{}\": \"{shown}\",", field.name);
+        }
+        let _ = writeln!(text, "    }}{options},\n)");
+        if plain.is_empty() {
+            // Nothing else: this is all of it.
+            return text.replace(&words, name);
+        }
+        base = if base == "TypedDict" {
+            words
+        } else {
+            format!("{base}, {words}")
+        };
+    }
+    let gap = if text.trim().is_empty() { "" } else { "\n\n" };
+    let _ = writeln!(text, "{gap}class {name}({base}{options}):");
+    let mut body = String::new();
+    if !doc.is_empty() {
+        let _ = writeln!(body, "    \"\"\"{}\"\"\"", doc.replace('\\', "\\\\"));
+    }
+    for field in plain {
+        let shown = shown(&field.of);
+        let _ = write!(body, "\n{}", comment(&field.doc, "    "));
+        let _ = writeln!(body, "    {}: {shown}", field.name);
+    }
+    if body.is_empty() {
+        body.push_str("    pass\n");
+    }
+    text + body.trim_start_matches('\n')
+}
+
+fn is_identifier(name: &str) -> bool {
+    !KEYWORDS.contains(&name)
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn comment(doc: &str, indent: &str) -> String {
+    if doc.is_empty() {
+        return String::new();
+    }
+    format!("{indent}# {doc}\n")
+}
+
+/// As an annotation, which is never evaluated.
+fn shown(of: &Type) -> String {
+    write_type(of, &|name| name.to_owned())
+}
+
+/// As a value, which names what follows below.
+fn quoted(of: &Type) -> String {
+    write_type(of, &|name| format!("\"{name}\""))
+}
+
+fn write_type(of: &Type, named: &dyn Fn(&str) -> String) -> String {
+    let inner = |of: &Type| write_type(of, named);
+    match of {
+        Type::Any => "Any".to_owned(),
+        Type::Null => "None".to_owned(),
+        Type::Bool => "bool".to_owned(),
+        Type::Integer => "int".to_owned(),
+        Type::Number => "float".to_owned(),
+        Type::Text => "str".to_owned(),
+        Type::Named(name) => named(name),
+        Type::Literal(value) => format!("Literal[{}]", literal(value)),
+        Type::List(item) => format!("List[{}]", inner(item)),
+        Type::Pair(item) => format!("Tuple[{0}, {0}]", inner(item)),
+        Type::Map(item) => format!("Dict[str, {}]", inner(item)),
+        Type::OneOf(types) => one_of(types, &inner),
+    }
+}
+
+fn one_of(types: &[Type], inner: &dyn Fn(&Type) -> String) -> String {
+    let mut literals = Vec::new();
+    let mut others = Vec::new();
+    for of in types {
+        match of {
+            Type::Literal(value) => literals.push(literal(value)),
+            Type::Null => {}
+            other => others.push(inner(other)),
+        }
+    }
+    if !literals.is_empty() {
+        others.push(format!("Literal[{}]", literals.join(", ")));
+    }
+    let union = match others.as_slice() {
+        [only] => only.clone(),
+        several => format!("Union[{}]", several.join(", ")),
+    };
+    if types.contains(&Type::Null) {
+        format!("Optional[{union}]")
+    } else {
+        union
+    }
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        other => other.to_string(),
+    }
+}
