@@ -12,8 +12,8 @@ use crate::generated::{self, Generated};
 use crate::{Tree, no_arguments};
 use anyhow::{Context, Result};
 use model::Model;
-pub(crate) use step::run as test;
 use std::path::Path;
+pub(crate) use step::run as test;
 
 /// The schemas of what is sent and received, by their files in `docs/schema`.
 const SCHEMAS: &[&str] = &[
@@ -90,10 +90,11 @@ mod tests {
             (python::module(&model), typescript::module(&model))
         };
         let (python, typescript) = types("name");
-        assert!(python.contains("\"name\": \"str\",\n"), "{python}");
+        assert!(python.contains("    name: str\n"), "{python}");
+        assert!(python.contains("\"from\": \"End\""), "{python}");
         assert!(python.contains("End = Union[\"EndWell\", \"EndSoSo\"]"));
         assert!(python.contains("    kind: Literal[\"so_so\"]\n"));
-        assert!(typescript.contains("  name: string;\n  from?: End;\n"));
+        assert!(typescript.contains("  from?: End;\n  name: string;\n"));
         assert!(typescript.contains("export type End = EndWell | EndSoSo;"));
         assert!(typescript.contains("  why?: unknown;\n"));
         assert_ne!(types("other"), (python, typescript));

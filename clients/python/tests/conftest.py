@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -60,10 +61,11 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World(tmp_path)
-    yield world
-    until = time.monotonic() + 20
-    while world.processes() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert world.processes() == [], "the test left processes behind"
+def world() -> Iterator[World]:
+    with tempfile.TemporaryDirectory(prefix="agent-bash-client-") as root:
+        world = World(Path(root))
+        yield world
+        until = time.monotonic() + 20
+        while world.processes() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert world.processes() == [], "the test left processes behind"

@@ -104,7 +104,7 @@ impl Model {
                 let mut fields = fields(name, variant)?;
                 let own = format!("{name}{}", variant_name(&fields)?);
                 fields.extend(common.iter().cloned());
-                self.insert(&own, text(variant, "description"), Shape::Record(fields))?;
+                self.insert(&own, &text(variant, "description"), Shape::Record(fields))?;
                 names.push(Type::Named(own));
             }
             Shape::Alias(one_of(names))
@@ -113,10 +113,10 @@ impl Model {
         } else {
             Shape::Alias(read(schema).with_context(|| name.to_owned())?)
         };
-        self.insert(name, text(schema, "description"), shape)
+        self.insert(name, &text(schema, "description"), shape)
     }
 
-    fn insert(&mut self, name: &str, doc: String, shape: Shape) -> Result<()> {
+    fn insert(&mut self, name: &str, doc: &str, shape: Shape) -> Result<()> {
         if let Some(known) = self.items.get(name) {
             ensure!(
                 known.shape == shape,
@@ -124,7 +124,7 @@ impl Model {
             );
             return Ok(());
         }
-        let doc = plain(&doc);
+        let doc = plain(doc);
         self.items.insert(name.to_owned(), Item { doc, shape });
         Ok(())
     }

@@ -16,9 +16,13 @@ pub(super) fn module(model: &Model) -> String {
          from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union\n",
     );
     for (name, item) in &model.items {
-        text.push_str(&match &item.shape {
-            Shape::Record(fields) => record(name, item, fields),
-XX
+        match &item.shape {
+            Shape::Record(fields) => text.push_str(&record(name, item, fields)),
+            Shape::Alias(of) => {
+                let (doc, of) = (comment(&item.doc, ""), quoted(of));
+                let _ = write!(text, "\n\n{doc}{name} = {of}\n");
+            }
+        }
     }
     text
 }

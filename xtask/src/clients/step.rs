@@ -9,18 +9,23 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// What tests the client in Python.
-const PYTHON: &[&str] = &["pytest==9.1.1", "mypy==2.3.1"];
+const PYTHON: &[&str] = &["pytest==9.2.0", "mypy==2.4.1"];
 
 /// The step of the suite. Without package indexes the clients are left out, except on CI.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
     let metadata = layers::metadata(tree)?;
     let target = Path::new(metadata.target_directory.as_str());
-    check(&cargo(tree, &["build", "--quiet", "--package", "agent-bash-cli"]))?;
+    check(&cargo(
+        tree,
+        &["build", "--quiet", "--package", "agent-bash-cli"],
+    ))?;
     let program = target.join("debug/agent-bash");
     match venv(target) {
         Ok(python) => test_python(tree, &python, &program),
         Err(error) if tree.shell.var_os("CI").is_none() => {
-            say(&format!("   left out: what tests the clients cannot be installed: {error:#}"));
+            say(&format!(
+                "   left out: what tests the clients cannot be installed: {error:#}"
+            ));
             Ok(())
         }
         Err(error) => Err(error),
@@ -34,7 +39,13 @@ fn venv(target: &Path) -> Result<PathBuf> {
         install("python3", &["-m", "venv", "."], directory)?;
         let python = directory.join("bin/python");
         let python = python.to_str().context("the path is not UTF-8")?;
-        let words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        let words = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ];
         install(python, &[&words, PYTHON].concat(), directory)
     })?;
     Ok(directory.join("bin/python"))
@@ -45,11 +56,14 @@ fn test_python(tree: &Tree, python: &Path, program: &Path) -> Result<()> {
     let _here = tree.shell.push_dir("clients/python");
     check(&cmd!(tree.shell, "{python} -m mypy --cache-dir /dev/null").quiet())?;
     tests_step::under_census(|temp, state| {
-        cmd!(tree.shell, "{python} -B -W error -m pytest --quiet -p no:cacheprovider")
-            .quiet()
-            .env("PYTHONPATH", "src")
-            .env("AGENT_BASH_PROGRAM", program)
-            .env("TMPDIR", temp)
-            .env("XDG_STATE_HOME", state)
+        cmd!(
+            tree.shell,
+            "{python} -B -W error -m pytest --quiet -p no:cacheprovider"
+        )
+        .quiet()
+        .env("PYTHONPATH", "src")
+        .env("AGENT_BASH_PROGRAM", program)
+        .env("TMPDIR", temp)
+        .env("XDG_STATE_HOME", state)
     })
 }
