@@ -217,6 +217,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "schemars",
             "serde",
             "serde_json",
+            "tempfile",
             "thiserror",
             "tokio",
             "tracing",

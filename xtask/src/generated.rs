@@ -4,7 +4,7 @@
 use crate::{Tree, attempts_page, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
-use agent_bash_protocol::{RpcRequest, RpcResponse, RpcUpdate};
+use agent_bash_protocol::{RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate};
 use agent_bash_tests::conformance;
 use anyhow::{Context, Result, bail};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -89,6 +89,10 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/schema/rpc_update.schema.json",
             text: schema::<RpcUpdate>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/schema/rpc_job_ended.schema.json",
+            text: schema::<RpcJobEnded>(SchemaSettings::draft2020_12().for_serialize())?,
         },
         Generated {
             path: "docs/rules.md",

@@ -120,7 +120,8 @@ pub enum Truncation {
 }
 
 /// The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
     /// Bytes of text.
     pub bytes: usize,

@@ -40,6 +40,9 @@ pub struct ToolResult {
     /// What it did to files, or would do; absent if nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
+    /// The target that it ran on; absent for this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// When the script was handed over, or when the call was refused.
     pub started_at: Timestamp,
 }
@@ -129,6 +132,7 @@ impl ToolResult {
             rule: None,
             sandbox: None,
             changes: None,
+            target: None,
             started_at,
         }
     }

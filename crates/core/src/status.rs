@@ -57,6 +57,9 @@ pub enum Status {
     Lost {
         /// What was observed instead.
         reason: String,
+        /// Whether the connection to where it was to run was cut: all of it may have run there, or a part, or nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        may_have_run: bool,
     },
 }
 
@@ -69,10 +72,8 @@ impl From<&Ending> for Status {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             Ending::Cancelled => Self::Cancelled,
-            Ending::Gone => Self::Lost {
-                reason: "nobody saw how it ended".to_owned(),
-            },
-            Ending::Lost { reason } => Self::Lost { reason },
+            Ending::Gone => Self::lost("nobody saw how it ended"),
+            Ending::Lost { reason } => Self::lost(reason),
         }
     }
 }
@@ -86,6 +87,14 @@ impl From<&NotStarted> for Status {
 }
 
 impl Status {
+    /// It was started here, but how it ended is unknown.
+    pub fn lost(reason: impl Into<String>) -> Self {
+        Self::Lost {
+            reason: reason.into(),
+            may_have_run: false,
+        }
+    }
+
     /// True for everything but `exited{0}` and `moved_to_background`.
     pub fn is_error(&self) -> bool {
         !matches!(
@@ -173,8 +182,17 @@ mod tests {
                 125,
             ),
             (
-                Status::Lost { reason: "x".into() },
+                Status::lost("x"),
                 json!({"kind": "lost", "reason": "x"}),
+                true,
+                70,
+            ),
+            (
+                Status::Lost {
+                    reason: "x".into(),
+                    may_have_run: true,
+                },
+                json!({"kind": "lost", "reason": "x", "may_have_run": true}),
                 true,
                 70,
             ),

@@ -1,5 +1,8 @@
 //! The `data` of responses. For `tool_call` it is core's `ToolResult`.
 
+pub use crate::file::{FilePieceData, FileWrittenData};
+pub use crate::hello::{HelloData, MachineData};
+
 use agent_bash_core::sandbox::JobBox;
 use agent_bash_core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
@@ -55,17 +58,6 @@ pub struct OldBashData {
     /// As `artifact_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
-}
-
-/// Data of `hello`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HelloData {
-    /// Version of agent-bash.
-    pub version: String,
-    /// The profile in force: how calls behave and how results read.
-    pub profile: String,
-    /// The model's other tools from now on; `null` if nobody has named them.
-    pub tools: Option<Vec<String>>,
 }
 
 /// Data of `cancel`.
@@ -137,6 +129,10 @@ pub struct AdapterCallData {
 pub struct PingData {
     /// Version of agent-bash.
     pub version: String,
+    /// Version of the protocol.
+    pub protocol: u32,
+    /// Which build of that version it is: for telling apart, not for comparing.
+    pub build: String,
 }
 
 /// Data of `jobs.list`.
@@ -434,4 +430,8 @@ pub struct DataByCommand {
     session_messages: MessagesData,
     #[serde(rename = "session.end_turn")]
     session_end_turn: MessagesData,
+    #[serde(rename = "file.read")]
+    file_read: FilePieceData,
+    #[serde(rename = "file.write")]
+    file_write: FileWrittenData,
 }

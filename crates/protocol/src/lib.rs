@@ -4,14 +4,21 @@
 //! machine. What the messages mean is in `docs/rpc.md`; that they arrive, and what they do, is up to the two ends.
 
 pub mod data;
+pub mod file;
 pub mod head;
+pub mod hello;
 pub mod line;
 pub mod message;
 pub mod name;
+mod unlogged;
 
+pub use hello::Hello;
 pub use line::MAX_LINE;
-pub use message::{RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream};
+pub use message::{
+    ErrorCode, RpcCall, RpcId, RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate, Stream,
+};
 pub use name::Name;
+pub use unlogged::Unlogged;
 
 /// Limit of requests in flight: each may be a shell with processes of its own.
 pub const MAX_REQUESTS: usize = 256;

@@ -4,7 +4,11 @@
 //! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the `camelCase` names that
 //! existing clients of such protocols use.
 
+use crate::data::JobData;
+use crate::file::Piece;
+use crate::hello::Hello;
 use crate::name::Name;
+use agent_bash_core::Findings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -36,12 +40,8 @@ pub struct RpcRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RpcCall {
-    /// Introduces the client; applies to all later requests. Optional. Data: `HelloData`.
-    Hello {
-        /// The other tools that the model has; overrides the settings.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tools: Option<Vec<String>>,
-    },
+    /// Introduces the client; applies to all later requests. Optional, except for a worker. Data: `HelloData`.
+    Hello(Hello),
     /// Runs a command of the user's in the session's own shell. Data: `BashData`.
     Bash {
         /// The script.
@@ -73,6 +73,10 @@ pub enum RpcCall {
         /// The other tools that the model has, for this call; by default those of `hello` or the settings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
+        /// What the client's own judge found out: the call is run without judging it again. Only a worker takes it,
+        /// and runs nothing without it; `request` is then a call in full, under the usual names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        judged: Option<Box<Findings>>,
     },
     /// Cancels a request that has not been answered yet. Data: `CancelData`.
     Cancel {
@@ -212,6 +216,44 @@ pub enum RpcCall {
     /// Ends the model's turn. Data: `MessagesData` with the commands that were held back.
     #[serde(rename = "session.end_turn")]
     SessionEndTurn,
+    /// Returns a piece of a file. Data: `FilePieceData`.
+    #[serde(rename = "file.read")]
+    FileRead {
+        /// Its path: absolute, or relative to the session's directory; `~` is the user's home.
+        path: String,
+        /// Start at this byte.
+        #[serde(default, skip_serializing_if = "is_0")]
+        offset: u64,
+        /// Most bytes to return. Default and maximum: 4 MiB.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        length: Option<usize>,
+    },
+    /// Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes
+    /// its place after the last piece. Data: `FileWrittenData`.
+    #[serde(rename = "file.write")]
+    FileWrite {
+        /// Its path, as for `file.read`.
+        path: String,
+        /// The next bytes, at most 4 MiB.
+        data: Piece,
+        /// More pieces follow.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        more: bool,
+        /// The upload that this piece continues; absent for the first piece.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        upload: Option<u64>,
+        /// Its permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_0(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
@@ -290,6 +332,31 @@ pub struct RpcResponse<D = Value> {
     /// What was wrong with the request, and what to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The kind of error, where a program can do something about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ErrorCode>,
+}
+
+/// Kinds of errors that a program tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The two ends speak different versions of the protocol.
+    Protocol,
+    /// The session's token is another: it is somebody else's.
+    Token,
+    /// A worker runs only what was judged.
+    NotJudged,
+    /// There is no such file.
+    NotFound,
+    /// This user may not.
+    PermissionDenied,
+    /// No regular file.
+    NotAFile,
+    /// The file system is full.
+    NoSpace,
+    /// Another error of the system's.
+    Io,
 }
 
 impl<D> RpcResponse<D> {
@@ -302,6 +369,7 @@ impl<D> RpcResponse<D> {
             success: true,
             data,
             error: None,
+            code: None,
         }
     }
 
@@ -315,7 +383,14 @@ impl<D> RpcResponse<D> {
             success: false,
             data: None,
             error: Some(error.into()),
+            code: None,
         }
+    }
+
+    /// The same with the kind of its error.
+    #[must_use]
+    pub fn with_code(self, code: Option<ErrorCode>) -> Self {
+        Self { code, ..self }
     }
 }
 
@@ -349,6 +424,24 @@ pub struct RpcUpdate {
 pub enum UpdateTag {
     /// `update`.
     Update,
+}
+
+/// One line to a client that has named its `protocol`: a job has ended. Belongs to no request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RpcJobEnded {
+    /// Always `job_ended`.
+    #[serde(rename = "type")]
+    pub kind: JobEndedTag,
+    /// The job.
+    pub job: JobData,
+}
+
+/// The `type` of every such line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobEndedTag {
+    /// `job_ended`.
+    JobEnded,
 }
 
 /// The output in an update.

@@ -65,7 +65,7 @@ mod tests {
                 suggested_tool: None,
             },
             Status::NotStarted { reason: reason() },
-            Status::Lost { reason: reason() },
+            Status::lost(reason()),
         ];
         let count = ends.len() + 2;
         let states = ends

@@ -4,9 +4,12 @@
 //! the session and the tool; this module only tracks requests and their clients.
 
 mod dispatch;
+mod files;
 mod in_flight;
+mod job_watch;
 mod outbox;
 mod read;
+mod refused;
 mod updates;
 
 pub use agent_bash_protocol::line::MAX_LINE;
@@ -23,8 +26,11 @@ use agent_bash::in_order::Tickets;
 use agent_bash::panics::caught_in;
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
+use agent_bash_protocol::Hello;
 use agent_bash_protocol::line::{Line, Lines};
+use files::Uploads;
 use in_flight::{InFlight, Kind};
+use job_watch::JobWatch;
 use message::Response;
 use outbox::Outbox;
 use read::Asked;
@@ -74,6 +80,9 @@ where
         adapted,
         outbox,
         tools: None,
+        uploads: Arc::default(),
+        job_watch: None,
+        end: end.clone(),
         in_flight: InFlight::default(),
         tickets: Tickets::default(),
         tasks: JoinSet::new(),
@@ -105,7 +114,7 @@ where
 fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response {
     match answer {
         Ok(data) => RpcResponse::success(id, kind, data),
-        Err(error) => RpcResponse::failure(id, kind, error),
+        Err(refused) => RpcResponse::failure(id, kind, refused.error).with_code(refused.code),
     }
 }
 
@@ -115,6 +124,11 @@ struct Serving {
     outbox: Outbox,
     /// The model's other tools, once `hello` has named them.
     tools: Option<Vec<String>>,
+    uploads: Arc<Uploads>,
+    /// Once `hello` has named the protocol.
+    job_watch: Option<JobWatch>,
+    /// Triggered when the client has gone.
+    end: Cancel,
     in_flight: InFlight,
     /// Makes requests start in the order in which they are read.
     tickets: Tickets,
@@ -170,11 +184,13 @@ impl Serving {
             return Some(response(id, &kind, answer));
         }
         // Handled here, so that it applies to all requests after it.
-        if let RpcCall::Hello { tools } = call {
-            self.tools = tools.or(self.tools.take());
-            let answer = dispatch::hello(&self.session, self.tools.as_ref());
-            return Some(response(id, &kind, answer));
+        if let RpcCall::Hello(hello) = call {
+            return Some(response(id, &kind, self.hello(&hello)));
         }
+        let may_start_jobs = matches!(
+            call,
+            RpcCall::ToolCall { .. } | RpcCall::Bash { .. } | RpcCall::AdapterCall { .. }
+        );
         let what = match call {
             RpcCall::Bash { .. } => Kind::Bash,
             _ => Kind::Other,
@@ -188,19 +204,40 @@ impl Serving {
                     adapted: self.adapted.clone(),
                     tools: self.tools.clone(),
                     outbox: self.outbox.clone(),
+                    uploads: Arc::clone(&self.uploads),
                     cancel: flight.cancel.clone(),
                 };
+                let job_watch = self.job_watch.clone().filter(|_| may_start_jobs);
                 let ticket = self.tickets.draw();
                 self.tasks.spawn(async move {
                     let answer = ticket.serve(caught_in(asking.answer(call))).await;
-                    let answer = answer.unwrap_or_else(|panicked| Err(panicked.to_string()));
+                    let answer = answer.unwrap_or_else(|panicked| Err(panicked.to_string().into()));
                     flight.free_id();
                     asking.outbox.send(&response(id, &kind, answer)).await;
                     drop(flight);
+                    if let Some(watch) = job_watch {
+                        watch.look().await;
+                    }
                 });
                 None
             }
         }
+    }
+
+    fn hello(&mut self, hello: &Hello) -> dispatch::Answer {
+        let tools = hello.tools.as_ref().or(self.tools.as_ref());
+        let answer = dispatch::hello(&self.session, hello, tools)?;
+        self.tools = tools.cloned();
+        if hello.protocol.is_some() && self.job_watch.is_none() {
+            let watch = JobWatch::new(
+                Arc::clone(&self.session),
+                self.outbox.clone(),
+                self.end.clone(),
+            );
+            self.job_watch = Some(watch.clone());
+            self.tasks.spawn(async move { watch.look().await });
+        }
+        Ok(answer)
     }
 
     async fn all_done(&mut self) {

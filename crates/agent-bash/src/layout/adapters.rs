@@ -57,7 +57,7 @@ fn sentence(account: &Account) -> Option<String> {
         )),
         Status::Cancelled => Some("Command cancelled".to_owned()),
         Status::Signaled { signal, .. } => Some(format!("Command terminated by {signal}")),
-        Status::Lost { reason } => Some(format!("Command failed: {reason}")),
+        Status::Lost { reason, .. } => Some(format!("Command failed: {reason}")),
         _ => None,
     }
 }

@@ -121,9 +121,7 @@ fn every_row_of_the_table() {
     let timed_out = Status::TimedOut { after_ms: 30_000 };
     let slow = Status::TimedOut { after_ms: 900_000 };
     let odd = Status::TimedOut { after_ms: 1500 };
-    let lost = Status::Lost {
-        reason: "the supervisor is gone".into(),
-    };
+    let lost = Status::lost("the supervisor is gone");
     let background = Status::MovedToBackground {
         job: JobId("3".into()),
         pid: 41,

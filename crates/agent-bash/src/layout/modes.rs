@@ -58,7 +58,7 @@ fn header(status: &Status) -> Option<String> {
             short_duration(Duration::from_millis(*after_ms))
         )),
         Status::Cancelled => Some("[command cancelled]".to_owned()),
-        Status::Lost { reason } => {
+        Status::Lost { reason, .. } => {
             // A -1 would look like an exit code of the command.
             Some(format!("[command failed: exit code unknown: {reason}]"))
         }

@@ -55,7 +55,7 @@ fn lost(tool: &Wiring, call: Call, panicked: &Panicked) -> ToolResult {
 fn status_after(panicked: &Panicked, started: bool) -> Status {
     let reason = panicked.to_string();
     if started {
-        Status::Lost { reason }
+        Status::lost(reason)
     } else {
         Status::NotStarted { reason }
     }

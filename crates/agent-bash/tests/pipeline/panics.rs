@@ -81,7 +81,7 @@ impl AuditLog for Faulty {
 fn reason(status: &Status) -> (&'static str, &str) {
     match status {
         Status::NotStarted { reason } => ("not_started", reason),
-        Status::Lost { reason } => ("lost", reason),
+        Status::Lost { reason, .. } => ("lost", reason),
         _ => ("", ""),
     }
 }

@@ -285,7 +285,7 @@ fn ending(status: &Status) -> Option<String> {
             short_duration(Duration::from_millis(*after_ms))
         )),
         Status::Cancelled => Some("cancelled".to_owned()),
-        Status::Lost { reason } => Some(format!("outcome unknown: {reason}")),
+        Status::Lost { reason, .. } => Some(format!("outcome unknown: {reason}")),
         Status::MovedToBackground {
             job, pid, output, ..
         } => Some(format!("job {job} (pid {pid}), output: {output}")),

@@ -166,11 +166,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
             printed("sleep 999", "one\n", Status::Cancelled),
             false,
         ),
-        (
-            "lost",
-            printed("x", "", Status::Lost { reason: reason() }),
-            false,
-        ),
+        ("lost", printed("x", "", Status::lost(reason())), false),
         ("survivors", survivors, false),
         ("blocked", blocked, false),
         ("background", background, false),

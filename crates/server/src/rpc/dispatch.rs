@@ -1,7 +1,9 @@
 //! Serves a request and produces the data of its response.
 
+use super::files::{self, Uploads, Written};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
+use super::refused::Refused;
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
@@ -18,10 +20,12 @@ use agent_bash_protocol::data::{
     JobWaitData, JobsData, MessagesData, PageData, PingData, ResetData, ShellsData,
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
+use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Most bytes of a job's output in one response.
@@ -30,8 +34,14 @@ const OUTPUT_PART: usize = 256 * 1024;
 /// Default number of matches shown.
 const MATCHES: usize = 200;
 
+/// Which build this is: what the packager says, or nothing in particular.
+const BUILD: &str = match option_env!("AGENT_BASH_BUILD") {
+    Some(build) => build,
+    None => "development",
+};
+
 /// The serialised data of a response, or the error message.
-pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
+pub(super) type Answer = Result<Option<Box<RawValue>>, Refused>;
 
 /// Serves requests about other requests; `None` for all others.
 pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
@@ -49,13 +59,29 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
 }
 
 /// Answers `hello`; `tools` are those the client has named, now or before.
-pub(super) fn hello(session: &Session, tools: Option<&Vec<String>>) -> Answer {
+pub(super) fn hello(session: &Session, hello: &Hello, tools: Option<&Vec<String>>) -> Answer {
+    agrees(hello)?;
     let profile = session.tool().profile();
     data(HelloData {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: PROTOCOL,
+        machine: None,
         profile: profile.name.as_str().to_owned(),
         tools: tools.or(session.host().tools.as_ref()).cloned(),
     })
+}
+
+/// Refuses a client that speaks another version of the protocol.
+pub(super) fn agrees(hello: &Hello) -> Result<(), Refused> {
+    match hello.protocol {
+        Some(theirs) if theirs != PROTOCOL => Err(Refused::new(
+            ErrorCode::Protocol,
+            format!(
+                "this agent-bash speaks version {PROTOCOL} of the protocol, and not {theirs}; use the same version of agent-bash on both sides"
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A request that is being served.
@@ -66,6 +92,7 @@ pub(super) struct Asking {
     /// The model's other tools, if `hello` has named them.
     pub(super) tools: Option<Vec<String>>,
     pub(super) outbox: Outbox,
+    pub(super) uploads: Arc<Uploads>,
     /// Triggered when the request is cancelled.
     pub(super) cancel: Cancel,
 }
@@ -84,9 +111,14 @@ impl Asking {
                 request,
                 stream,
                 tools,
+                judged: None,
             } => self.tool_call(request, stream, tools).await,
+            RpcCall::ToolCall { .. } => Err(Refused::from(
+                "`judged`: calls are judged here; only a worker takes what was judged elsewhere"
+                    .to_owned(),
+            )),
             // Already served by `control` and `hello`.
-            RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello { .. } => Ok(None),
+            RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello(_) => Ok(None),
             RpcCall::Check { command, tools } => self.check(command, tools).await,
             RpcCall::Schema { adapter } => self.schema(adapter.as_deref()),
             RpcCall::AdapterCall {
@@ -96,6 +128,8 @@ impl Asking {
             } => self.adapter_call(&adapter, &tool, &input).await,
             RpcCall::Ping => data(PingData {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol: PROTOCOL,
+                build: BUILD.to_owned(),
             }),
             RpcCall::JobsList
             | RpcCall::JobsShow { .. }
@@ -127,6 +161,7 @@ impl Asking {
                 session.begin_turn();
                 Ok(None)
             }
+            RpcCall::FileRead { .. } | RpcCall::FileWrite { .. } => self.files(call).await,
             RpcCall::SessionEndTurn => data(MessagesData {
                 messages: session
                     .end_turn()
@@ -214,9 +249,54 @@ impl Asking {
         let message = ran.map_err(text)?;
         match message.status {
             // Empty output without an exit code would look like a command that ran.
-            Status::NotStarted { reason } => Err(format!("not started: {reason}")),
-            Status::Lost { reason } => Err(format!("nobody knows how it ended: {reason}")),
+            Status::NotStarted { reason } => Err(format!("not started: {reason}").into()),
+            Status::Lost { reason, .. } => {
+                Err(format!("nobody knows how it ended: {reason}").into())
+            }
             _ => data::<BashData>(message.into_data()),
+        }
+    }
+
+    /// Serves the requests about files.
+    async fn files(&self, call: RpcCall) -> Answer {
+        match call {
+            RpcCall::FileRead {
+                path,
+                offset,
+                length,
+            } => {
+                let path = self.path(&path);
+                data(apart(move || files::read(&path, offset, length)).await?)
+            }
+            RpcCall::FileWrite {
+                path,
+                data: piece,
+                more,
+                upload,
+                mode,
+            } => {
+                let written = Written {
+                    path: self.path(&path),
+                    data: piece,
+                    more,
+                    upload,
+                    mode,
+                };
+                let uploads = Arc::clone(&self.uploads);
+                data(apart(move || uploads.write(written)).await?)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Where a path of a client's leads.
+    fn path(&self, path: &str) -> PathBuf {
+        let host = self.session.host();
+        let below_home = path.strip_prefix('~').zip(host.home.as_ref());
+        match below_home {
+            Some(("", home)) => home.clone(),
+            Some((rest, home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            _ => host.cwd.join(path),
         }
     }
 
@@ -363,15 +443,15 @@ fn data<D: Serialize>(data: D) -> Answer {
     to_raw_value(&data).map(Some).map_err(text)
 }
 
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
+fn text(error: impl std::fmt::Display) -> Refused {
+    Refused::from(error.to_string())
 }
 
 /// Runs blocking or long work on another thread, so that it does not hold up other tasks.
 async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Result<T, String> {
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
     agent_bash::apart(work)
         .await
-        .unwrap_or_else(|error| Err(format!("not served: {error}")))
+        .unwrap_or_else(|error| Err(format!("not served: {error}").into()))
 }

@@ -61,7 +61,7 @@ fn ran_once(given: &CallFields, ran: &Ran) -> Shown {
         let _ = write!(text, "\n{label}: {value}");
     };
     let error = match status {
-        Status::Lost { reason } => Some(reason.clone()),
+        Status::Lost { reason, .. } => Some(reason.clone()),
         _ => account
             .refusal
             .is_some()

@@ -209,7 +209,7 @@ mod tests {
                 Some(126),
             ),
             (Status::NotStarted { reason: "x".into() }, Some(127)),
-            (Status::Lost { reason: "x".into() }, Some(125)),
+            (Status::lost("x"), Some(125)),
         ] {
             assert_eq!(exit_code(&status), want, "{status:?}");
         }

@@ -1,0 +1,136 @@
+//! `hello`: who the two ends are, and on what terms they talk.
+
+use crate::unlogged::Unlogged;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Introduces the client. Everything is optional for a client of this machine's; a worker (`rpc --worker`) takes it as
+/// its first request, and needs `protocol`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Hello {
+    /// The other tools that the model has; overrides the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// The version of the protocol that the client speaks. Another one is refused. A client that
+    /// names it is also told of jobs that end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<u32>,
+    /// For a worker: the session in whose directory jobs and artifacts are kept; one path component.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// For a worker: proves that the session is the client's. The first client of a session sets it, and a later one
+    /// with another is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Unlogged<String>>,
+    /// For a worker: when nothing has come from the client for so long, calls are ended, and the worker ends: seconds,
+    /// or a text such as `"60s"`. Absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Value>,
+    /// For a worker: the settings in force, by key. Its own machine's settings do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Unlogged<Map<String, Value>>>,
+    /// For a worker: the directory of calls that name none; absolute, or below the user's home with `~`. By default
+    /// the one it was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// For a worker: variables that are added to its own environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Unlogged<BTreeMap<String, String>>>,
+}
+
+/// Data of `hello`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HelloData {
+    /// Version of agent-bash.
+    pub version: String,
+    /// Version of the protocol.
+    pub protocol: u32,
+    /// The profile in force: how calls behave and how results read.
+    pub profile: String,
+    /// The model's other tools from now on; `null` if nobody has named them.
+    pub tools: Option<Vec<String>>,
+    /// The machine that a worker is on; absent if it is none.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineData>,
+}
+
+/// The machine that a worker runs on, as far as a host has to know it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineData {
+    /// Changes with every boot of the machine; `null` if unknown.
+    pub boot_id: Option<String>,
+    /// Pid of the worker.
+    pub pid: u32,
+    /// Numeric id of its user.
+    pub uid: u32,
+    /// The directory of calls that name none; absolute.
+    pub cwd: String,
+    /// The user's home; `null` if unknown.
+    pub home: Option<String>,
+    /// Operating system, for example `linux`.
+    pub os: String,
+    /// Architecture, for example `x86_64`.
+    pub arch: String,
+    /// Path of the shell that runs scripts; `null` if there is none, so that no call can run.
+    pub bash: Option<String>,
+    /// Whether the session was there before: its jobs and artifacts are still known.
+    pub known: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RpcCall, RpcRequest};
+    use serde_json::json;
+
+    #[test]
+    fn what_it_carries_is_in_no_log() {
+        let hello = json!({
+            "type": "hello", "protocol": 1, "token": "t0ken", "settings": {"env.set": {"A": "s3cret"}},
+            "env": {"KEY": "s3cret"}, "lease": "60s",
+        });
+        let request: RpcRequest = serde_json::from_value(hello.clone()).unwrap();
+        let logged = format!("{request:?}");
+        assert!(
+            !logged.contains("s3cret") && !logged.contains("t0ken"),
+            "{logged}"
+        );
+        assert!(logged.contains("60s"), "the rest is: {logged}");
+        assert_eq!(serde_json::to_value(&request).unwrap(), hello);
+    }
+
+    #[test]
+    fn that_of_an_ordinary_client_is_as_short_as_ever() {
+        let hello = RpcCall::Hello(Hello::default());
+        assert_eq!(
+            serde_json::to_value(&hello).unwrap(),
+            json!({"type": "hello"})
+        );
+    }
+
+    #[test]
+    fn only_a_worker_says_where_it_is() {
+        let plain = json!({"version": "1", "protocol": 1, "profile": "standard", "tools": null});
+        let data: HelloData = serde_json::from_value(plain.clone()).unwrap();
+        assert_eq!(data.machine, None);
+        assert_eq!(serde_json::to_value(&data).unwrap(), plain);
+        let mut whole = plain;
+        whole.as_object_mut().unwrap().extend([
+            ("boot_id".to_owned(), json!("b")),
+            ("pid".to_owned(), json!(7)),
+            ("uid".to_owned(), json!(0)),
+            ("cwd".to_owned(), json!("/w")),
+            ("home".to_owned(), json!(null)),
+            ("os".to_owned(), json!("linux")),
+            ("arch".to_owned(), json!("x86_64")),
+            ("bash".to_owned(), json!("/bin/bash")),
+            ("known".to_owned(), json!(true)),
+        ]);
+        let data: HelloData = serde_json::from_value(whole.clone()).unwrap();
+        assert!(data.machine.as_ref().is_some_and(|machine| machine.known));
+        assert_eq!(serde_json::to_value(&data).unwrap(), whole);
+    }
+}

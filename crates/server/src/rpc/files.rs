@@ -1,0 +1,213 @@
+//! Reads and writes files in pieces, for a client on another machine.
+//!
+//! A file is written beside its place and moved there with its last piece, so that nobody sees a part of it. What was
+//! not finished is removed when the client has gone.
+
+use super::refused::Refused;
+use agent_bash_protocol::ErrorCode;
+use agent_bash_protocol::data::{FilePieceData, FileWrittenData};
+use agent_bash_protocol::file::{MAX_PIECE, Piece};
+use rustix::fs::{Mode, OFlags};
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
+
+/// How many files may be written at once.
+const MAX_UPLOADS: usize = 16;
+
+/// What a file's mode may contain: permissions, not the bits that lend a user's rights.
+const PERMISSIONS: u32 = 0o777;
+
+/// The files that a client is writing.
+#[derive(Debug, Default)]
+pub(super) struct Uploads(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    open: BTreeMap<u64, Upload>,
+}
+
+/// A file of which more pieces are to come. Dropping it removes what there is.
+#[derive(Debug)]
+struct Upload {
+    path: PathBuf,
+    part: NamedTempFile,
+    size: u64,
+    mode: Option<u32>,
+}
+
+/// A piece of a file that is being written.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) path: PathBuf,
+    pub(super) data: Piece,
+    pub(super) more: bool,
+    pub(super) upload: Option<u64>,
+    pub(super) mode: Option<u32>,
+}
+
+/// Reads the bytes from `offset` on, at most `length` or [`MAX_PIECE`].
+pub(super) fn read(
+    path: &Path,
+    offset: u64,
+    length: Option<usize>,
+) -> Result<FilePieceData, Refused> {
+    let said = |error: &io::Error| {
+        Refused::of_system(error, &format!("{} cannot be read", path.display()))
+    };
+    // Opening a FIFO must not wait for its other end.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty());
+    let file: File = file.map_err(|error| said(&error.into()))?.into();
+    let found = file.metadata().map_err(|error| said(&error))?;
+    regular(path, &found)?;
+    let length = length.unwrap_or(MAX_PIECE).min(MAX_PIECE);
+    let left = usize::try_from(found.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+    // One byte more tells whether the file has grown meanwhile, or is of a kind that has no length (`/proc`).
+    let mut bytes = vec![0; length.min(left.max(MIN_BUFFER))];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(said(&error)),
+        }
+    }
+    let at_end = filled < bytes.len() || offset + filled as u64 == found.len();
+    bytes.truncate(filled);
+    Ok(FilePieceData {
+        data: Piece(bytes),
+        size: found.len(),
+        mode: found.mode() & PERMISSIONS,
+        at_end,
+    })
+}
+
+/// Files without a length are read in pieces of this size.
+const MIN_BUFFER: usize = 64 * 1024;
+
+impl Uploads {
+    /// Takes a piece, and moves the file into its place with the last one.
+    pub(super) fn write(&self, piece: Written) -> Result<FileWrittenData, Refused> {
+        let Written {
+            path,
+            data,
+            more,
+            upload,
+            mode,
+        } = piece;
+        let named = path.display().to_string();
+        let said =
+            |error: &io::Error| Refused::of_system(error, &format!("{named} cannot be written"));
+        // Out of the table while it is written to: a piece that fails is the last one.
+        let mut current = match upload {
+            None => {
+                if self.table().open.len() >= MAX_UPLOADS {
+                    let error =
+                        format!("{MAX_UPLOADS} files are being written; finish one of them");
+                    return Err(error.into());
+                }
+                begin(&path, mode)?
+            }
+            Some(number) => {
+                let known = self.table().open.remove(&number);
+                known.ok_or_else(|| {
+                    let error =
+                        format!("there is no upload {number}; begin again without `upload`");
+                    Refused::from(error)
+                })?
+            }
+        };
+        current
+            .part
+            .write_all(&data.0)
+            .map_err(|error| said(&error))?;
+        current.size += data.0.len() as u64;
+        let size = current.size;
+        if !more {
+            finish(current).map_err(|error| said(&error))?;
+            return Ok(FileWrittenData { upload: None, size });
+        }
+        let mut table = self.table();
+        let number = upload.unwrap_or_else(|| {
+            table.next += 1;
+            table.next
+        });
+        table.open.insert(number, current);
+        Ok(FileWrittenData {
+            upload: Some(number),
+            size,
+        })
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, Refused> {
+    let said = |error: &io::Error| {
+        Refused::of_system(error, &format!("{} cannot be written", path.display()))
+    };
+    // A symbolic link stays one: what it leads to is replaced.
+    let place = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => fs::canonicalize(path).map_err(|error| said(&error))?,
+        _ => path.to_owned(),
+    };
+    let old = match fs::metadata(&place) {
+        Ok(found) => {
+            regular(&place, &found)?;
+            Some(found)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(said(&error)),
+    };
+    let mode = mode.or_else(|| old.as_ref().map(Metadata::mode));
+    let directory = place.parent().unwrap_or(Path::new("/"));
+    // Without another wish the umask decides, as for any new file. What has one is the user's alone until it is whole.
+    let first = if mode.is_some() { 0o600 } else { 0o644 };
+    let part = tempfile::Builder::new()
+        .prefix(".agent-bash-")
+        .suffix(".part")
+        .permissions(Permissions::from_mode(first))
+        .tempfile_in(directory)
+        .map_err(|error| said(&error))?;
+    Ok(Upload {
+        path: place,
+        part,
+        size: 0,
+        mode: mode.map(|mode| mode & PERMISSIONS),
+    })
+}
+
+fn finish(upload: Upload) -> io::Result<()> {
+    if let Some(mode) = upload.mode {
+        let file = upload.part.as_file();
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
+    let placed = upload.part.persist(&upload.path);
+    placed.map(drop).map_err(|error| error.error)
+}
+
+fn regular(path: &Path, found: &Metadata) -> Result<(), Refused> {
+    if found.is_file() {
+        return Ok(());
+    }
+    let kind = if found.is_dir() {
+        "a directory"
+    } else {
+        "no regular file"
+    };
+    let error = format!("{} is {kind}; name a file", path.display());
+    Err(Refused::new(ErrorCode::NotAFile, error))
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+//! Tells a client of jobs that end, whoever started them.
+
+use super::outbox::Outbox;
+use crate::into_data::IntoData;
+use agent_bash::Session;
+use agent_bash::core::{Cancel, JobId};
+use agent_bash::exec::{JobState, Waited};
+use agent_bash_protocol::message::{JobEndedTag, RpcJobEnded};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The jobs whose end a client is going to be told. Clones share them.
+#[derive(Debug, Clone)]
+pub(super) struct JobWatch {
+    session: Arc<Session>,
+    outbox: Outbox,
+    /// Triggered when the client has gone.
+    end: Cancel,
+    watched: Arc<Mutex<BTreeSet<JobId>>>,
+}
+
+impl JobWatch {
+    pub(super) fn new(session: Arc<Session>, outbox: Outbox, end: Cancel) -> Self {
+        Self {
+            session,
+            outbox,
+            end,
+            watched: Arc::default(),
+        }
+    }
+
+    /// Waits for the jobs that run now, beside everything else.
+    pub(super) async fn look(&self) {
+        let Some(jobs) = self.session.jobs().cloned() else {
+            return;
+        };
+        let list = agent_bash::apart(move || jobs.list());
+        // What cannot be listed now is listed after the next call.
+        let Ok(Ok(jobs)) = list.await else { return };
+        for job in jobs {
+            let is_new = || {
+                let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+                watched.insert(job.id.clone())
+            };
+            if matches!(job.state, JobState::Running) && is_new() {
+                tokio::spawn(self.clone().wait(job.id));
+            }
+        }
+    }
+
+    async fn wait(self, id: JobId) {
+        let Some(jobs) = self.session.jobs() else {
+            return;
+        };
+        match jobs.wait(&id, None, &self.end).await {
+            Ok(Waited::Over(job)) => {
+                let message = RpcJobEnded {
+                    kind: JobEndedTag::JobEnded,
+                    job: job.into_data(),
+                };
+                tokio::select! {
+                    biased;
+                    () = self.end.cancelled() => {}
+                    () = self.outbox.send(&message) => {}
+                }
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, job = %id, "nobody can be told of its end"),
+        }
+    }
+}

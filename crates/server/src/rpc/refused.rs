@@ -1,0 +1,39 @@
+//! Why a request was not served.
+
+use agent_bash_protocol::ErrorCode;
+use std::io;
+
+/// An error response in the making: a sentence, and what kind of error it is where a program can tell.
+#[derive(Debug, PartialEq)]
+pub(super) struct Refused {
+    pub(super) error: String,
+    pub(super) code: Option<ErrorCode>,
+}
+
+impl Refused {
+    pub(super) fn new(code: ErrorCode, error: impl Into<String>) -> Self {
+        Self {
+            error: error.into(),
+            code: Some(code),
+        }
+    }
+
+    /// An error of the system's about a file.
+    pub(super) fn of_system(error: &io::Error, doing: &str) -> Self {
+        let code = match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ErrorCode::NotFound,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                ErrorCode::PermissionDenied
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::NoSpace,
+            _ => ErrorCode::Io,
+        };
+        Self::new(code, format!("{doing}: {error}"))
+    }
+}
+
+impl From<String> for Refused {
+    fn from(error: String) -> Self {
+        Self { error, code: None }
+    }
+}
