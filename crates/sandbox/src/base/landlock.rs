@@ -1,17 +1,21 @@
 //! Files, TCP, signals and abstract sockets by Landlock. It has only rules that allow: a path is taken out by allowing
 //! everything beside it.
 
+mod excluded;
+
 use crate::error::BoxError;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
+use excluded::{Excluded, Found};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
-use rustix::fs::{CWD, FileType, Mode, OFlags};
-use std::collections::BTreeSet;
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The newest interface that was tested.
@@ -70,7 +74,7 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, BoxError> {
     let mut rules = Rules { created };
     let writable = plan.writable.iter().chain(own);
     let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
-    rules.reading(Path::new("/"), &excluded)?;
+    rules.reading(&excluded)?;
     for path in writable {
         rules.allow(path, written())?;
     }
@@ -119,8 +123,8 @@ fn device() -> BitFlags<AccessFs> {
 
 /// What must not be read. Also what is not there, or what something else lies over: by the time that a call reads it,
 /// somebody may have put another file in its place, which no mount covers.
-fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<BTreeSet<PathBuf>, BoxError> {
-    let mut excluded = BTreeSet::from([PathBuf::from(DEVICE_DIRECTORY)]);
+fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, BoxError> {
+    let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
     for hidden in &plan.hidden {
         // Most are not there, which is quickly asked.
         let there = hidden.exists().then(|| fs::canonicalize(hidden).ok());
@@ -128,7 +132,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<BTreeSet<PathBuf>, Box
         let is_there = there.is_some();
         let hidden = there.unwrap_or_else(|| hidden.clone());
         let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) else {
-            excluded.insert(hidden);
+            excluded.push(hidden);
             continue;
         };
         // What is writable can be read too, so that it takes a mount to hide something in it.
@@ -140,7 +144,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<BTreeSet<PathBuf>, Box
             });
         }
     }
-    Ok(excluded)
+    Ok(Excluded::at(excluded))
 }
 
 struct Rules {
@@ -148,27 +152,37 @@ struct Rules {
 }
 
 impl Rules {
-    /// Allows reading everything below this directory except what is excluded. The names in directories on the way to
-    /// something excluded can be listed.
-    fn reading(&mut self, directory: &Path, excluded: &BTreeSet<PathBuf>) -> Result<(), BoxError> {
-        let on_the_way = excluded.iter().flat_map(|path| path.ancestors().skip(1));
-        let on_the_way: BTreeSet<&Path> = on_the_way.collect();
-        let mut names = vec![directory.to_owned()];
-        self.allow(directory, AccessFs::ReadDir.into())?;
-        while let Some(directory) = names.pop() {
+    /// Allows reading everything except what is excluded. All names can be listed.
+    fn reading(&mut self, excluded: &Excluded) -> Result<(), BoxError> {
+        let root = Path::new("/");
+        self.allow(root, AccessFs::ReadDir.into())?;
+        let open = |directory: &OwnedFd, name: &OsStr, flags| {
+            let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            openat(directory, name, flags, Mode::empty())
+        };
+        let directory = OFlags::RDONLY | OFlags::DIRECTORY;
+        let root = openat(CWD, root, directory | OFlags::CLOEXEC, Mode::empty());
+        let mut left: Vec<(OwnedFd, &Excluded)> =
+            root.into_iter().map(|it| (it, excluded)).collect();
+        while let Some((parent, excluded)) = left.pop() {
             // Nobody who cannot list it can read anything by a rule for what is in it.
-            let Ok(entries) = fs::read_dir(&directory) else {
+            let Ok(entries) = Dir::read_from(&parent) else {
                 continue;
             };
             for entry in entries.flatten() {
-                let path = entry.path();
-                if excluded.contains(&path) {
-                    continue;
-                }
-                if on_the_way.contains(path.as_path()) {
-                    names.push(path);
-                } else if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                    self.allow(&path, read())?;
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                let kind = entry.file_type();
+                match excluded.find(name) {
+                    Found::Excluded => {}
+                    _ if name == "." || name == ".." || kind == FileType::Symlink => {}
+                    Found::OnTheWay(inner) => {
+                        left.extend(open(&parent, name, directory).map(|it| (it, inner)));
+                    }
+                    Found::Beside => {
+                        if let Ok(opened) = open(&parent, name, OFlags::PATH) {
+                            self.allow_opened(opened, kind, read())?;
+                        }
+                    }
                 }
             }
         }
@@ -178,8 +192,8 @@ impl Rules {
     /// Allows this for a path and what is below it. A path that cannot be opened has nothing to be allowed.
     fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), BoxError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
-            Ok(opened) => self.allow_opened(opened, access),
+        match openat(CWD, path, flags, Mode::empty()) {
+            Ok(opened) => self.allow_opened(opened, FileType::Unknown, access),
             Err(_) => Ok(()),
         }
     }
@@ -195,22 +209,28 @@ impl Rules {
         for (number, _) in standard.iter().enumerate().filter(|(_, is)| **is) {
             let path = format!("/proc/self/fd/{number}");
             let flags = OFlags::PATH | OFlags::CLOEXEC;
-            if let Ok(terminal) = rustix::fs::openat(CWD, path, flags, Mode::empty()) {
-                self.allow_opened(terminal, device())?;
+            if let Ok(terminal) = openat(CWD, path, flags, Mode::empty()) {
+                self.allow_opened(terminal, FileType::Unknown, device())?;
             }
         }
         Ok(())
     }
 
+    /// `kind`: what it is, where that is known.
     fn allow_opened(
         &mut self,
         opened: OwnedFd,
+        kind: FileType,
         access: BitFlags<AccessFs>,
     ) -> Result<(), BoxError> {
-        let Ok(stat) = rustix::fs::fstat(&opened) else {
-            return Ok(());
+        let kind = match kind {
+            FileType::Unknown => match rustix::fs::fstat(&opened) {
+                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                Err(_) => return Ok(()),
+            },
+            known => known,
         };
-        let access = match FileType::from_raw_mode(stat.st_mode) {
+        let access = match kind {
             FileType::Directory => access,
             FileType::Symlink => return Ok(()),
             _ => access & AccessFs::from_file(TESTED),
