@@ -1,10 +1,11 @@
 //! What a call did to files, as its card shows it: `Δ +2 ~1 −1` in the footer, and lines below the output.
 
 use crate::Theme;
+use crate::file_row::sign;
 use crate::styled_line::wrapped;
-use agent_bash_core::changes::{ChangeCounts, Changes, ChangesBy, ChangesState};
+use agent_bash_core::changes::{Change, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
-use agent_bash_core::{NoticeKind, ToolResult};
+use agent_bash_core::{Notice, NoticeKind};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -32,22 +33,19 @@ impl CardChanges {
         }
     }
 
-    /// What a result says of changes; `None` if nothing is known.
-    pub fn of_result(result: &ToolResult) -> Option<Self> {
-        let mut changes = Self::new(result.changes.clone()?);
-        let lines = result
-            .notices
-            .iter()
-            .filter_map(|notice| match &notice.kind {
-                NoticeKind::Changes { line, .. } => Some(format!("[{line}]")),
-                _ => None,
-            });
+    /// What is known of a command that has ended, with what its notices say of that; `None` if nothing is.
+    pub fn known(set: Option<&Changes>, notices: &[Notice]) -> Option<Self> {
+        let mut changes = Self::new(set?.clone());
+        let lines = notices.iter().filter_map(|notice| match &notice.kind {
+            NoticeKind::Changes { line, .. } => Some(format!("[{line}]")),
+            _ => None,
+        });
         changes.said.extend(lines);
         changes.refused = !changes.set.conflicts.is_empty();
         Some(changes)
     }
 
-    /// `Δ +2 ~1 −1 →1 mode 1`, and what has become of it unless it was simply done; `None` if there is nothing to show.
+    /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done; `None` if there is nothing to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
         let counted = counts(&self.set.counts, theme);
         if counted.is_empty() && self.set.state != ChangesState::Held {
@@ -106,15 +104,17 @@ impl CardChanges {
 
 /// How many of each kind there are, of those that there are any of.
 fn counts(counts: &ChangeCounts, theme: &Theme) -> Vec<(String, Style)> {
-    [
-        ("+", counts.created, theme.ok),
-        ("~", counts.changed, theme.warning),
-        ("−", counts.deleted, theme.error),
-        ("→", counts.renamed, theme.accent),
-        ("mode ", counts.mode, theme.dim),
-    ]
-    .into_iter()
-    .filter(|(_, number, _)| *number > 0)
-    .map(|(sign, number, style)| (format!("{sign}{number}"), style))
+    let counted = [
+        (Change::Created, counts.created),
+        (Change::Changed, counts.changed),
+        (Change::Deleted, counts.deleted),
+        (Change::Renamed, counts.renamed),
+        (Change::Mode, counts.mode),
+    ];
+    let some = counted.into_iter().filter(|(_, number)| *number > 0);
+    some.map(|(change, number)| {
+        let (sign, style) = sign(change, theme);
+        (format!("{sign}{number}"), style)
+    })
     .collect()
 }

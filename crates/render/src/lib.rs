@@ -5,19 +5,22 @@
 //! sequence in it takes effect.
 //!
 //! Views: [`Overlay`] (a command on its own terminal), [`ToolCard`] and [`BangCard`] (a command and the end of its
-//! output), [`Pager`], [`JobsPanel`] and [`Question`]. Supporting types: [`OutputText`] (bounded, styled output), [`Theme`], and
-//! [`key_input()`] with [`OverlayKeys`] (what keys mean).
+//! output; what it did to files), [`DiffView`], [`Pager`], [`JobsPanel`] and [`Question`]. Supporting types: [`OutputText`]
+//! (bounded, styled output), [`Theme`], and [`key_input()`] with [`OverlayKeys`] (what keys mean).
 
 mod bang_card;
 mod card_changes;
 mod card_frame;
 mod card_state;
+mod diff_view;
+mod file_row;
 mod jobs_panel;
 mod key_input;
 mod output_text;
 mod overlay;
 mod overlay_keys;
 mod pager;
+mod panel_frame;
 mod question;
 mod screen_view;
 mod sgr;
@@ -31,13 +34,14 @@ pub use agent_bash_core as core;
 pub use bang_card::{BangCard, BangState, KeptOutput};
 pub use card_changes::CardChanges;
 pub use card_state::CardState;
+pub use diff_view::{DiffLine, DiffView};
 pub use jobs_panel::{JobRow, JobRowState, JobsPanel};
 pub use key_input::key_input;
 pub use output_text::{OutputLimits, OutputRows, OutputText};
 pub use overlay::{Overlay, OverlayState};
 pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
-pub use question::Question;
+pub use question::{Question, QuestionPart};
 pub use screen_view::ScreenView;
 pub use spell::SPINNER_STEP;
 pub use theme::Theme;

@@ -1,10 +1,11 @@
 //! A pager for texts of any length. The host supplies the visible lines.
 
+use crate::panel_frame::{framed, inner_rows};
 use crate::{OutputLimits, OutputText, Theme, visible_text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
@@ -46,7 +47,7 @@ pub enum PagerPrompt<'a> {
 impl Pager<'_> {
     /// Lines per page in an area.
     pub fn page_rows(area: Rect) -> u16 {
-        area.height.saturating_sub(2)
+        inner_rows(area)
     }
 
     /// Draws the pager.
@@ -55,19 +56,9 @@ impl Pager<'_> {
         if area.is_empty() {
             return;
         }
-        Clear.render(area, buffer);
-        Block::bordered()
-            .border_type(BorderType::Rounded)
-            .border_style(theme.rail)
-            .title_top(self.header(area.width, theme))
-            .title_bottom(self.footer(area, theme))
-            .render(area, buffer);
-        let inner = Rect {
-            x: area.x + 1.min(area.width),
-            y: area.y + 1.min(area.height),
-            width: area.width.saturating_sub(2),
-            height: Self::page_rows(area),
-        };
+        let (footer, style) = self.footer(area, theme);
+        let titles = [self.title, self.subtitle];
+        let inner = framed(area, buffer, titles, (&footer, style), theme);
         let digits = self.total_lines.max(1).to_string().len();
         for (at, text) in self
             .lines
@@ -125,41 +116,26 @@ impl Pager<'_> {
         spans
     }
 
-    fn header(&self, width: u16, theme: &Theme) -> Line<'static> {
-        let title = visible_text::shortened(self.title, usize::from(width).saturating_sub(6));
-        let room = usize::from(width).saturating_sub(10 + visible_text::width(&title));
-        let subtitle = visible_text::shortened(self.subtitle, room);
-        Line::from_iter([
-            Span::raw("─ "),
-            Span::styled(title, theme.title),
-            Span::raw("  "),
-            Span::styled(subtitle, theme.dim),
-            Span::raw(" "),
-        ])
-    }
-
-    fn footer(&self, area: Rect, theme: &Theme) -> Line<'static> {
+    fn footer(&self, area: Rect, theme: &Theme) -> (String, Style) {
         let seen = self.lines.len().min(usize::from(Self::page_rows(area)));
         let last = self.first_line + (seen as u64).saturating_sub(1);
         let position = match (self.total_lines, self.lines.is_empty()) {
             (0, _) | (_, true) => "empty".to_owned(),
             (total, _) => format!("{}–{last} of {total}", self.first_line),
         };
-        let (text, style) = match self.prompt {
+        match self.prompt {
             PagerPrompt::Keys => (
                 format!("{position} · / search · n N next · g G ends · ←→ sideways · q close"),
                 theme.dim,
             ),
             PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
             PagerPrompt::Message(message) => (format!("{position} · {message}"), theme.warning),
-        };
-        let text = visible_text::shortened(&text, usize::from(area.width).saturating_sub(6));
-        Line::from_iter([Span::raw("─ "), Span::styled(text, style), Span::raw(" ")])
+        }
     }
 }
 
 /// The columns `from` to `from + room` of a clean text, with marks where it continues.
-fn columns(text: &str, from: usize, room: usize) -> String {
+pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
     use unicode_segmentation::UnicodeSegmentation;
     let (mut at, mut out, mut used) = (0, String::new(), 0);
     for grapheme in text.graphemes(true) {

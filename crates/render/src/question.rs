@@ -1,29 +1,53 @@
-//! A question to whoever sits there: whether one call may have more than the sandbox allows. Everything in it is from a
-//! model, so nothing of it acts on the terminal.
+//! A question to whoever sits there, such as whether one call may have more than the sandbox allows. What is in it is from
+//! a model, or names of files, so nothing of it acts on the terminal.
 
 use crate::Theme;
+use crate::file_row::file_row;
 use crate::styled_line::wrapped;
+use agent_bash_core::changes::{FileChange, FileName};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-/// Rows of the command and of the reason, each.
+/// Rows of a command and of a text, each.
 const MOST_ROWS: usize = 6;
+
+/// Files that are listed.
+const MOST_FILES: usize = 10;
 
 /// The widest that it gets.
 const WIDEST: u16 = 84;
 
-/// A question.
+/// A question that is answered by `y` or `n`.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The script.
-    pub command: &'a str,
+    /// What is asked.
+    pub title: &'a str,
+    /// What has to be known for an answer. What is decided comes first: it stays visible where there is little room.
+    pub parts: &'a [QuestionPart<'a>],
+    /// What `y` does.
+    pub yes: &'a str,
+    /// What `n` does.
+    pub no: &'a str,
+}
+
+/// A part of a question, with an empty row before the next one.
+#[derive(Debug, Clone, Copy)]
+pub enum QuestionPart<'a> {
     /// What is in force and would not be, and what it would be instead: `network`, `off`, `on`.
-    pub changes: &'a [[String; 3]],
-    /// Why, as the model says.
-    pub reason: &'a str,
+    Loosened(&'a [[String; 3]]),
+    /// What would happen.
+    Weighty(&'a str),
+    /// A text.
+    Text(&'a str),
+    /// A script.
+    Script(&'a str),
+    /// What would be done to files, with the number of others.
+    Files(&'a [FileChange], u64),
+    /// Files that somebody else has changed.
+    Conflicts(&'a [FileName]),
 }
 
 impl Question<'_> {
@@ -42,20 +66,18 @@ impl Question<'_> {
             width,
             height,
         };
+        let [title, yes, no] = [self.title, self.yes, self.no].map(visible::one_line);
         Clear.render(area, buffer);
         Block::bordered()
             .border_type(BorderType::Rounded)
             .border_style(theme.warning)
-            .title_top(Line::styled(
-                "─ May this call leave the sandbox? ",
-                theme.title,
-            ))
+            .title_top(Line::styled(format!("─ {title} "), theme.title))
             .title_bottom(Line::from_iter([
                 Span::raw("─ "),
                 Span::styled("y", theme.accent),
-                Span::styled(" allow it once · ", theme.dim),
+                Span::styled(format!(" {yes} · "), theme.dim),
                 Span::styled("n", theme.accent),
-                Span::styled(" deny ", theme.dim),
+                Span::styled(format!(" {no} "), theme.dim),
             ]))
             .render(area, buffer);
         let rows = usize::from(area.height.saturating_sub(2));
@@ -64,33 +86,76 @@ impl Question<'_> {
         }
     }
 
-    /// What is loosened comes first: it is what is decided, and stays visible where there is little room.
     fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let name = |change: &[String; 3]| change[0].len();
-        let names = self.changes.iter().map(name).max().unwrap_or(0);
         let mut lines: Vec<Line<'static>> = Vec::new();
-        for [name, own, wanted] in self.changes {
-            let wanted = visible::one_line(wanted);
-            let change = match own.as_str() {
-                "" => format!("{name:names$}  {wanted}"),
-                own => format!("{name:names$}  {own} → {wanted}"),
-            };
-            lines.extend(wrapped(&change, columns, theme.warning));
-        }
-        lines.push(Line::default());
-        let reason = format!("Why: {}", visible::one_line(self.reason));
-        lines.extend(
-            wrapped(&reason, columns, theme.text)
-                .into_iter()
-                .take(MOST_ROWS),
-        );
-        lines.push(Line::default());
-        let command = wrapped(&visible::shown(self.command), columns, theme.title);
-        let more = command.len().saturating_sub(MOST_ROWS);
-        lines.extend(command.into_iter().take(MOST_ROWS));
-        if more > 0 {
-            lines.push(Line::styled(format!("… ({more} more rows)"), theme.dim));
+        for part in self.parts {
+            let rows = part.rows(columns, theme);
+            if !lines.is_empty() && !rows.is_empty() {
+                lines.push(Line::default());
+            }
+            lines.extend(rows);
         }
         lines
     }
+}
+
+impl QuestionPart<'_> {
+    fn rows(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        match self {
+            Self::Weighty("") | Self::Text("") | Self::Script("") => Vec::new(),
+            Self::Loosened(changes) => loosened(changes, columns, theme),
+            Self::Weighty(text) => wrapped(&visible::one_line(text), columns, theme.warning),
+            Self::Text(text) => {
+                let mut rows = wrapped(&visible::one_line(text), columns, theme.text);
+                rows.truncate(MOST_ROWS);
+                rows
+            }
+            Self::Script(script) => {
+                let mut rows = wrapped(&visible::shown(script), columns, theme.title);
+                let more = rows.len().saturating_sub(MOST_ROWS);
+                rows.truncate(MOST_ROWS);
+                rows.extend((more > 0).then(|| left_out(more as u64, "rows", theme)));
+                rows
+            }
+            Self::Files(files, more) => {
+                let shown = files.iter().take(MOST_FILES);
+                let mut rows: Vec<Line<'static>> = shown
+                    .map(|file| file_row(file, theme.text, theme))
+                    .collect();
+                let more = more + files.len().saturating_sub(MOST_FILES) as u64;
+                rows.extend((more > 0).then(|| left_out(more, "files", theme)));
+                rows
+            }
+            Self::Conflicts(files) => {
+                let shown = files.iter().take(MOST_FILES);
+                let mut rows: Vec<Line<'static>> = shown
+                    .flat_map(|file| {
+                        let name = visible::one_line(&file.path);
+                        wrapped(&format!("! {name}"), columns, theme.warning)
+                    })
+                    .collect();
+                let more = files.len().saturating_sub(MOST_FILES);
+                rows.extend((more > 0).then(|| left_out(more as u64, "files", theme)));
+                rows
+            }
+        }
+    }
+}
+
+fn loosened(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let name = |change: &[String; 3]| change[0].len();
+    let names = changes.iter().map(name).max().unwrap_or(0);
+    let rows = changes.iter().flat_map(|[name, own, wanted]| {
+        let wanted = visible::one_line(wanted);
+        let change = match own.as_str() {
+            "" => format!("{name:names$}  {wanted}"),
+            own => format!("{name:names$}  {own} → {wanted}"),
+        };
+        wrapped(&change, columns, theme.warning)
+    });
+    rows.collect()
+}
+
+fn left_out(more: u64, what: &str, theme: &Theme) -> Line<'static> {
+    Line::styled(format!("… ({more} more {what})"), theme.dim)
 }

@@ -119,7 +119,7 @@ impl ToolCard {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
         self.remarks = remarks(result);
-        self.changes = CardChanges::of_result(result);
+        self.changes = CardChanges::known(result.changes.as_ref(), &result.notices);
         self.output.show_instead(None);
         let was_refused = matches!(
             result.status,

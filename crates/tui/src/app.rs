@@ -1,19 +1,23 @@
 //! The state of the interface and how events change it. Nothing here waits, runs or reads: actions are returned as
 //! [`Effect`]s, and their results come back as [`News`].
 
+mod changes;
 mod news;
 
 pub(crate) use news::News;
 
 use crate::approvals::Asked;
 use crate::console::{Console, Handled};
+use crate::diff_state::DiffState;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::prompt::Prompt;
-use crate::questions::Questions;
+use crate::questions::{Answer, Questions, Waiting};
 use crate::redraw::Redraw;
+use crate::set_work::Wish;
 use crate::transcript::{Card, EntryId, Transcript};
 use agent_bash::SandboxSettings;
+use agent_bash::core::changes::ChangesId;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::session::parse_bang;
@@ -34,6 +38,9 @@ const WHEEL: isize = 3;
 /// The reason of a call that the person wants to run outside.
 const OWN_WISH: &str = "you asked for it (F4)";
 
+/// Calls run one at a time.
+const ALREADY_RUNNING: &str = "A command is already running. Press Esc to cancel it first.";
+
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
 
@@ -49,6 +56,9 @@ pub(crate) struct App {
     pub(crate) console: Option<Console>,
     pub(crate) pager: Option<PagerState>,
     pub(crate) jobs: Option<JobsState>,
+    pub(crate) diff: Option<DiffState>,
+    /// Something is done with a set of changes, or looked at before.
+    is_changing: bool,
     pub(crate) help: bool,
     /// A message shown until the next key.
     pub(crate) message: Option<String>,
@@ -112,6 +122,12 @@ pub(crate) enum Effect {
         from: u64,
         forward: bool,
     },
+    /// Something about a card's changes.
+    Changes {
+        entry: EntryId,
+        id: ChangesId,
+        wish: Wish,
+    },
     Suspend,
     Quit,
 }
@@ -127,6 +143,8 @@ impl App {
             console: None,
             pager: None,
             jobs: None,
+            diff: None,
+            is_changing: false,
             help: false,
             message: None,
             terminal,
@@ -149,8 +167,10 @@ impl App {
 
     /// Handles an event of the host's terminal.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) {
-        if self.questions.event(event, now) {
-            return;
+        match self.questions.event(event, now) {
+            Answer::NotAsked => {}
+            Answer::Taken => return,
+            Answer::Yes(entry, proposed) => return self.act(entry, proposed),
         }
         if let Some(console) = &mut self.console {
             match console.event(event, now) {
@@ -158,7 +178,9 @@ impl App {
                 Handled::Close => self.console = None,
             }
         }
-        if let Some(pager) = &mut self.pager {
+        if self.diff.is_some() {
+            self.diff_event(event);
+        } else if let Some(pager) = &mut self.pager {
             match pager.event(event) {
                 PagerRequest::Nothing => {}
                 PagerRequest::Close => self.pager = None,
@@ -240,6 +262,7 @@ impl App {
                 self.effects.push(Effect::ListJobs);
             }
             (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
+            (KeyCode::F(3), _) => self.try_it(now),
             (KeyCode::F(4), _) => self.again_outside(now),
             (KeyCode::F(1), _) => self.help = true,
             (KeyCode::Char('?'), _) if self.prompt.is_empty() => self.help = true,
@@ -251,8 +274,9 @@ impl App {
             (KeyCode::End, CTRL) => self.transcript.go_to_bottom(),
             (KeyCode::Up, CTRL) => self.transcript.select(true),
             (KeyCode::Down, CTRL) => self.transcript.select(false),
+            (KeyCode::Char(pressed), KeyModifiers::NONE) if self.act_by(pressed) => {}
             (KeyCode::Enter, held) if held.is_empty() => {
-                if !self.prompt.continues() {
+                if !self.show_diff() && !self.prompt.continues() {
                     self.submit(now);
                 }
             }
@@ -299,8 +323,7 @@ impl App {
             });
         } else {
             if self.call.is_some() {
-                self.message =
-                    Some("A command is already running. Press Esc to cancel it first.".to_owned());
+                self.message = Some(ALREADY_RUNNING.to_owned());
                 return;
             }
             self.start_call(Request::new(text), now);
@@ -310,7 +333,7 @@ impl App {
 
     /// A call wants to know whether it may have more.
     pub(crate) fn ask(&mut self, asked: Asked, now: Duration) {
-        self.questions.push(asked, now);
+        self.questions.push(Waiting::Call(asked), now);
     }
 
     /// The first question, over everything else.
@@ -327,8 +350,7 @@ impl App {
         if self.sandbox.level == SandboxLevel::Off {
             self.message = Some("calls run without a sandbox".to_owned());
         } else if self.call.is_some() {
-            self.message =
-                Some("A command is already running. Press Esc to cancel it first.".to_owned());
+            self.message = Some(ALREADY_RUNNING.to_owned());
         } else {
             let mut request = Request::new(command);
             request.sandbox = Some(SandboxRequest {
@@ -342,7 +364,9 @@ impl App {
     }
 
     fn start_call(&mut self, request: Request, now: Duration) {
-        let request = request.pty(self.terminal);
+        // A terminal shows what is done, and holds nothing back.
+        let terminal = self.terminal.map(|on| on && request.trial.is_none());
+        let request = request.pty(terminal);
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
         let waker = Waker::from(Arc::clone(&self.redraw));
         let card = ToolCard::new(request.command.trim());

@@ -1,11 +1,11 @@
 //! Runs commands and records how they ended.
 
 use crate::transcript::{Card, Entry};
-use agent_bash::core::{Cancel, Request, Status, ToolResult};
+use agent_bash::core::{Cancel, Notice, NoticeKind, Request, Status, ToolResult};
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
 use agent_bash::{CallOptions, LiveFeed, Session};
-use agent_bash_render::{BangState, KeptOutput};
+use agent_bash_render::{BangState, CardChanges, KeptOutput};
 use std::time::Duration;
 
 /// How a command ended.
@@ -80,7 +80,11 @@ impl CallEnd {
                 };
                 let notices = message.notices.iter();
                 let told = notices.filter(|notice| notice.kind.is_for_model());
+                let is_other =
+                    |notice: &&Notice| !matches!(notice.kind, NoticeKind::Changes { .. });
+                let told = told.filter(is_other);
                 card.notes = told.map(|notice| notice.text.clone()).collect();
+                card.changes = CardChanges::known(message.changes.as_ref(), &message.notices);
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
                 card.output.show_instead(mark);

@@ -1,7 +1,9 @@
 //! The screen layout: transcript, rule, prompt, status line, and panels on top of them.
 
 use crate::app::App;
+use crate::deeds;
 use crate::questions::said_of;
+use agent_bash::session::parse_bang;
 use agent_bash_render::Overlay;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -19,11 +21,13 @@ const HELP: &[(&str, &str)] = &[
     ("↑ ↓", "history"),
     ("esc  ctrl+c", "cancel what runs; clear the prompt"),
     ("ctrl+o", "expand a card, or fold it"),
-    ("ctrl+↑ ctrl+↓", "select a card"),
+    ("ctrl+↑ ctrl+↓", "select a card; enter shows its diff"),
+    ("c d u r", "commit, discard, undo, redo what it did"),
     ("ctrl+pgup/pgdn", "page through an expanded card"),
     ("ctrl+f", "full output in the pager"),
     ("ctrl+g", "background jobs"),
     ("ctrl+t", "commands on a terminal, or not"),
+    ("f3", "try the line: its changes are held back"),
     ("f4", "again, outside of the sandbox"),
     ("pgup pgdn  wheel", "scroll"),
     ("ctrl+l", "clear the screen"),
@@ -51,7 +55,13 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     let theme = app.theme.clone();
     app.transcript.draw(frame, above, now, &theme);
     draw_rule(app, frame, rule);
-    if app.pager.is_none() && app.jobs.is_none() && app.console.is_none() {
+    let covered = [
+        app.pager.is_some(),
+        app.jobs.is_some(),
+        app.diff.is_some(),
+        app.console.is_some(),
+    ];
+    if !covered.contains(&true) {
         app.prompt.draw(frame, prompt);
     }
     draw_status(app, frame, status);
@@ -59,6 +69,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         height: area.height.saturating_sub(1),
         ..area
     };
+    draw_diff(app, frame, panel);
     if let Some(jobs) = &app.jobs {
         jobs.draw(frame, panel, &theme);
     }
@@ -72,6 +83,14 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         console.draw(frame, Overlay::area(area), now, &theme);
     }
     app.draw_question(frame, area);
+}
+
+fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
+    if let Some(diff) = &mut app.diff {
+        let entry = app.transcript.get(diff.entry);
+        let changes = entry.and_then(|entry| entry.card.changes());
+        diff.draw(frame, area, changes.map(|changes| &changes.set), &app.theme);
+    }
 }
 
 /// The rule above the prompt; says how far the view is scrolled back.
@@ -125,19 +144,38 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         1 => say("1 job".to_owned(), theme.running),
         jobs => say(format!("{jobs} jobs"), theme.running),
     }
-    let right = if app.call.is_some() || app.bang.is_some() {
-        "esc cancel  "
-    } else {
-        "? help  ctrl+d quit  "
-    };
+    let right = keys(app);
     let left = Line::from(left);
     let room = usize::from(area.width).saturating_sub(left.width() + 2);
     buffer.set_line(area.x, area.y, &left, area.width);
-    let width = Span::raw(right).width();
+    let width = Span::raw(&right).width();
     if width <= room {
         let x = area.right().saturating_sub(width as u16);
         buffer.set_line(x, area.y, &Line::styled(right, theme.dim), width as u16);
     }
+}
+
+/// The keys that matter now, for the end of the status line.
+fn keys(app: &App) -> String {
+    if app.diff.is_some() {
+        return String::new();
+    }
+    if let Some((_, set)) = app.chosen_changes() {
+        let diff = deeds::has_diff(set).then(|| "enter diff".to_owned());
+        let own = Some(deeds::keys(set)).filter(|keys| !keys.is_empty());
+        let keys = [diff, own, Some("esc back  ".to_owned())];
+        return keys.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    }
+    let keys = if app.call.is_some() || app.bang.is_some() {
+        "esc cancel  "
+    } else if app.prompt.is_empty() {
+        "? help  ctrl+d quit  "
+    } else if parse_bang(&app.prompt.text()).is_some() {
+        "enter run  "
+    } else {
+        "enter run  f3 try it  "
+    };
+    keys.to_owned()
 }
 
 fn draw_help(app: &App, frame: &mut Frame<'_>, area: Rect) {

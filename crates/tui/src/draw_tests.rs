@@ -2,11 +2,19 @@ use super::*;
 use crate::app::{App, News};
 use crate::approvals::Asked;
 use crate::calls::CallEnd;
+use crate::deeds::Proposed;
 use crate::jobs_state::JobsState;
 use crate::pager_state::{self, PagerState};
+use crate::set_work::Came;
+use agent_bash::ChangesAct;
+use agent_bash::core::changes::{
+    Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+    Undoable,
+};
 use agent_bash::core::sandbox::{Network, SandboxLevel, SandboxRequest};
+use agent_bash::core::{Status, Timestamp, ToolResult};
 use agent_bash::sink::FileView;
-use agent_bash_render::Theme;
+use agent_bash_render::{DiffLine, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -46,6 +54,56 @@ fn drawn(app: &mut App, width: u16, height: u16) -> String {
     terminal.backend().to_string()
 }
 
+/// A card with changes that is selected, its diff, and the question whether they are to be undone.
+fn with_changes() -> (App, App, App) {
+    let [chosen, mut diff, mut undo] = std::array::from_fn(|_| {
+        let mut app = app();
+        enters(&mut app, "make");
+        let entry = app.call.unwrap();
+        let file = FileChange::new(FileName::new("a.rs"), Change::Created);
+        let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+        let mut set = Changes::new(ChangesId(7), state, by, "/p").with_files([file]);
+        set.undo = Undoable::Whole;
+        let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+        result.changes = Some(set);
+        let end = CallEnd::Tool {
+            result: Box::new(result),
+            refusal: None,
+        };
+        app.news(News::Ended { entry, end });
+        let up = KeyEvent::new(KeyCode::Up, KeyModifiers::CONTROL);
+        app.event(&Event::Key(up), Duration::ZERO);
+        app
+    });
+    let news = |app: &App, came| News::Changes {
+        entry: app.chosen_changes().unwrap().0,
+        id: ChangesId(7),
+        came,
+        now: Duration::ZERO,
+    };
+    let file = FileChange::new(FileName::new("a.rs"), Change::Created);
+    let lines = vec![
+        DiffLine::File(file.clone()),
+        DiffLine::Hunk("@@ -0,0 +1 @@".to_owned()),
+        DiffLine::Added("fn main() {}".to_owned()),
+    ];
+    diff.news(news(&diff, Came::Diff(Ok(lines))));
+    let mut counts = ChangeCounts::default();
+    counts.count(Change::Deleted);
+    let proposed = Proposed {
+        act: ChangesAct::Undo,
+        id: ChangesId(7),
+        partial: true,
+        root: "/p".to_owned(),
+        counts,
+        files: vec![FileChange::new(FileName::new("a.rs"), Change::Deleted)],
+        more: 0,
+        conflicts: vec![FileName::new("b.rs")],
+    };
+    undo.news(news(&undo, Came::Looked(Ok(Box::new(proposed)))));
+    (chosen, diff, undo)
+}
+
 /// All states of the interface, by name.
 fn states() -> Vec<(&'static str, App)> {
     let mut running = app();
@@ -83,7 +141,11 @@ fn states() -> Vec<(&'static str, App)> {
         &Event::Paste(format!("!{line}\nand a second")),
         Duration::ZERO,
     );
+    let (chosen, diff, undo) = with_changes();
     vec![
+        ("changes_chosen", chosen),
+        ("changes_diff", diff),
+        ("changes_undo", undo),
         ("idle", app()),
         ("running", running),
         ("refused", refused),
@@ -100,7 +162,7 @@ fn every_state_of_the_whole() {
     for (name, mut app) in states() {
         let mut all = String::new();
         for width in [40, 80, 120] {
-            let _ = writeln!(all, "== {width}\n{}", drawn(&mut app, width, 22));
+            let _ = writeln!(all, "== {width}\n{}", drawn(&mut app, width, 24));
         }
         insta::assert_snapshot!(name, all);
     }

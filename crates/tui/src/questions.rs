@@ -1,9 +1,12 @@
-//! Calls that wait for the person's answer, one after the other.
+//! What waits for the person's answer, one after the other: calls that want more than the sandbox allows, and what is about
+//! to be done with a call's changes.
 
 use crate::approvals::Asked;
+use crate::deeds::Proposed;
+use crate::transcript::EntryId;
 use agent_bash::SandboxSettings;
 use agent_bash::core::sandbox::SandboxLevel;
-use agent_bash_render::{Question, Theme};
+use agent_bash_render::{Question, QuestionPart, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -16,46 +19,87 @@ const AT_LEAST: Duration = Duration::from_millis(600);
 /// The questions that wait, the first one is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<Waiting>,
     /// Since when the first one is shown.
     since: Duration,
 }
 
+/// Something that waits for an answer.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    /// A call: may it have more?
+    Call(Asked),
+    /// The changes of a card: is this to be done?
+    Changes {
+        entry: EntryId,
+        command: String,
+        proposed: Box<Proposed>,
+    },
+}
+
+/// What became of an event.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// There is no question; the event is for somebody else.
+    NotAsked,
+    /// It was for a question, and nobody else has to do anything.
+    Taken,
+    /// This is to be done.
+    Yes(EntryId, Box<Proposed>),
+}
+
+impl Waiting {
+    /// Of a cancelled call nobody wants to know any more.
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Call(asked) if asked.is_over())
+    }
+
+    fn answered(self, yes: bool) -> Answer {
+        match self {
+            Self::Call(asked) => asked.answer(yes),
+            Self::Changes {
+                entry, proposed, ..
+            } if yes => return Answer::Yes(entry, proposed),
+            Self::Changes { .. } => {}
+        }
+        Answer::Taken
+    }
+}
+
 impl Questions {
-    /// Whether an event is for a question.
-    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> bool {
+    /// An event, which is for a question if there is one.
+    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> Answer {
         self.forget_over(now);
-        let Some(asked) = self.waiting.pop_front() else {
-            return false;
+        let Some(first) = self.waiting.pop_front() else {
+            return Answer::NotAsked;
         };
         let answer = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => answer_of(*key),
             _ => None,
         };
-        match answer.filter(|_| now.saturating_sub(self.since) >= AT_LEAST) {
-            Some(allowed) => {
-                asked.answer(allowed);
-                self.since = now;
-            }
-            None => self.waiting.push_front(asked),
+        if let Some(yes) = answer
+            && now.saturating_sub(self.since) >= AT_LEAST
+        {
+            self.since = now;
+            return first.answered(yes);
         }
-        true
+        self.waiting.push_front(first);
+        Answer::Taken
     }
 
-    pub(crate) fn push(&mut self, asked: Asked, now: Duration) {
+    pub(crate) fn push(&mut self, waiting: Waiting, now: Duration) {
         self.forget_over(now);
         if self.waiting.is_empty() {
             self.since = now;
         }
-        self.waiting.push_back(asked);
+        self.waiting.push_back(waiting);
     }
 
-    /// Of a cancelled call nobody wants to know any more.
     fn forget_over(&mut self, now: Duration) {
-        if self.waiting.front().is_some_and(Asked::is_over) {
+        if self.waiting.front().is_some_and(Waiting::is_over) {
             self.since = now;
         }
-        self.waiting.retain(|asked| !asked.is_over());
+        self.waiting.retain(|waiting| !waiting.is_over());
     }
 
     pub(crate) fn draw(
@@ -65,14 +109,46 @@ impl Questions {
         own: &SandboxSettings,
         theme: &Theme,
     ) {
-        let mut waiting = self.waiting.iter().filter(|asked| !asked.is_over());
-        if let Some(asked) = waiting.next() {
-            Question {
-                command: &asked.command,
-                changes: &asked.changes(own),
-                reason: &asked.reason,
+        let mut waiting = self.waiting.iter().filter(|waiting| !waiting.is_over());
+        let buffer = frame.buffer_mut();
+        match waiting.next() {
+            None => {}
+            Some(Waiting::Call(asked)) => {
+                let reason = format!("Why: {}", asked.reason);
+                let question = Question {
+                    title: "May this call leave the sandbox?",
+                    parts: &[
+                        QuestionPart::Loosened(&asked.changes(own)),
+                        QuestionPart::Text(&reason),
+                        QuestionPart::Script(&asked.command),
+                    ],
+                    yes: "allow it once",
+                    no: "deny",
+                };
+                question.render(area, buffer, theme);
             }
-            .render(area, frame.buffer_mut(), theme);
+            Some(Waiting::Changes {
+                command, proposed, ..
+            }) => {
+                let left = if proposed.partial {
+                    "Left as they are, as they were changed since:"
+                } else {
+                    ""
+                };
+                let question = Question {
+                    title: &proposed.title(),
+                    parts: &[
+                        QuestionPart::Weighty(&proposed.weighty()),
+                        QuestionPart::Files(&proposed.files, proposed.more),
+                        QuestionPart::Text(left),
+                        QuestionPart::Conflicts(&proposed.conflicts),
+                        QuestionPart::Script(command),
+                    ],
+                    yes: proposed.yes(),
+                    no: "leave it",
+                };
+                question.render(area, buffer, theme);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use agent_bash::core::ArtifactId;
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
-use agent_bash_render::{BangCard, OutputText, Remark, Theme, ToolCard};
+use agent_bash_render::{BangCard, CardChanges, OutputText, Remark, Theme, ToolCard};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -121,10 +121,12 @@ impl Transcript {
             let mut commands = self.entries.iter().rev();
             commands.find(|entry| !matches!(entry.card, Card::Note(_)))
         };
-        let selected = self
-            .selected
-            .and_then(|id| self.entries.iter().find(|entry| entry.id == id));
-        selected.or_else(last)
+        self.chosen().or_else(last)
+    }
+
+    /// The selected entry.
+    pub(crate) fn chosen(&self) -> Option<&Entry> {
+        self.selected.and_then(|id| self.get(id))
     }
 
     /// Selects the previous or next command; beyond the last, none.
@@ -254,6 +256,23 @@ impl Transcript {
 }
 
 impl Card {
+    /// What its command did to files.
+    pub(crate) fn changes(&self) -> Option<&CardChanges> {
+        match self {
+            Self::Tool(card) => card.changes.as_ref(),
+            Self::Bang(card) => card.changes.as_ref(),
+            Self::Note(_) => None,
+        }
+    }
+
+    pub(crate) fn changes_mut(&mut self) -> Option<&mut CardChanges> {
+        match self {
+            Self::Tool(card) => card.changes.as_mut(),
+            Self::Bang(card) => card.changes.as_mut(),
+            Self::Note(_) => None,
+        }
+    }
+
     /// Its command's output.
     fn output(&mut self) -> Option<&mut OutputText> {
         match self {

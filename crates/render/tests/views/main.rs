@@ -2,6 +2,7 @@
 
 mod cards;
 mod changes;
+mod diff;
 mod dump;
 mod hidden;
 mod overlay_keys;

@@ -1,9 +1,13 @@
 //! For any output and any terminal size: no panic, and no control character reaches a cell.
 
+use agent_bash_core::changes::{
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
 use agent_bash_render::{
-    BangCard, BangState, JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Overlay,
-    OverlayState, Pager, PagerPrompt, ScreenView, Theme, ToolCard,
+    BangCard, BangState, CardChanges, DiffLine, DiffView, JobRow, JobRowState, JobsPanel,
+    OutputLimits, OutputText, Overlay, OverlayState, Pager, PagerPosition, PagerPrompt, Question,
+    QuestionPart, ScreenView, Theme, ToolCard,
 };
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -115,12 +119,16 @@ proptest! {
         let theme = Theme::dark();
         let mut tool = ToolCard::new(text.clone());
         tool.directory = Some(text.clone());
-        let mut bang = BangCard::new(text, true);
+        let mut bang = BangCard::new(text.clone(), true);
         let at = split.index(bytes.len() + 1);
         for part in [&bytes[..at], &bytes[at..]] {
             tool.output.push(part);
             bang.output.push(part);
         }
+        let mut changes = CardChanges::new(Changes::new(ChangesId(1), ChangesState::Held, ChangesBy::Overlay, &text));
+        changes.said = vec![text.clone()];
+        tool.changes = Some(changes.clone());
+        bang.changes = Some(changes);
         bang.state = BangState::Failed(String::from_utf8_lossy(&bytes).into_owned());
         for expanded in [false, true] {
             for rows in [
@@ -193,6 +201,32 @@ proptest! {
             };
             draw(width, height, |area, buffer| pager.render(area, buffer, &theme));
         }
+        let name = FileName::new(&text);
+        let file = FileChange::new(name.clone(), Change::Changed).renamed_from(name.clone());
+        let diff = [
+            DiffLine::File(file.clone()),
+            DiffLine::Note(text.clone()),
+            DiffLine::Hunk(text.clone()),
+            DiffLine::Context(text.clone()),
+            DiffLine::Removed(text.clone()),
+            DiffLine::Added(text.clone()),
+        ];
+        let mut position = PagerPosition::first();
+        (position.first_line, position.column) = (number % 7, column);
+        for message in [None, Some(&*text)] {
+            let view = DiffView { title: &text, subtitle: &text, lines: &diff, position: &position, keys: &text, message };
+            draw(width, height, |area, buffer| view.render(area, buffer, &theme));
+        }
+        let parts = [
+            QuestionPart::Loosened(&[["network".to_owned(), "off".to_owned(), text.clone()]]),
+            QuestionPart::Weighty(&text),
+            QuestionPart::Text(&text),
+            QuestionPart::Script(&text),
+            QuestionPart::Files(&[file], number),
+            QuestionPart::Conflicts(&[name]),
+        ];
+        let question = Question { title: &text, parts: &parts, yes: &text, no: &text };
+        draw(width, height, |area, buffer| question.render(area, buffer, &theme));
         for selected in [0, 2, 99] {
             let panel = JobsPanel { jobs: &jobs, selected, output: Some(&output), message: Some(&text) };
             draw(width, height, |area, buffer| panel.render(area, buffer, &theme));

@@ -4,8 +4,10 @@ use super::{App, Effect};
 use crate::calls::CallEnd;
 use crate::console::Console;
 use crate::pager_state::{Loaded, PagerState};
+use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
 use agent_bash::core::Timestamp;
+use agent_bash::core::changes::ChangesId;
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::pty::PtySession;
 use agent_bash::sink::FileView;
@@ -33,6 +35,13 @@ pub(crate) enum News {
     CardPage {
         entry: EntryId,
         page: Result<Box<OutputPage>, String>,
+    },
+    /// Something about a card's changes.
+    Changes {
+        entry: EntryId,
+        id: ChangesId,
+        came: Came,
+        now: Duration,
     },
 }
 
@@ -102,6 +111,12 @@ impl App {
                 }),
                 Err(error) => self.message = Some(error),
             },
+            News::Changes {
+                entry,
+                id,
+                came,
+                now,
+            } => self.came(entry, id, came, now),
         }
     }
 }

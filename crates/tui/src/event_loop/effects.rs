@@ -2,8 +2,8 @@
 
 use super::EventLoop;
 use crate::app::{CARD_PAGE, Effect, News};
-use crate::calls;
 use crate::pager_state::{self, Source};
+use crate::{calls, set_work};
 use agent_bash::core::{ArtifactId, Cancel, JobId};
 use agent_bash::sink::FileView;
 use agent_bash_render::{OutputLimits, OutputPage, OutputText};
@@ -96,6 +96,15 @@ impl EventLoop {
                 forward,
             } => {
                 self.read(move || News::Found(pager_state::find(&source, &pattern, from, forward)));
+            }
+            Effect::Changes { entry, id, wish } => {
+                let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));
+                self.read(move || News::Changes {
+                    entry,
+                    id,
+                    came: set_work::carry_out(&sets, id, &wish),
+                    now: clock.now(),
+                });
             }
             // Handled by the event loop itself.
             Effect::Suspend | Effect::Quit => {}

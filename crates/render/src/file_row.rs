@@ -1,0 +1,44 @@
+//! A changed file in a row: `+ src/new.rs`, `~ src/a.rs  120 → 131 bytes`. Names are anybody's, so nothing in them acts.
+
+use crate::Theme;
+use agent_bash_core::changes::{Change, FileChange};
+use agent_bash_core::visible::one_line;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// The sign of what was done, and its style.
+pub(crate) fn sign(change: Change, theme: &Theme) -> (&'static str, Style) {
+    match change {
+        Change::Created => ("+", theme.ok),
+        Change::Changed => ("~", theme.warning),
+        Change::Deleted => ("−", theme.error),
+        Change::Renamed => ("→", theme.accent),
+        // Modes, and whatever a later version adds.
+        _ => ("m", theme.dim),
+    }
+}
+
+/// Sign, name and what else is known.
+pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'static> {
+    let (sign, style) = sign(file.change, theme);
+    let mut spans = vec![
+        Span::styled(format!("{sign} "), style),
+        Span::styled(one_line(&file.name.path).into_owned(), name),
+    ];
+    let more = match (&file.from, file.bytes, file.change) {
+        (Some(from), _, _) => {
+            let seems = if file.inferred { "it seems, " } else { "" };
+            format!("  {seems}from {}", one_line(from))
+        }
+        (None, Some([before, after]), Change::Changed) if before == after => {
+            format!("  {after} bytes")
+        }
+        (None, Some([before, after]), Change::Changed) => format!("  {before} → {after} bytes"),
+        (None, _, Change::Mode) => "  other permissions or attributes".to_owned(),
+        _ => String::new(),
+    };
+    if !more.is_empty() {
+        spans.push(Span::styled(more, theme.dim));
+    }
+    Line::from(spans)
+}

@@ -1,0 +1,187 @@
+//! What calls did to files: the diff, and what is done with their changes.
+
+use super::{App, Effect};
+use crate::deeds::{self, Proposed};
+use crate::diff_state::{DiffRequest, DiffState};
+use crate::questions::Waiting;
+use crate::set_work::{Came, Said, Wish};
+use crate::transcript::{Entry, EntryId};
+use agent_bash::ChangesAct;
+use agent_bash::core::Request;
+use agent_bash::core::changes::{Changes, ChangesId, TrialRequest};
+use agent_bash::session::parse_bang;
+use agent_bash_render::DiffLine;
+use crossterm::event::Event;
+use std::time::Duration;
+
+/// While something is done with a set.
+const BUSY: &str = "Wait until what is being done with changes is done.";
+
+impl App {
+    /// The selected card and its changes, if the prompt is empty, so that keys are for the card.
+    pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &Changes)> {
+        let chosen = self.transcript.chosen().filter(|_| self.prompt.is_empty());
+        chosen.and_then(|entry| Some((entry.id, &entry.card.changes()?.set)))
+    }
+
+    /// The changes of a card as they are now.
+    fn set_of(&self, entry: EntryId) -> Option<&Changes> {
+        let entry = self.transcript.get(entry)?;
+        entry.card.changes().map(|changes| &changes.set)
+    }
+
+    /// Opens the diff of the selected card. Returns whether it has one.
+    pub(super) fn show_diff(&mut self) -> bool {
+        let Some((entry, set)) = self.chosen_changes() else {
+            return false;
+        };
+        let (id, wish) = (set.id, Wish::Diff);
+        if !deeds::has_diff(set) {
+            self.message = Some("what it changed was discarded".to_owned());
+            return true;
+        }
+        self.effects.push(Effect::Changes { entry, id, wish });
+        true
+    }
+
+    pub(super) fn came(&mut self, entry: EntryId, id: ChangesId, came: Came, now: Duration) {
+        match came {
+            Came::Diff(lines) => self.diff_read(entry, id, lines),
+            Came::Looked(looked) => self.looked(entry, looked, now),
+            Came::Done(said) => {
+                self.is_changing = false;
+                self.told(entry, *said);
+            }
+        }
+    }
+
+    fn diff_read(&mut self, entry: EntryId, id: ChangesId, lines: Result<Vec<DiffLine>, String>) {
+        match lines {
+            Ok(lines) => {
+                let command = self.transcript.get(entry).map_or("", Entry::command);
+                self.diff = Some(DiffState::new(entry, id, command.to_owned(), lines));
+            }
+            Err(error) => self.message = Some(error),
+        }
+    }
+
+    pub(super) fn diff_event(&mut self, event: &Event) {
+        let Some(mut diff) = self.diff.take() else {
+            return;
+        };
+        let entry = diff.entry;
+        match diff.event(event, self.set_of(entry)) {
+            DiffRequest::Close => return,
+            DiffRequest::Nothing => {}
+            DiffRequest::Act(act) => {
+                if let Some(busy) = self.look_at(entry, act) {
+                    diff.message = Some(busy);
+                }
+            }
+        }
+        self.diff = Some(diff);
+    }
+
+    /// A key for the changes of the selected card. Returns whether it was one.
+    pub(super) fn act_by(&mut self, pressed: char) -> bool {
+        let chosen = self.chosen_changes();
+        let act = chosen.and_then(|(entry, set)| Some((entry, deeds::act_by(pressed, set)?)));
+        let Some((entry, act)) = act else {
+            return false;
+        };
+        self.message = self.look_at(entry, act);
+        true
+    }
+
+    /// Looks what would be done; the question follows. Returns why not.
+    fn look_at(&mut self, entry: EntryId, act: ChangesAct) -> Option<String> {
+        if self.is_changing {
+            return Some(BUSY.to_owned());
+        }
+        let id = self.set_of(entry)?.id;
+        self.is_changing = true;
+        let wish = Wish::Look(act);
+        self.effects.push(Effect::Changes { entry, id, wish });
+        None
+    }
+
+    fn looked(&mut self, entry: EntryId, looked: Result<Box<Proposed>, Box<Said>>, now: Duration) {
+        self.is_changing = false;
+        let command = self.transcript.get(entry).map(Entry::command);
+        match (looked, command) {
+            (Ok(proposed), Some(command)) => {
+                let command = command.to_owned();
+                let waiting = Waiting::Changes {
+                    entry,
+                    command,
+                    proposed,
+                };
+                self.questions.push(waiting, now);
+            }
+            (Ok(_), None) => {}
+            (Err(said), _) => self.told(entry, *said),
+        }
+    }
+
+    /// The person wants it.
+    pub(super) fn act(&mut self, entry: EntryId, proposed: Box<Proposed>) {
+        if self.is_changing {
+            self.message = Some(BUSY.to_owned());
+            return;
+        }
+        self.is_changing = true;
+        self.diff = None;
+        self.transcript.change(entry, |entry| {
+            if let Some(changes) = entry.card.changes_mut() {
+                changes.said = vec![format!("… {}", proposed.title().trim_end_matches('?'))];
+                changes.refused = false;
+            }
+        });
+        let id = proposed.id;
+        let wish = Wish::Act(proposed);
+        self.effects.push(Effect::Changes { entry, id, wish });
+    }
+
+    /// What is to be said of a card's changes, on it.
+    fn told(&mut self, entry: EntryId, said: Said) {
+        self.diff = None;
+        self.transcript.change(entry, |entry| {
+            let Some(changes) = entry.card.changes_mut() else {
+                return;
+            };
+            if let Some(mut set) = said.set {
+                // Of what was discarded nothing is left to count.
+                if set.counts.total() == 0 {
+                    set.counts = changes.set.counts;
+                }
+                changes.set = set;
+            }
+            changes.said = said.lines;
+            changes.refused = said.refused;
+        });
+    }
+
+    /// Runs the line as a trial, whose changes are held back, or the selected command again if there is no line.
+    pub(super) fn try_it(&mut self, now: Duration) {
+        let text = self.prompt.text();
+        let is_typed = !text.trim().is_empty();
+        let command = if is_typed {
+            text
+        } else {
+            let chosen = self.transcript.current().map(Entry::command);
+            chosen.unwrap_or_default().to_owned()
+        };
+        if parse_bang(&command).is_some() {
+            self.message = Some("Only tool calls can be tried: leave out the `!`.".to_owned());
+        } else if self.call.is_some() {
+            self.message = Some(super::ALREADY_RUNNING.to_owned());
+        } else if !command.trim().is_empty() {
+            let mut request = Request::new(command);
+            request.trial = Some(TrialRequest::Hold);
+            self.start_call(request, now);
+            if is_typed {
+                self.prompt.sent();
+            }
+        }
+    }
+}

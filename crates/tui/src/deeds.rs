@@ -1,0 +1,106 @@
+//! What can be done with a call's changes: which key does it, what is asked before, and what is said of it.
+
+use agent_bash::ChangesAct;
+use agent_bash::core::changes::{
+    ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
+};
+
+/// What can be done with a set, in the order in which keys are shown.
+pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
+    match (set.state, set.by) {
+        (ChangesState::Held, ChangesBy::Overlay) => &[ChangesAct::Commit, ChangesAct::Discard],
+        (ChangesState::Done | ChangesState::Interrupted, _)
+            if set.undo != Undoable::No && set.counts.total() > 0 =>
+        {
+            &[ChangesAct::Undo]
+        }
+        (ChangesState::Undone, _) => &[ChangesAct::Redo],
+        _ => &[],
+    }
+}
+
+/// Whether anything of it is left to be shown.
+pub(crate) fn has_diff(set: &Changes) -> bool {
+    set.state != ChangesState::Discarded
+}
+
+/// The key for it.
+pub(crate) fn key(act: ChangesAct) -> char {
+    match act {
+        ChangesAct::Commit => 'c',
+        ChangesAct::Discard => 'd',
+        ChangesAct::Undo => 'u',
+        ChangesAct::Redo => 'r',
+    }
+}
+
+fn word(act: ChangesAct) -> &'static str {
+    match act {
+        ChangesAct::Commit => "commit",
+        ChangesAct::Discard => "discard",
+        ChangesAct::Undo => "undo",
+        ChangesAct::Redo => "redo",
+    }
+}
+
+/// `c commit · d discard`.
+pub(crate) fn keys(set: &Changes) -> String {
+    let keys = possible(set).iter();
+    let keys: Vec<String> = keys
+        .map(|act| format!("{} {}", key(*act), word(*act)))
+        .collect();
+    keys.join(" · ")
+}
+
+/// The key of something that can be done with a set.
+pub(crate) fn act_by(key_pressed: char, set: &Changes) -> Option<ChangesAct> {
+    let mut acts = possible(set).iter().copied();
+    acts.find(|act| key(*act) == key_pressed)
+}
+
+/// Something that waits for a yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Proposed {
+    pub(crate) act: ChangesAct,
+    pub(crate) id: ChangesId,
+    /// Leave what somebody else has changed since.
+    pub(crate) partial: bool,
+    pub(crate) root: String,
+    pub(crate) counts: ChangeCounts,
+    /// What would be done, to the first of the files.
+    pub(crate) files: Vec<FileChange>,
+    /// How many others there are.
+    pub(crate) more: u64,
+    /// What somebody else has changed since.
+    pub(crate) conflicts: Vec<FileName>,
+}
+
+impl Proposed {
+    pub(crate) fn title(&self) -> String {
+        let id = self.id;
+        match self.act {
+            ChangesAct::Commit => format!("Commit what trial {id} held back?"),
+            ChangesAct::Discard => format!("Discard what trial {id} held back?"),
+            ChangesAct::Undo if self.partial => format!("Undo the rest of changes {id}?"),
+            ChangesAct::Undo => format!("Undo changes {id}?"),
+            ChangesAct::Redo => format!("Make changes {id} again?"),
+        }
+    }
+
+    /// What happens with the files that are listed.
+    pub(crate) fn weighty(&self) -> String {
+        let counts = match self.counts.in_words() {
+            none if none.is_empty() => "no file".to_owned(),
+            words => words,
+        };
+        let root = &self.root;
+        match self.act {
+            ChangesAct::Discard => format!("Never made, and gone: {counts} in {root}"),
+            _ => format!("In {root}: {counts}"),
+        }
+    }
+
+    pub(crate) fn yes(&self) -> &'static str {
+        word(self.act)
+    }
+}

@@ -1,0 +1,282 @@
+//! The diff of a call's changes while it is open.
+
+use crate::deeds;
+use crate::transcript::EntryId;
+use agent_bash::change_sets::{FileDiff, Text};
+use agent_bash::core::changes::{Change, Changes, ChangesId};
+use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
+use agent_bash_render::{DiffLine, DiffView, PagerMove, PagerPosition, Theme};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// Columns per step sideways.
+const SIDEWAYS: isize = 16;
+
+/// Lines per wheel step.
+const WHEEL: i64 = 3;
+
+/// Lines that are shown at most.
+const MOST_LINES: usize = 20_000;
+
+/// Characters of a line that are shown at most.
+const MOST_CHARS: usize = 4000;
+
+/// An open diff.
+#[derive(Debug)]
+pub(crate) struct DiffState {
+    /// The card whose changes these are.
+    pub(crate) entry: EntryId,
+    title: String,
+    command: String,
+    lines: Vec<DiffLine>,
+    position: PagerPosition,
+    rows: u16,
+    pub(crate) message: Option<String>,
+}
+
+/// What the diff asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiffRequest {
+    Nothing,
+    Close,
+    Act(ChangesAct),
+}
+
+impl DiffState {
+    pub(crate) fn new(
+        entry: EntryId,
+        id: ChangesId,
+        command: String,
+        lines: Vec<DiffLine>,
+    ) -> Self {
+        Self {
+            entry,
+            title: id.uri(),
+            command,
+            lines,
+            position: PagerPosition::first(),
+            rows: 0,
+            message: None,
+        }
+    }
+
+    /// `set`: as it is now.
+    pub(crate) fn event(&mut self, event: &Event, set: Option<&Changes>) -> DiffRequest {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
+            Event::Mouse(mouse) => match mouse.kind {
+                MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-WHEEL)),
+                MouseEventKind::ScrollDown => self.go(PagerMove::Lines(WHEEL)),
+                _ => {}
+            },
+            _ => {}
+        }
+        DiffRequest::Nothing
+    }
+
+    fn key(&mut self, key: KeyEvent, set: Option<&Changes>) -> DiffRequest {
+        self.message = None;
+        match (key.code, key.modifiers) {
+            (KeyCode::Char('q') | KeyCode::Esc, _)
+            | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
+            (KeyCode::Char('n'), _) => self.next_file(),
+            (KeyCode::Char('N'), _) => self.last_file(),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
+            (KeyCode::Down | KeyCode::Enter | KeyCode::Char('j'), _) => {
+                self.go(PagerMove::Lines(1));
+            }
+            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-1)),
+            (KeyCode::PageDown | KeyCode::Char(' ' | 'f'), _) => self.go(PagerMove::Pages(1)),
+            (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
+            (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
+            (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
+            (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
+            (KeyCode::Char(pressed), KeyModifiers::NONE) => {
+                let act = set.and_then(|set| deeds::act_by(pressed, set));
+                return act.map_or(DiffRequest::Nothing, DiffRequest::Act);
+            }
+            _ => {}
+        }
+        DiffRequest::Nothing
+    }
+
+    fn go(&mut self, to: PagerMove) {
+        self.position.go(to, self.lines.len() as u64, self.rows);
+    }
+
+    /// The numbers of the lines with which files begin, from 1.
+    fn files(&self) -> Vec<u64> {
+        let lines = (1..).zip(&self.lines);
+        let files = lines.filter(|(_, line)| matches!(line, DiffLine::File(_)));
+        files.map(|(number, _)| number).collect()
+    }
+
+    fn next_file(&mut self) {
+        let here = self.position.first_line;
+        let next = self.files().into_iter().find(|line| *line > here);
+        self.show(next);
+    }
+
+    fn last_file(&mut self) {
+        let here = self.position.first_line;
+        let last = self.files().into_iter().rfind(|line| *line < here);
+        self.show(last);
+    }
+
+    /// Puts a line at the top, if there is enough below it.
+    fn show(&mut self, line: Option<u64>) {
+        if let Some(line) = line {
+            let by = line.cast_signed() - self.position.first_line.cast_signed();
+            self.go(PagerMove::Lines(by));
+        }
+    }
+
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        set: Option<&Changes>,
+        theme: &Theme,
+    ) {
+        self.rows = DiffView::page_rows(area);
+        let keys = set.map(deeds::keys).unwrap_or_default();
+        let view = DiffView {
+            title: &self.title,
+            subtitle: &self.command,
+            lines: &self.lines,
+            position: &self.position,
+            keys: &keys,
+            message: self.message.as_deref(),
+        };
+        view.render(area, frame.buffer_mut(), theme);
+    }
+}
+
+/// The lines of a set's diff: of the first of its files, and no more than can be read. Blocks.
+pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefused> {
+    let set = sets.show(id)?;
+    // Of so many files only those that the card counts first are compared.
+    let names = set.files.iter().filter_map(|file| file.name.bytes());
+    let path = |name| Path::new(&set.root).join(OsString::from_vec(name));
+    let paths: Vec<PathBuf> = names.filter(|_| set.more > 0).map(path).collect();
+    let mut lines = lines(&sets.diff(id, &paths)?);
+    if set.more > 0 {
+        lines.push(DiffLine::Blank);
+        lines.push(DiffLine::Note(format!(
+            "{} more files; `agent-bash changes diff {id}` shows all",
+            set.more
+        )));
+    }
+    Ok(lines)
+}
+
+fn lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
+    let mut lines = Vec::new();
+    for (at, diff) in diffs.iter().enumerate() {
+        if lines.len() >= MOST_LINES {
+            let more = diffs.len() - at;
+            lines.push(DiffLine::Blank);
+            lines.push(DiffLine::Note(format!("{more} more files are not shown")));
+            break;
+        }
+        if at > 0 {
+            lines.push(DiffLine::Blank);
+        }
+        lines.push(DiffLine::File(diff.file.clone()));
+        if let Some((before, after)) = diff.mode {
+            lines.push(DiffLine::Note(format!("mode {before:06o} → {after:06o}")));
+        }
+        let note = |text: &str| DiffLine::Note(text.to_owned());
+        match &diff.text {
+            Text::Unified(text) => add_hunks(&mut lines, text),
+            Text::Binary => lines.push(note("binary")),
+            Text::TooLarge => lines.push(note("too large to be compared")),
+            Text::Unknown => lines.push(note("its content is not kept")),
+            // A directory, or an attribute; and whatever a later version adds.
+            _ => {}
+        }
+        let is_bare = matches!(&diff.text, Text::Unified(text) if text.is_empty());
+        if is_bare && matches!(diff.file.change, Change::Created | Change::Deleted) {
+            lines.push(note("empty"));
+        }
+    }
+    lines
+}
+
+fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
+    // The names are in the heading.
+    let all: Vec<&str> = text.split('\n').collect();
+    let hunks = all.iter().position(|line| line.starts_with("@@"));
+    let Some(from) = hunks else { return };
+    let to = all.len() - usize::from(all.last() == Some(&""));
+    for (at, line) in all[from..to].iter().enumerate() {
+        if lines.len() >= MOST_LINES {
+            let more = to - from - at;
+            lines.push(DiffLine::Note(format!("… ({more} more lines)")));
+            return;
+        }
+        let mut rest = line.chars();
+        let sign = rest.next();
+        let rest = rest.as_str();
+        lines.push(match sign {
+            Some('+') => DiffLine::Added(cut(rest)),
+            Some('-') => DiffLine::Removed(cut(rest)),
+            Some('@') => DiffLine::Hunk(cut(line)),
+            Some('\\') => DiffLine::Note(cut(rest.trim_start())),
+            // Where nothing has changed, how lines end is of no interest.
+            _ => DiffLine::Context(cut(rest.strip_suffix('\r').unwrap_or(rest))),
+        });
+    }
+}
+
+/// As much of a line as is shown.
+fn cut(line: &str) -> String {
+    let Some((end, _)) = line.char_indices().nth(MOST_CHARS) else {
+        return line.to_owned();
+    };
+    let more = line[end..].chars().count();
+    format!("{} … ({more} more characters)", &line[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIFIED: &str = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n same\r\n-old\r\n---- x\n+你\n\\ No newline at end of file\n";
+
+    #[test]
+    fn hunks_are_told_apart_and_names_left_out() {
+        let mut lines = Vec::new();
+        add_hunks(&mut lines, UNIFIED);
+        let text = str::to_owned;
+        let want = [
+            DiffLine::Hunk(text("@@ -1,3 +1,3 @@")),
+            DiffLine::Context(text("same")),
+            DiffLine::Removed(text("old\r")),
+            DiffLine::Removed(text("--- x")),
+            DiffLine::Added(text("你")),
+            DiffLine::Note(text("No newline at end of file")),
+        ];
+        assert_eq!(lines, want);
+        let mut none = Vec::new();
+        add_hunks(&mut none, "");
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn no_more_is_kept_than_can_be_read() {
+        let many = format!("@@ -0,0 +1 @@\n{}", "+x\n".repeat(MOST_LINES + 10));
+        let mut lines = Vec::new();
+        add_hunks(&mut lines, &many);
+        assert_eq!(lines.len(), MOST_LINES + 1);
+        let last = DiffLine::Note("… (11 more lines)".to_owned());
+        assert_eq!(lines.last(), Some(&last));
+        let line = cut(&"é".repeat(MOST_CHARS + 5));
+        assert!(line.ends_with("é … (5 more characters)"), "{line}");
+        assert_eq!(cut("é"), "é");
+    }
+}
