@@ -121,6 +121,19 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-remote",
+        workspace: &["agent-bash-core", "agent-bash-process"],
+        third_party: &[
+            "rustix",
+            "serde",
+            "serde_json",
+            "sha2",
+            "thiserror",
+            "tokio",
+        ],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-call",
         workspace: &["agent-bash-core", "agent-bash-process"],
         third_party: &["async-trait", "rustix", "thiserror", "tokio", "tracing"],

@@ -21,6 +21,11 @@ const PROGRAMS: &[Program] = &[
         why: "what the product runs",
     },
     Program {
+        name: "busybox",
+        package: "busybox-static",
+        why: "all that a small container has",
+    },
+    Program {
         name: "cc",
         package: "gcc",
         why: "builds the bash grammar",

@@ -35,6 +35,7 @@ const LIBRARIES: &[&str] = &[
     "crates/sink/",
     "crates/changes/",
     "crates/process/",
+    "crates/remote/",
     "crates/call/",
     "crates/exec/",
     "crates/pty/",

@@ -5,6 +5,7 @@
 //!   so that all can be named and ended. It has a lifeline to the host, so that a killed host takes its commands
 //!   with it.
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
+//! - [`Transport`]: a program that carries bytes to another place, such as `ssh`.
 //! - [`BoxWatch`]: what is seen of a shell's box from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
@@ -26,6 +27,7 @@ mod secrets;
 mod shell;
 mod signal;
 pub mod supervisor;
+mod transport;
 mod unattended;
 
 pub use agent_bash_core as core;
@@ -44,6 +46,7 @@ pub use proc_fs::{
 pub use quote::quoted;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};
+pub use transport::{Carrier, Transport};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,0 +1,165 @@
+//! A program that carries bytes to another place and back, such as `ssh`: started with three pipes, and ended with
+//! everything in its process group.
+
+use agent_bash_os::ProcessHandle;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+/// A transport that was started.
+#[derive(Debug)]
+pub struct Transport {
+    /// Its stdin.
+    pub input: Sender,
+    /// Its stdout.
+    pub output: Receiver,
+    /// Its stderr.
+    pub errors: Receiver,
+    /// Its process.
+    pub carrier: Carrier,
+}
+
+/// The process of a transport. Dropping it kills its process group and reaps it.
+#[derive(Debug)]
+pub struct Carrier {
+    /// `None` once it is reaped.
+    child: Option<Child>,
+}
+
+impl Transport {
+    /// Starts `words` (a program and its arguments) in `directory`, with `env` as its complete environment, in a process
+    /// group of its own: a Ctrl-C at our terminal is for us.
+    ///
+    /// # Errors
+    /// There is no such program, or it cannot be started.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub fn start(
+        words: &[OsString],
+        env: &BTreeMap<OsString, OsString>,
+        directory: &Path,
+    ) -> io::Result<Self> {
+        let [program, arguments @ ..] = words else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is where transports are started"
+        )]
+        let mut command = Command::new(program);
+        let mut child = command
+            .args(arguments)
+            .env_clear()
+            .envs(env)
+            .current_dir(directory)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let (input, output, errors) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let carrier = Carrier { child: Some(child) };
+        let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        Ok(Self {
+            input: Sender::from_owned_fd(OwnedFd::from(input))?,
+            output: Receiver::from_owned_fd(OwnedFd::from(output))?,
+            errors: Receiver::from_owned_fd(OwnedFd::from(errors))?,
+            carrier,
+        })
+    }
+}
+
+impl Carrier {
+    /// Its pid, until it is reaped.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
+    /// Waits until it has ended, and reaps it. What it says of its end is not told: of a command at the other end it means
+    /// nothing. Cancel safe.
+    pub async fn ended(&mut self) {
+        let Some(pid) = self.pid() else { return };
+        // Not a pipe, but becomes readable like one.
+        let handle = ProcessHandle::open(pid.cast_signed())
+            .and_then(|handle| Receiver::from_owned_fd_unchecked(handle.into()));
+        match handle {
+            Ok(handle) => {
+                let _ = handle.readable().await;
+            }
+            // Where it cannot be waited for, it is killed when it is dropped.
+            Err(_) => std::future::pending().await,
+        }
+        self.end();
+    }
+
+    /// Kills and reaps what is left of it.
+    fn end(&mut self) {
+        let Some(mut child) = self.child.take() else {
+            return;
+        };
+        // It is not reaped yet, so that the group is still its own.
+        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+        if matches!(child.try_wait(), Ok(None)) {
+            let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
+            // If no thread can be started, it stays a zombie until we end.
+            let _ = thread.spawn(move || child.wait());
+        }
+    }
+}
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    fn started(script: &str) -> Transport {
+        let words = ["/bin/sh", "-c", script].map(OsString::from);
+        let env = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        Transport::start(&words, &env, Path::new("/")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn bytes_go_there_and_back_and_it_is_reaped() {
+        let mut cat = started("cat; echo done >&2; exit 3");
+        cat.input.write_all(b"over").await.unwrap();
+        drop(cat.input);
+        let (mut back, mut said) = (String::new(), String::new());
+        cat.output.read_to_string(&mut back).await.unwrap();
+        cat.errors.read_to_string(&mut said).await.unwrap();
+        assert_eq!((&*back, &*said), ("over", "done\n"));
+        cat.carrier.ended().await;
+        assert_eq!(cat.carrier.pid(), None);
+    }
+
+    #[tokio::test]
+    async fn its_group_goes_with_it() {
+        let mut transport = started("sleep 600 & echo $!; wait");
+        let mut line = [0; 32];
+        let length = transport.output.read(&mut line).await.unwrap();
+        let pid: i32 = String::from_utf8_lossy(&line[..length])
+            .trim()
+            .parse()
+            .unwrap();
+        let sleeping = ProcessHandle::open(pid).unwrap();
+        let sleeping = Receiver::from_owned_fd_unchecked(sleeping.into()).unwrap();
+        drop(transport);
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(5), sleeping.readable());
+        ended.await.expect("it still runs").unwrap();
+    }
+}

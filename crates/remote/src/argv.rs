@@ -1,0 +1,108 @@
+//! The command that leads to a target: the users' own clients, with their own configuration and credentials. Never a
+//! terminal, nothing secret: what a program is given as arguments everybody on the machine can read.
+
+use crate::target::{SCRIPT, Way};
+use std::ffi::OsString;
+
+/// The words of the command that runs `script` there by a POSIX shell, with our stdin and stdout as its.
+pub fn argv(way: &Way, script: &str) -> Vec<OsString> {
+    let words: Vec<String> = match way {
+        Way::Ssh { to, port } => {
+            let fixed = [
+                "ssh",
+                "-T",
+                "-a",
+                "-x",
+                "-e",
+                "none",
+                "-o",
+                "BatchMode=yes",
+                "-o",
+                "ClearAllForwardings=yes",
+                "-o",
+                "ServerAliveInterval=15",
+            ];
+            let port = port.map(|port| ["-p".to_owned(), port.to_string()]);
+            let mut words: Vec<String> = fixed.map(str::to_owned).into();
+            words.extend(port.into_iter().flatten());
+            // The login shell there may be any; single quotes they all have.
+            words.extend([
+                "--".to_owned(),
+                to.clone(),
+                format!("exec /bin/sh -c '{script}'"),
+            ]);
+            words
+        }
+        Way::Docker { container } => exec("docker", container, script),
+        Way::Podman { container } => exec("podman", container, script),
+        Way::Kube {
+            context,
+            namespace,
+            pod,
+            container,
+        } => {
+            let mut words: Vec<&str> = vec!["kubectl", "exec", "-i", "-q"];
+            if let Some(context) = context {
+                words.extend(["--context", context]);
+            }
+            words.extend(["-n", namespace, pod]);
+            if let Some(container) = container {
+                words.extend(["-c", container]);
+            }
+            words.extend(["--", "/bin/sh", "-c", script]);
+            words.into_iter().map(str::to_owned).collect()
+        }
+        Way::Command(words) => {
+            let put = |word: &String| match &**word {
+                SCRIPT => script.to_owned(),
+                _ => word.clone(),
+            };
+            words.iter().map(put).collect()
+        }
+    };
+    words.into_iter().map(OsString::from).collect()
+}
+
+fn exec(engine: &str, container: &str, script: &str) -> Vec<String> {
+    [engine, "exec", "-i", container, "/bin/sh", "-c", script]
+        .map(str::to_owned)
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Target;
+
+    #[test]
+    fn each_engine_gets_its_words() {
+        let ssh = "ssh -T -a -x -e none -o BatchMode=yes -o ClearAllForwardings=yes -o ServerAliveInterval=15";
+        for (target, want) in [
+            (
+                "ssh:dev@box",
+                format!("{ssh} -- dev@box exec /bin/sh -c 'S'"),
+            ),
+            (
+                "ssh:box:22",
+                format!("{ssh} -p 22 -- box exec /bin/sh -c 'S'"),
+            ),
+            ("docker:box", "docker exec -i box /bin/sh -c S".to_owned()),
+            ("podman:box", "podman exec -i box /bin/sh -c S".to_owned()),
+            (
+                "kube:ns/pod",
+                "kubectl exec -i -q -n ns pod -- /bin/sh -c S".to_owned(),
+            ),
+            (
+                "kube:ctx/ns/pod/c",
+                "kubectl exec -i -q --context ctx -n ns pod -c c -- /bin/sh -c S".to_owned(),
+            ),
+        ] {
+            let words = argv(&Target::parse(target).unwrap().way, "S");
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            assert_eq!(words.join(" "), want);
+        }
+        let words = ["nsenter", "sh", "-c", "{script}"].map(str::to_owned);
+        let words = argv(&Way::Command(words.into()), "echo {script}");
+        assert_eq!(words, ["nsenter", "sh", "-c", "echo {script}"]);
+    }
+}

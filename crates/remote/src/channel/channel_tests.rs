@@ -1,0 +1,277 @@
+//! The channel against a target that plays every trick it can.
+
+use super::*;
+use agent_bash_process::SystemClock;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, BufReader, DuplexStream, duplex, split};
+
+const QUICK: Patience = Patience {
+    ping: Duration::from_millis(50),
+    silence: Duration::from_millis(400),
+    cancelled: Duration::from_millis(300),
+};
+
+fn channel(patience: Patience) -> (Arc<Channel>, DuplexStream) {
+    let (ours, theirs) = duplex(64 * 1024);
+    let (output, input) = split(ours);
+    let clock = Arc::new(SystemClock::new());
+    let output = BufReader::new(output);
+    (
+        Arc::new(Channel::over(input, output, None, clock, patience)),
+        theirs,
+    )
+}
+
+async fn ask(channel: &Channel, cancel: &Cancel) -> (String, Result<Option<String>, Failed>) {
+    let mut text = String::new();
+    let mut live = |update: Update| {
+        text.truncate(text.len().saturating_sub(update.rewind));
+        text.push_str(&update.text);
+    };
+    let answer = channel.ask("x", &json!({"a": 1}), &mut live, cancel).await;
+    (
+        text,
+        answer.map(|data| data.map(|data| data.get().to_owned())),
+    )
+}
+
+/// The next line that comes to the target.
+async fn line(target: &mut DuplexStream) -> serde_json::Value {
+    let mut line = Vec::new();
+    loop {
+        match target.read_u8().await.unwrap() {
+            b'\n' => return serde_json::from_slice(&line).unwrap(),
+            byte => line.push(byte),
+        }
+    }
+}
+
+fn asked(channel: &Arc<Channel>) -> JoinHandle<(String, Result<Option<String>, Failed>)> {
+    let channel = Arc::clone(channel);
+    tokio::spawn(async move { ask(&channel, &Cancel::new()).await })
+}
+
+#[tokio::test]
+async fn answers_find_their_requests_in_any_order() {
+    let (channel, mut target) = channel(Patience::default());
+    let (one, two) = (asked(&channel), asked(&channel));
+    let (first, second) = (line(&mut target).await, line(&mut target).await);
+    assert_eq!((&first["type"], &first["a"]), (&json!("x"), &json!(1)));
+    for (id, data) in [(&second["id"], 2), (&first["id"], 1)] {
+        let update =
+            json!({"type": "update", "id": id, "delta": format!("out{data}"), "total_bytes": 4});
+        let answer = json!({"type": "response", "id": id, "success": true, "data": data});
+        target
+            .write_all(format!("{update}\n{answer}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+    let mut got = [one.await.unwrap(), two.await.unwrap()];
+    got.sort_by(|a, b| a.0.cmp(&b.0));
+    let want = |n: u32| (format!("out{n}"), Ok(Some(n.to_string())));
+    assert_eq!(got, [want(1), want(2)]);
+    assert_eq!(channel.closed(), None);
+}
+
+#[tokio::test]
+async fn what_does_not_belong_closes_it() {
+    let long = format!("{{\"id\": 0, \"x\": \"{}\"}}\n", "x".repeat(MAX_LINE));
+    let deep = format!("{{\"id\": 0, \"data\": {}\n", "[".repeat(100_000));
+    for (sent, why) in [
+        ("hello\n", "none of the protocol"),
+        ("{}\n", "none of the protocol"),
+        ("\n", "none of the protocol"),
+        ("[1]\n", "none of the protocol"),
+        (
+            "{\"type\": \"response\", \"success\": true}\n",
+            "none of the protocol",
+        ),
+        (
+            "{\"type\": \"response\", \"id\": 0}\n",
+            "none of the protocol",
+        ),
+        (
+            "{\"type\": \"response\", \"id\": -1, \"success\": true}\n",
+            "none of the protocol",
+        ),
+        (
+            "{\"type\": \"update\", \"id\": 0, \"delta\": 5}\n",
+            "none of the protocol",
+        ),
+        ("{\"type\": \"run\", \"id\": 0}\n", "none of the protocol"),
+        ("\u{1b}]0;x\u{7}\n", "none of the protocol"),
+        (
+            "{\"type\": \"response\", \"id\": 7, \"success\": true}\n",
+            "a request that nobody made (7)",
+        ),
+        (&long, "longer than 8 MiB"),
+        (&deep, "none of the protocol"),
+    ] {
+        let (channel, mut target) = channel(Patience::default());
+        let call = asked(&channel);
+        line(&mut target).await;
+        // It may be closed before all is written.
+        let _ = target.write_all(sent.as_bytes()).await;
+        let answer = call.await.unwrap().1;
+        let Err(Failed::Cut(reason)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(reason.contains(why), "{reason}");
+        assert_eq!(
+            ask(&channel, &Cancel::new()).await.1,
+            Err(Failed::Unsent(reason))
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_counts_once() {
+    let (channel, mut target) = channel(Patience::default());
+    let call = asked(&channel);
+    let id = line(&mut target).await["id"].clone();
+    let answer = json!({"type": "response", "id": id, "success": false, "error": "no"});
+    target
+        .write_all(format!("{answer}\n{answer}\n").as_bytes())
+        .await
+        .unwrap();
+    assert_eq!(call.await.unwrap().1, Err(Failed::Refused("no".to_owned())));
+    let mut rest = Vec::new();
+    target.read_to_end(&mut rest).await.unwrap();
+    assert!(channel.closed().unwrap().contains("nobody made"));
+}
+
+#[tokio::test]
+async fn what_was_not_written_has_not_run() {
+    let (ours, theirs) = duplex(16);
+    let (output, input) = split(ours);
+    let clock = Arc::new(SystemClock::new());
+    let channel = Channel::over(
+        input,
+        BufReader::new(output),
+        None,
+        clock,
+        Patience::default(),
+    );
+    let channel = Arc::new(channel);
+    let call = asked(&channel);
+    // Half of it is on its way.
+    tokio::task::yield_now().await;
+    drop(theirs);
+    assert!(matches!(call.await.unwrap().1, Err(Failed::Unsent(_))));
+}
+
+#[tokio::test]
+async fn silence_is_an_end_and_pings_are_not_silence() {
+    let (channel, mut target) = channel(QUICK);
+    let call = asked(&channel);
+    assert_eq!(line(&mut target).await["type"], "x");
+    for _ in 0..15 {
+        let ping = line(&mut target).await;
+        assert_eq!(ping["type"], "ping");
+        let reply = json!({"type": "response", "id": ping["id"], "success": true, "data": {}});
+        target
+            .write_all(format!("{reply}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+    assert_eq!(channel.closed(), None);
+    let Err(Failed::Cut(why)) = call.await.unwrap().1 else {
+        panic!("it was answered");
+    };
+    assert!(why.contains("nothing was heard"), "{why}");
+}
+
+#[tokio::test]
+async fn a_cancellation_goes_the_same_way_and_has_an_end() {
+    let (channel, mut target) = channel(QUICK);
+    let cancel = Cancel::new();
+    let (waiting, signal) = (Arc::clone(&channel), cancel.clone());
+    let call = tokio::spawn(async move { ask(&waiting, &signal).await });
+    let id = line(&mut target).await["id"].clone();
+    cancel.cancel();
+    let mut said = line(&mut target).await;
+    while said["type"] == "ping" {
+        said = line(&mut target).await;
+    }
+    assert_eq!((&said["type"], &said["target"]), (&json!("cancel"), &id));
+    // It lives, but does not obey.
+    let answering = tokio::spawn(async move {
+        loop {
+            let ping = line(&mut target).await;
+            let reply = json!({"type": "response", "id": ping["id"], "success": true});
+            target
+                .write_all(format!("{reply}\n").as_bytes())
+                .await
+                .unwrap();
+        }
+    });
+    let Err(Failed::Cut(why)) = call.await.unwrap().1 else {
+        panic!("it was answered");
+    };
+    assert!(why.contains("cancellation"), "{why}");
+    answering.abort();
+}
+
+#[tokio::test]
+async fn a_flood_that_nobody_reads_is_dropped_or_ends_it() {
+    let (channel, mut target) = channel(Patience::default());
+    // Asked for, and not waited for.
+    let one = channel.shared.begin("x", &json!({})).unwrap();
+    let id = line(&mut target).await["id"].clone();
+    let update =
+        json!({"type": "update", "id": id, "delta": "x".repeat(100_000), "total_bytes": 0});
+    for _ in 0..50 {
+        target
+            .write_all(format!("{update}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+    let is_read = async {
+        while channel.shared.last_heard().is_zero() {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    is_read.await;
+    let (updates, answer) = one.take();
+    assert!(answer.is_none());
+    let kept: usize = updates.iter().map(|update| update.text.len()).sum();
+    let skipped: u64 = updates.iter().map(|update| update.skipped_bytes).sum();
+    assert!(
+        kept <= 300_000 && kept as u64 + skipped == 5_000_000,
+        "{kept} {skipped}"
+    );
+
+    // Answers are not dropped.
+    let calls: Vec<_> = (0..12)
+        .map(|_| channel.shared.begin("x", &json!({})).unwrap())
+        .collect();
+    for _ in &calls {
+        let id = line(&mut target).await["id"].clone();
+        let answer =
+            json!({"type": "response", "id": id, "success": true, "data": "x".repeat(7 << 20)});
+        if target
+            .write_all(format!("{answer}\n").as_bytes())
+            .await
+            .is_err()
+        {
+            break;
+        }
+    }
+    let mut rest = Vec::new();
+    let _ = target.read_to_end(&mut rest).await;
+    assert!(channel.closed().unwrap().contains("64 MiB"));
+}
+
+#[tokio::test]
+async fn only_so_many_at_a_time() {
+    let (channel, _target) = channel(Patience::default());
+    let calls: Vec<_> = (0..256)
+        .map(|_| channel.shared.begin("x", &json!({})).unwrap())
+        .collect();
+    assert!(matches!(
+        ask(&channel, &Cancel::new()).await.1,
+        Err(Failed::Unfit(_))
+    ));
+    drop(calls);
+}

@@ -1,0 +1,90 @@
+//! A line from a target, read as what it may be and nothing else.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Longest line either way.
+pub const MAX_LINE: usize = 8 << 20;
+
+/// What has come of a call's output since the previous update.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Update {
+    /// Remove this many bytes from the end of the text so far first.
+    pub rewind: usize,
+    /// Bytes that were skipped before `text`.
+    pub skipped_bytes: u64,
+    /// Text to append.
+    pub text: String,
+}
+
+/// A line of a target.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// Output of a request.
+    Update {
+        /// Its id.
+        id: u64,
+        /// The output.
+        update: Update,
+    },
+    /// A job has ended; who wants to know asks.
+    JobEnded,
+    /// The answer to a request.
+    Answer {
+        /// Its id.
+        id: u64,
+        /// The data, or what was wrong.
+        answer: Result<Option<Box<RawValue>>, String>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    kind: Kind,
+    id: Option<u64>,
+    success: Option<bool>,
+    data: Option<Box<RawValue>>,
+    error: Option<String>,
+    delta: Option<String>,
+    rewind: Option<usize>,
+    skipped_bytes: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Response,
+    Update,
+    JobEnded,
+}
+
+impl Incoming {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is none of a target's.
+    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+        let bad = || "the target sent a line that is none of the protocol".to_owned();
+        let line: Line = serde_json::from_slice(line).map_err(|_| bad())?;
+        let id = line.id.ok_or_else(bad);
+        match line.kind {
+            Kind::JobEnded => Ok(Self::JobEnded),
+            Kind::Update => Ok(Self::Update {
+                id: id?,
+                update: Update {
+                    rewind: line.rewind.unwrap_or(0),
+                    skipped_bytes: line.skipped_bytes.unwrap_or(0),
+                    text: line.delta.ok_or_else(bad)?,
+                },
+            }),
+            Kind::Response => Ok(Self::Answer {
+                id: id?,
+                answer: match (line.success.ok_or_else(bad)?, line.error) {
+                    (true, _) => Ok(line.data),
+                    (false, error) => Err(error.unwrap_or_default()),
+                },
+            }),
+        }
+    }
+}

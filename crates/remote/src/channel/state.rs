@@ -1,0 +1,355 @@
+//! What both sides of a channel share at this end: who waits for what, what is to be written, what was read and not taken.
+
+use super::incoming::{Incoming, MAX_LINE, Update};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Requests at a time.
+const MAX_CALLS: usize = 256;
+
+/// What may lie here unread, and unwritten, each.
+const MAX_BYTES: usize = 64 << 20;
+
+/// What may lie here unread of one call's output. A slow reader gets less of it, as it does on this machine.
+const MAX_UPDATES: usize = 256 * 1024;
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failed {
+    /// The target refused it; nothing was run.
+    Refused(String),
+    /// It was cancelled before it was written: nothing of it has run.
+    Unwanted,
+    /// It could not be sent at all, and on another channel neither.
+    Unfit(String),
+    /// The channel was closed before it was written: nothing of it has run.
+    Unsent(String),
+    /// The channel was closed after it was written: it may have run.
+    Cut(String),
+}
+
+pub(super) type Answer = Result<Option<Box<RawValue>>, Failed>;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// There is something to write.
+    to_write: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    calls: BTreeMap<u64, Call>,
+    lines: VecDeque<(u64, Vec<u8>)>,
+    unwritten: usize,
+    unread: usize,
+    last_heard: Duration,
+    /// Nothing more is to be written.
+    is_finished: bool,
+    dead: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    updates: VecDeque<Update>,
+    bytes: usize,
+    answer: Option<Answer>,
+    is_written: bool,
+    /// Nobody waits any more.
+    is_forgotten: bool,
+    wake: Arc<Notify>,
+}
+
+/// A request that waits for its answer. Dropping it before that cancels the request.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    shared: Arc<Shared>,
+    id: u64,
+    wake: Arc<Notify>,
+}
+
+impl Shared {
+    pub(super) fn new(now: Duration) -> Self {
+        let state = State {
+            last_heard: now,
+            ..State::default()
+        };
+        Self {
+            state: Mutex::new(state),
+            to_write: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn dead(&self) -> Option<String> {
+        self.state().dead.clone()
+    }
+
+    /// Closes it for this reason, unless it is closed already.
+    pub(super) fn die(&self, why: &str) {
+        let mut state = self.state();
+        if state.dead.is_none() {
+            state.dead = Some(why.to_owned());
+        }
+        state.lines.clear();
+        for call in state.calls.values() {
+            call.wake.notify_one();
+        }
+        drop(state);
+        self.to_write.notify_one();
+    }
+
+    /// Nothing more is written once all that is waiting was.
+    pub(super) fn finish(&self) {
+        self.state().is_finished = true;
+        self.to_write.notify_one();
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.state().is_finished
+    }
+
+    pub(super) fn heard(&self, now: Duration) {
+        self.state().last_heard = now;
+    }
+
+    pub(super) fn last_heard(&self) -> Duration {
+        self.state().last_heard
+    }
+
+    /// Begins a request.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        kind: &str,
+        body: &impl Serialize,
+    ) -> Result<Waiting, Failed> {
+        let unfit = |error: &dyn std::fmt::Display| {
+            Failed::Unfit(format!("the request cannot be sent: {error}"))
+        };
+        let body = serde_json::to_value(body).map_err(|error| unfit(&error))?;
+        let Value::Object(mut fields) = body else {
+            return Err(unfit(&"it is no object"));
+        };
+        let mut state = self.state();
+        if let Some(why) = &state.dead {
+            return Err(Failed::Unsent(why.clone()));
+        }
+        if state.calls.len() >= MAX_CALLS {
+            return Err(Failed::Unfit(format!(
+                "{MAX_CALLS} requests to the target are in flight and no more may; wait for one of them"
+            )));
+        }
+        let id = state.next;
+        fields.insert("id".to_owned(), id.into());
+        fields.insert("type".to_owned(), kind.into());
+        let mut line = serde_json::to_vec(&fields).map_err(|error| unfit(&error))?;
+        if line.len() > MAX_LINE {
+            return Err(unfit(&format!("it is longer than {} MiB", MAX_LINE >> 20)));
+        }
+        line.push(b'\n');
+        if state.unwritten + line.len() > MAX_BYTES {
+            return Err(unfit(&"too much is waiting to be sent; wait for an answer"));
+        }
+        state.next += 1;
+        let call = Call::default();
+        let wake = Arc::clone(&call.wake);
+        state.calls.insert(id, call);
+        state.unwritten += line.len();
+        state.lines.push_back((id, line));
+        drop(state);
+        self.to_write.notify_one();
+        let shared = Arc::clone(self);
+        Ok(Waiting { shared, id, wake })
+    }
+
+    /// The next line to write; `None` once there is to be none.
+    pub(super) async fn next_line(&self) -> Option<(u64, Vec<u8>)> {
+        loop {
+            {
+                let mut state = self.state();
+                if let Some((id, line)) = state.lines.pop_front() {
+                    state.unwritten = state.unwritten.saturating_sub(line.len());
+                    return Some((id, line));
+                }
+                if state.is_finished || state.dead.is_some() {
+                    return None;
+                }
+            }
+            self.to_write.notified().await;
+        }
+    }
+
+    /// The target may have got all of this request.
+    pub(super) fn written(&self, id: u64) {
+        if let Some(call) = self.state().calls.get_mut(&id) {
+            call.is_written = true;
+        }
+    }
+
+    /// Takes a line of the target's. `Err`: it does not belong.
+    pub(super) fn take(&self, incoming: Incoming) -> Result<(), String> {
+        let mut state = self.state();
+        let state = &mut *state;
+        let (Incoming::Update { id, .. } | Incoming::Answer { id, .. }) = &incoming else {
+            return Ok(());
+        };
+        let id = *id;
+        let Some(call) = state
+            .calls
+            .get_mut(&id)
+            .filter(|call| call.answer.is_none())
+        else {
+            return Err(format!(
+                "the target answered a request that nobody made ({id})"
+            ));
+        };
+        let before = call.bytes;
+        match incoming {
+            _ if call.is_forgotten => {
+                if matches!(incoming, Incoming::Answer { .. }) {
+                    state.calls.remove(&id);
+                }
+                return Ok(());
+            }
+            Incoming::JobEnded => {}
+            Incoming::Update { update, .. } => call.push(update),
+            Incoming::Answer { answer, .. } => {
+                call.bytes += match &answer {
+                    Ok(data) => data.as_ref().map_or(0, |data| data.get().len()),
+                    Err(error) => error.len(),
+                };
+                call.answer = Some(answer.map_err(Failed::Refused));
+            }
+        }
+        call.wake.notify_one();
+        state.unread = (state.unread + call.bytes).saturating_sub(before);
+        if state.unread > MAX_BYTES {
+            return Err(format!(
+                "the target sent more than {} MiB that nobody has read",
+                MAX_BYTES >> 20
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Call {
+    /// Adds an update. Of a reader that does not keep up the oldest are dropped, and counted.
+    fn push(&mut self, update: Update) {
+        self.bytes += update.text.len();
+        self.updates.push_back(update);
+        while self.bytes > MAX_UPDATES && self.updates.len() > 1 {
+            let Some(oldest) = self.updates.pop_front() else {
+                break;
+            };
+            self.bytes = self.bytes.saturating_sub(oldest.text.len());
+            if let Some(next) = self.updates.front_mut() {
+                // What is taken back of the one that is dropped was never shown.
+                next.rewind = oldest.rewind + next.rewind.saturating_sub(oldest.text.len());
+                next.skipped_bytes += oldest.skipped_bytes + oldest.text.len() as u64;
+            }
+        }
+    }
+}
+
+impl Waiting {
+    /// Notified when there is something to take.
+    pub(super) fn wake(&self) -> Arc<Notify> {
+        Arc::clone(&self.wake)
+    }
+
+    /// What has come; the answer is taken once.
+    pub(super) fn take(&self) -> (VecDeque<Update>, Option<Answer>) {
+        let mut state = self.shared.state();
+        let state = &mut *state;
+        let Some(call) = state.calls.get_mut(&self.id) else {
+            let gone = Failed::Cut("it was answered already".to_owned());
+            return (VecDeque::new(), Some(Err(gone)));
+        };
+        let updates = std::mem::take(&mut call.updates);
+        state.unread = state.unread.saturating_sub(std::mem::take(&mut call.bytes));
+        let answer = match (call.answer.take(), &state.dead) {
+            (Some(answer), _) => answer,
+            (None, Some(why)) if call.is_written => Err(Failed::Cut(why.clone())),
+            (None, Some(why)) => Err(Failed::Unsent(why.clone())),
+            (None, None) => return (updates, None),
+        };
+        state.calls.remove(&self.id);
+        (updates, Some(answer))
+    }
+
+    /// Asks the target to end it. One that was not written yet is ended by not being written.
+    pub(super) fn cancel(&self) {
+        let mut state = self.shared.state();
+        let queued = state.lines.iter().position(|(id, _)| *id == self.id);
+        let unsent = queued.and_then(|at| state.lines.remove(at));
+        let is_unsent = unsent.is_some();
+        let bytes = unsent.map_or(0, |(_, line)| line.len());
+        state.unwritten = state.unwritten.saturating_sub(bytes);
+        if let Some(call) = state.calls.get_mut(&self.id).filter(|_| is_unsent) {
+            call.answer = Some(Err(Failed::Unwanted));
+            call.wake.notify_one();
+        }
+        drop(state);
+        if is_unsent {
+            return;
+        }
+        // Its answer says nothing that the request's own does not.
+        if let Ok(cancelling) = self
+            .shared
+            .begin("cancel", &serde_json::json!({ "target": self.id }))
+        {
+            cancelling.forget();
+        }
+    }
+
+    /// Whether its answer is there.
+    pub(super) fn is_answered(&self) -> bool {
+        let state = self.shared.state();
+        state
+            .calls
+            .get(&self.id)
+            .is_none_or(|call| call.answer.is_some())
+    }
+
+    fn forget(&self) -> bool {
+        let mut state = self.shared.state();
+        let state = &mut *state;
+        let Some(call) = state.calls.get_mut(&self.id) else {
+            return false;
+        };
+        call.is_forgotten = true;
+        call.updates.clear();
+        state.unread = state.unread.saturating_sub(std::mem::take(&mut call.bytes));
+        let is_open = call.answer.is_none();
+        if !is_open {
+            state.calls.remove(&self.id);
+        }
+        is_open
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let forgotten = |call: &Call| call.is_forgotten;
+        let is_forgotten = self
+            .shared
+            .state()
+            .calls
+            .get(&self.id)
+            .is_none_or(forgotten);
+        if !is_forgotten && self.forget() {
+            self.cancel();
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The way to a target: starts the transport, has the script run, uploads our program where it is missing, and ends where
+//! that program has its stdin and stdout.
+
+use crate::argv::argv;
+use crate::error::{NotReached, Obstacle};
+use crate::said::Said;
+use crate::script::{script, word};
+use crate::{Program, Target};
+use agent_bash_core::{Clock, visible};
+use agent_bash_process::{Carrier, Transport};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::task::JoinHandle;
+
+/// How long it may take until the target answers.
+pub const CONNECT: Duration = Duration::from_secs(30);
+
+/// How long an upload may take.
+pub const UPLOAD: Duration = Duration::from_secs(120);
+
+/// How much may come before the target answers: what is printed to whoever logs in.
+pub const BANNER: usize = 64 * 1024;
+
+/// How long a transport that has failed may take to say why.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Longest line of the script.
+const LINE: u64 = 4096;
+
+/// What the way needs of this machine.
+#[derive(Debug, Clone)]
+pub struct Here {
+    /// The environment of transports: ssh finds its agent in it, kubectl its configuration.
+    pub env: Arc<BTreeMap<OsString, OsString>>,
+    /// Their directory.
+    pub cwd: PathBuf,
+    /// Used for every wait.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A target on which our program was started.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// To its stdin.
+    pub(crate) input: Sender,
+    /// From its stdout.
+    pub(crate) output: BufReader<Receiver>,
+    /// What the transport says beside it.
+    pub(crate) said: Said,
+    /// Who reads that.
+    pub(crate) reading: JoinHandle<()>,
+    /// The transport.
+    pub(crate) carrier: Carrier,
+    /// Whether the program was uploaded for it.
+    pub(crate) uploaded: bool,
+}
+
+/// Gets there.
+///
+/// # Errors
+/// [`NotReached`]. Nothing is left then, at this end.
+pub(crate) async fn dial(
+    target: &Target,
+    program: &Program,
+    here: &Here,
+) -> Result<Line, NotReached> {
+    let not_reached = |what, said| NotReached {
+        target: target.name.clone(),
+        what,
+        said,
+    };
+    let nonce =
+        nonce().map_err(|error| not_reached(Obstacle::Here(error.to_string()), String::new()))?;
+    let words = argv(&target.way, &script(target, program, &nonce));
+    let transport = Transport::start(&words, &here.env, &here.cwd).map_err(|error| {
+        let program = words
+            .first()
+            .map(|word| word.to_string_lossy().into_owned());
+        let program = program.unwrap_or_default();
+        let reason = error.to_string();
+        not_reached(Obstacle::NoTransport { program, reason }, String::new())
+    })?;
+    let said = Said::default();
+    let mut line = Line {
+        input: transport.input,
+        output: BufReader::new(transport.output),
+        reading: tokio::spawn(said.clone().read(transport.errors)),
+        said,
+        carrier: transport.carrier,
+        uploaded: false,
+    };
+    let Err(what) = line.boot(program, &nonce, here).await else {
+        return Ok(line);
+    };
+    // Its reason may still be on its way.
+    drop(line.input);
+    let last = async {
+        line.carrier.ended().await;
+        let _ = line.reading.await;
+    };
+    tokio::select! {
+        biased;
+        () = last => {}
+        () = here.clock.sleep(LAST_WORDS) => {}
+    }
+    Err(not_reached(what, line.said.text()))
+}
+
+/// What the script must say first, so that nobody else does.
+fn nonce() -> io::Result<String> {
+    let mut bytes = [0u8; 16];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        filled +=
+            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
+    }
+    let mut text = String::with_capacity(32);
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+impl Line {
+    /// Follows the script until it becomes our program.
+    async fn boot(&mut self, program: &Program, nonce: &str, here: &Here) -> Result<(), Obstacle> {
+        let Self { input, output, .. } = self;
+        let first = answer(output, nonce);
+        let first = within(here, CONNECT, Obstacle::Silent(CONNECT), first).await?;
+        if first == word::RUN {
+            return Ok(());
+        }
+        if first != word::NEED {
+            return Err(obstacle(&first, program));
+        }
+        self.uploaded = true;
+        within(here, UPLOAD, Obstacle::SlowUpload(UPLOAD), async {
+            // If it stops reading, it says why.
+            let (sent, answer) = tokio::join!(upload(input, program), answer(output, nonce));
+            match (&*answer?, sent) {
+                (word::RUN, Ok(())) => Ok(()),
+                (word::RUN, Err(error)) => Err(Obstacle::Program(error.to_string())),
+                (other, _) => Err(obstacle(other, program)),
+            }
+        })
+        .await
+    }
+}
+
+async fn within<T>(
+    here: &Here,
+    limit: Duration,
+    late: Obstacle,
+    work: impl Future<Output = Result<T, Obstacle>>,
+) -> Result<T, Obstacle> {
+    tokio::select! {
+        biased;
+        done = work => done,
+        () = here.clock.sleep(limit) => Err(late),
+    }
+}
+
+/// What the script says next: the rest of the line behind the nonce. Anything before it is somebody else's.
+async fn answer(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String, Obstacle> {
+    let mut seen = Vec::new();
+    while !seen.ends_with(nonce.as_bytes()) {
+        if seen.len() > BANNER {
+            return Err(Obstacle::Chatter(BANNER));
+        }
+        match output.read_u8().await {
+            Ok(byte) => seen.push(byte),
+            Err(_) => return Err(Obstacle::Ended),
+        }
+    }
+    let mut line = Vec::new();
+    let read = output.take(LINE).read_until(b'\n', &mut line).await;
+    if read.is_err() || !line.ends_with(b"\n") {
+        return Err(Obstacle::Ended);
+    }
+    Ok(String::from_utf8_lossy(&line).trim().to_owned())
+}
+
+async fn upload(input: &mut Sender, program: &Program) -> io::Result<()> {
+    let mut file = File::open(program.path())?.take(program.length());
+    let mut piece = vec![0; 256 * 1024];
+    loop {
+        // From the page cache: it was read a moment ago for its hash.
+        let length = file.read(&mut piece)?;
+        if length == 0 {
+            return Ok(());
+        }
+        input.write_all(&piece[..length]).await?;
+    }
+}
+
+/// What the script's word for a failure means.
+fn obstacle(said: &str, program: &Program) -> Obstacle {
+    let (word, rest) = said.split_once(' ').unwrap_or((said, ""));
+    let rest = visible::one_line(rest).into_owned();
+    match word {
+        word::MACHINE => Obstacle::Machine {
+            there: rest,
+            ours: program.machine().to_owned(),
+        },
+        word::NOWHERE => Obstacle::Nowhere,
+        word::MISSING => Obstacle::Missing,
+        word::UNWRITTEN => Obstacle::Unwritten(rest),
+        word::SHORT => Obstacle::Short {
+            came: rest,
+            length: program.length(),
+        },
+        word::DAMAGED => Obstacle::Damaged,
+        _ => Obstacle::Strange(visible::one_line(said).into_owned()),
+    }
+}

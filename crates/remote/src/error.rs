@@ -1,0 +1,105 @@
+//! Why a target could not be reached.
+
+use std::time::Duration;
+
+/// A target was not reached; nothing has run there but the script that looks for our program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the target `{target}` was not reached: {what}{}", lines(said))]
+pub struct NotReached {
+    /// Its name.
+    pub target: String,
+    /// What happened.
+    pub what: Obstacle,
+    /// The last that the transport said, harmless to a terminal.
+    pub said: String,
+}
+
+/// What was in the way to a target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// The transport's program cannot be started.
+    #[error("`{program}` could not be started ({reason}); install it, or name another transport")]
+    NoTransport {
+        /// Its name.
+        program: String,
+        /// The system's error.
+        reason: String,
+    },
+    /// It has ended before anything was heard.
+    #[error("the connection ended before the target answered")]
+    Ended,
+    /// Nothing came, or the rest did not.
+    #[error("it did not answer within {} s", .0.as_secs())]
+    Silent(Duration),
+    /// What came was not ours.
+    #[error("it printed {} KiB before it answered; nothing that logs in there may print so much", .0 / 1024)]
+    Chatter(usize),
+    /// The script said something that it does not say.
+    #[error("it answered `{0}`, which our script does not say")]
+    Strange(String),
+    /// Our program is not for that machine.
+    #[error(
+        "it is a `{there}` machine, and the program to upload is for `{ours}`; name one for it in `targets.program`"
+    )]
+    Machine {
+        /// As `uname -m` says there.
+        there: String,
+        /// What ours is for.
+        ours: String,
+    },
+    /// There is no place for our program.
+    #[error(
+        "it has no directory of this user's from which a program runs (noexec, read-only, or without a home); name one as \
+         `directory`"
+    )]
+    Nowhere,
+    /// It is not there, and not to be uploaded.
+    #[error("our program is not there, and `install` is off")]
+    Missing,
+    /// Our program could not be written.
+    #[error("our program could not be written into `{0}`: is the disk full?")]
+    Unwritten(String),
+    /// Our program did not come there whole.
+    #[error(
+        "{came} of our program's {length} bytes came there: the connection was cut, or the disk is full"
+    )]
+    Short {
+        /// Bytes that came.
+        came: String,
+        /// Bytes that it has.
+        length: u64,
+    },
+    /// Our program is another one there.
+    #[error("our program came there with another hash than it has here")]
+    Damaged,
+    /// It took too long to write.
+    #[error("our program could not be uploaded within {} s", .0.as_secs())]
+    SlowUpload(Duration),
+    /// Our program has ended before it answered.
+    #[error("our program did not start there{}", if *is_static { "" } else {
+        "; it needs the libc that this machine has: upload one that is linked statically"
+    })]
+    NotStarted {
+        /// Whether it brings its own libc.
+        is_static: bool,
+    },
+    /// It answered, but cannot do what is needed.
+    #[error("{0}")]
+    Unfit(String),
+    /// The program to upload cannot be read here.
+    #[error("{0}")]
+    Program(String),
+    /// Something that is needed on the way failed here.
+    #[error("{0}")]
+    Here(String),
+}
+
+/// Text on lines of its own.
+fn lines(said: &str) -> String {
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!("\n{said}")
+    }
+}

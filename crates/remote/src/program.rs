@@ -1,0 +1,195 @@
+//! The program that is uploaded: which machine it is for, whether it brings its own libc, and the hash that it is known by.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A program of ours, as a file here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    path: PathBuf,
+    hash: String,
+    length: u64,
+    machine: String,
+    is_static: bool,
+}
+
+/// Why a file is not one.
+#[derive(Debug, thiserror::Error)]
+#[error("the program to upload, {}: {reason}", path.display())]
+pub struct ProgramError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Program {
+    /// Reads it through to know its hash. Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no program for Linux.
+    pub fn read(path: &Path) -> Result<Self, ProgramError> {
+        let failed = |reason: String| ProgramError {
+            path: path.to_owned(),
+            reason,
+        };
+        let mut file = File::open(path).map_err(|error| failed(error.to_string()))?;
+        let mut read = || -> io::Result<Option<Self>> {
+            let Some((machine, is_static)) = read_header(&mut file)? else {
+                return Ok(None);
+            };
+            file.seek(SeekFrom::Start(0))?;
+            let mut digest = Sha256::new();
+            let mut length = 0;
+            let mut piece = vec![0; 256 * 1024];
+            loop {
+                let read = file.read(&mut piece)?;
+                if read == 0 {
+                    break;
+                }
+                digest.update(&piece[..read]);
+                length += read as u64;
+            }
+            let mut hash = String::with_capacity(64);
+            for byte in digest.finalize() {
+                // Writing to a String cannot fail.
+                let _ = write!(hash, "{byte:02x}");
+            }
+            Ok(Some(Self {
+                path: path.to_owned(),
+                hash,
+                length,
+                machine: machine.to_owned(),
+                is_static,
+            }))
+        };
+        match read() {
+            Ok(Some(program)) => Ok(program),
+            Ok(None) => Err(failed("not a 64-bit program for Linux".to_owned())),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// SHA-256 of it, in hexadecimal digits.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// Its length in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The machine that it is for, as `uname -m` says there.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
+    /// Whether it needs nothing of the machine but its kernel.
+    pub fn is_static(&self) -> bool {
+        self.is_static
+    }
+
+    /// The same, said to have another hash: what a target must notice.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_hash(mut self, hash: &str) -> Self {
+        hash.clone_into(&mut self.hash);
+        self
+    }
+}
+
+/// Offsets in the header of a 64-bit ELF file, and what stands there.
+const HEADER: usize = 64;
+const MACHINES: [(u16, &str); 5] = [
+    (0x3e, "x86_64"),
+    (0xb7, "aarch64"),
+    (0xf3, "riscv64"),
+    (0x15, "ppc64le"),
+    (0x16, "s390x"),
+];
+const INTERPRETER: u32 = 3;
+
+/// The machine, and whether no loader is named; `None` if it is no ELF file that we know.
+fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str, bool)>> {
+    let mut header = [0; HEADER];
+    match file.read_exact(&mut header) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
+    }
+    // 64 bits; the byte order is ours.
+    if !header.starts_with(b"\x7fELF\x02") {
+        return Ok(None);
+    }
+    let two = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
+    let machine = MACHINES.iter().find(|(number, _)| *number == two(18));
+    let Some((_, machine)) = machine else {
+        return Ok(None);
+    };
+    let mut offset = [0; 8];
+    offset.copy_from_slice(&header[32..40]);
+    let (size, count) = (usize::from(two(54)), usize::from(two(56)));
+    file.seek(SeekFrom::Start(u64::from_ne_bytes(offset)))?;
+    let mut entries = vec![0; size * count];
+    file.read_exact(&mut entries)?;
+    let names_a_loader = entries.chunks(size.max(4)).any(|entry| {
+        let kind = entry.first_chunk::<4>();
+        kind.is_some_and(|kind| u32::from_ne_bytes(*kind) == INTERPRETER)
+    });
+    Ok(Some((machine, !names_a_loader)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_hash_and_machine() {
+        let program = Program::read(Path::new("/proc/self/exe")).unwrap();
+        assert_eq!(program.machine(), std::env::consts::ARCH);
+        assert_eq!(program.hash().len(), 64);
+        assert_eq!(
+            program.length(),
+            std::fs::metadata("/proc/self/exe").unwrap().len()
+        );
+        assert!(
+            !program.is_static(),
+            "cargo links tests with the system's libc"
+        );
+    }
+
+    #[test]
+    fn the_hash_is_what_sha256sum_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("program");
+        let mut header = vec![0u8; HEADER];
+        header[..5].copy_from_slice(b"\x7fELF\x02");
+        header[18..20].copy_from_slice(&0x3eu16.to_ne_bytes());
+        std::fs::write(&path, &header).unwrap();
+        let program = Program::read(&path).unwrap();
+        assert!(program.is_static());
+        assert_eq!(
+            program.hash(),
+            "63a0e795182659aff87b2b89bc7bafef98da9858d79d9016609676bfb88dd2cf"
+        );
+    }
+
+    #[test]
+    fn what_is_no_program_is_not_uploaded() {
+        for text in ["", "#!/bin/sh\n", "\u{7f}ELF"] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("script");
+            std::fs::write(&path, text).unwrap();
+            assert!(Program::read(&path).is_err(), "{text:?}");
+        }
+        assert!(Program::read(Path::new("/nonexistent")).is_err());
+    }
+}

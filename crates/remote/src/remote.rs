@@ -1,0 +1,248 @@
+//! A target that is kept in reach: dialled when it is first needed, and once more when the channel was closed before a
+//! request was on its way.
+
+use crate::channel::{Channel, Failed, Patience, Update};
+use crate::dial::{CONNECT, Here, LAST_WORDS, dial};
+use crate::error::{NotReached, Obstacle};
+use crate::said::Said;
+use crate::{Program, Target};
+use agent_bash_core::Cancel;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OnceCell};
+
+/// The program that is uploaded, read once for all targets of a host.
+#[derive(Debug)]
+pub struct Uploads {
+    path: PathBuf,
+    program: OnceCell<Program>,
+}
+
+impl Uploads {
+    /// Of the program in this file.
+    pub fn of(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            program: OnceCell::new(),
+        }
+    }
+
+    /// Of one that was read already.
+    pub fn of_program(program: Program) -> Self {
+        Self {
+            path: program.path().to_owned(),
+            program: OnceCell::new_with(Some(program)),
+        }
+    }
+
+    async fn program(&self) -> Result<&Program, Obstacle> {
+        let read = self.program.get_or_try_init(async || {
+            let path = self.path.clone();
+            let read = tokio::task::spawn_blocking(move || Program::read(&path));
+            let read = read.await.map_err(|error| error.to_string())?;
+            read.map_err(|error| error.to_string())
+        });
+        read.await.map_err(Obstacle::Program)
+    }
+}
+
+/// A target, and the channel to it while there is one.
+#[derive(Debug)]
+pub struct Remote {
+    target: Target,
+    uploads: Arc<Uploads>,
+    here: Here,
+    /// What is said to it first.
+    hello: Value,
+    patience: Patience,
+    connection: Mutex<Option<Arc<Connection>>>,
+}
+
+/// A channel on which the target has answered.
+#[derive(Debug)]
+pub struct Connection {
+    channel: Channel,
+    said: Said,
+    /// What it answered.
+    pub answer: Box<RawValue>,
+    /// Whether our program was uploaded for it.
+    pub uploaded: bool,
+}
+
+/// Why a request to a target has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// Nothing of it has run: there is no way to it.
+    #[error(transparent)]
+    NotReached(#[from] NotReached),
+    /// Nothing of it has run: the target, or this end, refused it.
+    #[error("{0}")]
+    Refused(String),
+    /// Nothing of it has run: it was cancelled before it was sent.
+    #[error("cancelled before it was sent")]
+    Cancelled,
+    /// It was sent, and may have run.
+    #[error("{0}")]
+    Cut(String),
+}
+
+impl Remote {
+    /// The target; nothing is started yet. `hello` is an object with what is said to our program there first.
+    pub fn new(target: Target, uploads: Arc<Uploads>, here: Here, hello: Value) -> Self {
+        Self {
+            target,
+            uploads,
+            here,
+            hello,
+            patience: Patience::default(),
+            connection: Mutex::new(None),
+        }
+    }
+
+    /// With this patience instead of the usual one.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The target.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The channel to it; dials if there is none.
+    ///
+    /// # Errors
+    /// [`NotReached`].
+    pub async fn connected(&self) -> Result<Arc<Connection>, NotReached> {
+        // Whoever comes meanwhile waits for the same one.
+        let mut connection = self.connection.lock().await;
+        if let Some(open) = connection
+            .as_ref()
+            .filter(|open| open.channel.closed().is_none())
+        {
+            return Ok(Arc::clone(open));
+        }
+        *connection = None;
+        let dialled = Arc::new(self.dial().await?);
+        *connection = Some(Arc::clone(&dialled));
+        Ok(dialled)
+    }
+
+    async fn dial(&self) -> Result<Connection, NotReached> {
+        let not_reached = |what, said| NotReached {
+            target: self.target.name.clone(),
+            what,
+            said,
+        };
+        let program = self.uploads.program().await;
+        let program = program.map_err(|what| not_reached(what, String::new()))?;
+        let line = dial(&self.target, program, &self.here).await?;
+        let (said, reading, uploaded) = (line.said, line.reading, line.uploaded);
+        let clock = Arc::clone(&self.here.clock);
+        let channel = Channel::over(
+            line.input,
+            line.output,
+            Some(line.carrier),
+            clock,
+            self.patience,
+        );
+        let (nothing, mut unheard) = (Cancel::new(), |_| {});
+        let hello = channel.ask("hello", &self.hello, &mut unheard, &nothing);
+        let answer = tokio::select! {
+            biased;
+            answer = hello => answer,
+            () = self.here.clock.sleep(CONNECT) => Err(Failed::Cut(Obstacle::Silent(CONNECT).to_string())),
+        };
+        let what = match answer {
+            Ok(Some(answer)) => {
+                return Ok(Connection {
+                    channel,
+                    said,
+                    answer,
+                    uploaded,
+                });
+            }
+            Ok(None) => Obstacle::Unfit("it answered nothing".to_owned()),
+            Err(Failed::Refused(why) | Failed::Unfit(why)) => {
+                Obstacle::Unfit(agent_bash_core::visible::shown(&why).into_owned())
+            }
+            Err(Failed::Unsent(_) | Failed::Cut(_) | Failed::Unwanted) => Obstacle::NotStarted {
+                is_static: program.is_static(),
+            },
+        };
+        drop(channel);
+        tokio::select! {
+            biased;
+            _ = reading => {}
+            () = self.here.clock.sleep(LAST_WORDS) => {}
+        }
+        Err(not_reached(what, said.text()))
+    }
+
+    /// As [`Channel::ask`], on a channel that is dialled if there is none, and once more if it was closed before the request
+    /// was written.
+    ///
+    /// # Errors
+    /// [`AskError`].
+    pub async fn ask(
+        &self,
+        kind: &str,
+        body: &(impl Serialize + Sync),
+        live: &mut (dyn FnMut(Update) + Send),
+        cancel: &Cancel,
+    ) -> Result<Option<Box<RawValue>>, AskError> {
+        let mut is_second = false;
+        loop {
+            let connection = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(AskError::Cancelled),
+                connection = self.connected() => connection?,
+            };
+            return match connection.channel.ask(kind, body, live, cancel).await {
+                Ok(data) => Ok(data),
+                Err(Failed::Unsent(_)) if !is_second => {
+                    is_second = true;
+                    continue;
+                }
+                Err(Failed::Unsent(why)) => Err(NotReached {
+                    target: self.target.name.clone(),
+                    what: Obstacle::Unfit(why),
+                    said: connection.said.text(),
+                }
+                .into()),
+                Err(Failed::Unwanted) => Err(AskError::Cancelled),
+                Err(Failed::Refused(why)) => Err(AskError::Refused(
+                    agent_bash_core::visible::shown(&why).into_owned(),
+                )),
+                Err(Failed::Unfit(why)) => Err(AskError::Refused(why)),
+                Err(Failed::Cut(why)) => Err(AskError::Cut(with_reason(why, &connection.said))),
+            };
+        }
+    }
+
+    /// Ends the channel in order, within `limit`: what runs there is cancelled, jobs live on.
+    pub async fn close(&self, limit: Duration) {
+        let Some(connection) = self.connection.lock().await.take() else {
+            return;
+        };
+        // Whoever else has it still waits for an answer, and drops it then.
+        if let Ok(connection) = Arc::try_unwrap(connection) {
+            connection.channel.close(limit).await;
+        }
+    }
+}
+
+/// Why a channel was closed, with the last that its transport said of it.
+fn with_reason(why: String, said: &Said) -> String {
+    match said.text().lines().last() {
+        Some(last) => format!("{why} ({last})"),
+        None => why,
+    }
+}

@@ -1,0 +1,101 @@
+//! The script that is run at a target first: it looks for our program, takes it where it is missing, and becomes it.
+//!
+//! POSIX's shell and few programs: `dash`, busybox and `bash` read it alike. It goes through the login shell of an ssh
+//! server in single quotes, so that it must have no single quote, backslash, exclamation mark or newline in it.
+
+use crate::{Program, Target};
+
+/// What the script says, each on a line behind the nonce.
+pub(crate) mod word {
+    /// It becomes the program now.
+    pub(crate) const RUN: &str = "run";
+    /// It waits for the program.
+    pub(crate) const NEED: &str = "need";
+    /// The program is missing and not to be uploaded.
+    pub(crate) const MISSING: &str = "missing";
+    /// The machine is another one.
+    pub(crate) const MACHINE: &str = "machine";
+    /// There is no directory from which a program runs.
+    pub(crate) const NOWHERE: &str = "nowhere";
+    /// It could not be written there.
+    pub(crate) const UNWRITTEN: &str = "unwritten";
+    /// That many bytes came.
+    pub(crate) const SHORT: &str = "short";
+    /// Others than ours came.
+    pub(crate) const DAMAGED: &str = "damaged";
+}
+
+/// The name of the program at a target, in front of its hash.
+const NAME: &str = "agent-bash-";
+
+/// The script. What it says begins with `nonce`, which is in it in two parts: a server that shows what it is asked to run
+/// says nothing that we would take for the script's words.
+pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String {
+    let (first, second) = nonce.split_at(nonce.len() / 2);
+    let directories = match target.directory.as_deref() {
+        Some(directory) => match directory.strip_prefix("~/") {
+            Some(rest) => format!("\"$HOME/{rest}\""),
+            None => format!("\"{directory}\""),
+        },
+        None => {
+            r#""${HOME:+$HOME/.cache/agent-bash}" "/var/tmp/agent-bash-$u" "/tmp/agent-bash-$u""#
+                .to_owned()
+        }
+    };
+    let install = u8::from(target.install);
+    let (hash, length, machine) = (program.hash(), program.length(), program.machine());
+    let lines = [
+        format!("n={first}; n=${{n}}{second}; h={hash}; s={length}; u=$(id -u); umask 077"),
+        r#"say() { echo "$n $*"; }"#.to_owned(),
+        r#"no() { say "$@"; exit 1; }"#.to_owned(),
+        // A directory of ours alone: in one of another user's, that user says what runs.
+        r#"own() { [ -n "$1" ] && [ -d "$1" ] && [ -O "$1" ] && { [ -L "$1" ] && return 1; return 0; }; }"#.to_owned(),
+        format!("m=$(uname -m); [ \"$m\" = {machine} ] || no {} \"$m\"", word::MACHINE),
+        format!("set -- {directories}"),
+        format!(
+            r#"for d in "$@"; do f=$d/{NAME}$h; own "$d" && [ -x "$f" ] && {{ say {}; exec "$f" rpc --worker; exit 1; }}; done"#,
+            word::RUN
+        ),
+        format!("[ {install} = 1 ] || no {}", word::MISSING),
+        // What runs is found by running something.
+        r#"for d in "$@" -; do [ "$d" = - ] && break; [ -n "$d" ] || continue; [ -d "$d" ] || mkdir -p "$d"; own "$d" && chmod 700 "$d" || continue; t=$d/.try-$$; echo : > "$t" && chmod 700 "$t" && "$t"; r=$?; rm -f "$t"; [ $r = 0 ] && break; done"#.to_owned(),
+        format!("[ \"$d\" = - ] && no {}", word::NOWHERE),
+        format!("f=$d/{NAME}$h; t=$d/.new-$$; say {}", word::NEED),
+        format!(
+            r#"head -c $s > "$t" || {{ rm -f "$t"; no {} "$d"; }}"#,
+            word::UNWRITTEN
+        ),
+        format!(
+            r#"k=$(wc -c < "$t"); [ "$k" -eq $s ] || {{ rm -f "$t"; no {} "$k"; }}"#,
+            word::SHORT
+        ),
+        format!(
+            r#"if command -v sha256sum > /dev/null; then k=$(sha256sum < "$t"); [ "${{k%% *}}" = $h ] || {{ rm -f "$t"; no {}; }}; fi"#,
+            word::DAMAGED
+        ),
+        format!(
+            r#"chmod 700 "$t" && mv -f "$t" "$f" || {{ rm -f "$t"; no {} "$d"; }}"#,
+            word::UNWRITTEN
+        ),
+        format!(r#"say {}; exec "$f" rpc --worker"#, word::RUN),
+    ];
+    lines.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn any_login_shell_hands_it_on_as_it_is() {
+        let program = Program::read(Path::new("/proc/self/exe")).unwrap();
+        let mut target = Target::parse("ssh:box").unwrap();
+        for directory in [None, Some("/opt/x"), Some("~/x")] {
+            target.directory = directory.map(str::to_owned);
+            let script = script(&target, &program, "0123456789abcdef");
+            assert!(!script.contains(['\'', '\\', '!', '\n']), "{script}");
+            assert!(!script.contains("0123456789abcdef"), "{script}");
+        }
+    }
+}

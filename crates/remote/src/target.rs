@@ -1,0 +1,363 @@
+//! Where commands run: the names of targets, read and checked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// How long a target waits for a host of which it hears nothing.
+pub const LEASE: Duration = Duration::from_secs(60);
+
+/// What leads to a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Way {
+    /// OpenSSH's client.
+    Ssh {
+        /// Host, or `user@host`, as ssh and its configuration know it.
+        to: String,
+        /// Port; otherwise the configuration's.
+        port: Option<u16>,
+    },
+    /// `docker exec`.
+    Docker {
+        /// Name or id of the container.
+        container: String,
+    },
+    /// `podman exec`.
+    Podman {
+        /// Name or id of the container.
+        container: String,
+    },
+    /// `kubectl exec`.
+    Kube {
+        /// Context of its configuration; otherwise the current one.
+        context: Option<String>,
+        /// Namespace.
+        namespace: String,
+        /// Pod.
+        pod: String,
+        /// Container; otherwise the pod's default.
+        container: Option<String>,
+    },
+    /// Any program; the word `{script}` stands for the script that it is to have run by `/bin/sh -c`.
+    Command(Vec<String>),
+}
+
+/// A target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Target {
+    /// As the user calls it.
+    pub name: String,
+    /// What leads there.
+    pub way: Way,
+    /// Directory of calls; otherwise the home there.
+    pub cwd: Option<String>,
+    /// Variables of commands there.
+    pub env: BTreeMap<String, String>,
+    /// Directory for our program; otherwise the first of several from which a program runs.
+    pub directory: Option<String>,
+    /// How long it waits for a host of which it hears nothing.
+    pub lease: Duration,
+    /// Upload our program where it is missing.
+    pub install: bool,
+}
+
+/// Why a name leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// A part of it is no name.
+    #[error(
+        "`{part}` in the target `{target}` is no name: letters, digits and `_.@:-`, with a letter or digit in front"
+    )]
+    BadName {
+        /// The whole name.
+        target: String,
+        /// The part.
+        part: String,
+    },
+    /// It has no way.
+    #[error(
+        "no target `{0}`: name one of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or \
+         kube:[context/]namespace/pod[/container]"
+    )]
+    Unknown(String),
+    /// The port is no number.
+    #[error("`{port}` in the target `{target}` is no port")]
+    BadPort {
+        /// The whole name.
+        target: String,
+        /// The port.
+        port: String,
+    },
+    /// A pod without a namespace, or too many parts.
+    #[error(
+        "`{0}` is no pod: kube:namespace/pod, kube:namespace/pod/container, kube:context/namespace/pod/ or \
+         kube:context/namespace/pod/container"
+    )]
+    BadPod(String),
+    /// Nothing would be run.
+    #[error(
+        "the command of the target `{0}` has no word `{{script}}`, which stands for what it is to run"
+    )]
+    NoScript(String),
+    /// The directory could not be written into the script.
+    #[error(
+        "`{0}` is no directory for our program on a target: an absolute path, or one below `~/`, of letters, digits and \
+         `/_.@:+-`"
+    )]
+    BadDirectory(String),
+}
+
+impl Target {
+    /// The target of a name with a way in front: `ssh:`, `docker:`, `podman:`, `kube:`.
+    ///
+    /// # Errors
+    /// [`TargetError`].
+    pub fn parse(name: &str) -> Result<Self, TargetError> {
+        let unknown = || TargetError::Unknown(name.to_owned());
+        let (kind, to) = name.split_once(':').ok_or_else(unknown)?;
+        Ok(Self::new(name, Way::parse(name, kind, to)?))
+    }
+
+    /// A target with nothing set: as the settings' `[targets.NAME]` begins.
+    pub fn new(name: impl Into<String>, way: Way) -> Self {
+        Self {
+            name: name.into(),
+            way,
+            cwd: None,
+            env: BTreeMap::new(),
+            directory: None,
+            lease: LEASE,
+            install: true,
+        }
+    }
+
+    /// What it would be refused for.
+    ///
+    /// # Errors
+    /// [`TargetError::BadDirectory`], [`TargetError::NoScript`].
+    pub fn check(&self) -> Result<(), TargetError> {
+        if let Some(directory) = &self.directory
+            && !is_plain_path(directory)
+        {
+            return Err(TargetError::BadDirectory(directory.clone()));
+        }
+        match &self.way {
+            Way::Command(words) if !words.iter().skip(1).any(|word| word == SCRIPT) => {
+                Err(TargetError::NoScript(self.name.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Stands for the script in a command.
+pub(crate) const SCRIPT: &str = "{script}";
+
+impl Way {
+    /// The way `kind` to `to`; `target` is what the user wrote.
+    ///
+    /// # Errors
+    /// [`TargetError`].
+    pub fn parse(target: &str, kind: &str, to: &str) -> Result<Self, TargetError> {
+        let checked = |part: &str| {
+            if is_name(part) {
+                return Ok(part.to_owned());
+            }
+            let (target, part) = (target.to_owned(), part.to_owned());
+            Err(TargetError::BadName { target, part })
+        };
+        match kind {
+            "ssh" => {
+                let (to, port) = match to.rsplit_once(':') {
+                    Some((to, port)) => (to, Some(port)),
+                    None => (to, None),
+                };
+                let bad_port = |port: &str| {
+                    let (target, port) = (target.to_owned(), port.to_owned());
+                    TargetError::BadPort { target, port }
+                };
+                let port = port.map(|port| match port.parse::<u16>() {
+                    Ok(number) if number > 0 => Ok(number),
+                    _ => Err(bad_port(port)),
+                });
+                // A host behind `user@` must be no option either.
+                to.split('@').try_for_each(|part| checked(part).map(drop))?;
+                Ok(Self::Ssh {
+                    to: checked(to)?,
+                    port: port.transpose()?,
+                })
+            }
+            "docker" => Ok(Self::Docker {
+                container: checked(to)?,
+            }),
+            "podman" => Ok(Self::Podman {
+                container: checked(to)?,
+            }),
+            "kube" => {
+                let parts: Vec<&str> = to.split('/').collect();
+                let (context, namespace, pod, container) = match parts[..] {
+                    [namespace, pod] => (None, namespace, pod, None),
+                    [namespace, pod, container] => (None, namespace, pod, Some(container)),
+                    [context, namespace, pod, ""] => (Some(context), namespace, pod, None),
+                    [context, namespace, pod, container] => {
+                        (Some(context), namespace, pod, Some(container))
+                    }
+                    _ => return Err(TargetError::BadPod(target.to_owned())),
+                };
+                Ok(Self::Kube {
+                    context: context.map(checked).transpose()?,
+                    namespace: checked(namespace)?,
+                    pod: checked(pod)?,
+                    container: container.map(checked).transpose()?,
+                })
+            }
+            _ => Err(TargetError::Unknown(target.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Whether no program can take it for an option, and no shell for anything but a word.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_.@:-".contains(c))
+}
+
+fn is_plain_path(text: &str) -> bool {
+    (text.starts_with('/') || text.starts_with("~/"))
+        && text
+            .strip_prefix('~')
+            .unwrap_or(text)
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "/_.@:+-".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read() {
+        let ssh = |to: &str, port| Way::Ssh {
+            to: to.to_owned(),
+            port,
+        };
+        let kube = |context: Option<&str>, container: Option<&str>| Way::Kube {
+            context: context.map(str::to_owned),
+            namespace: "ns".to_owned(),
+            pod: "pod".to_owned(),
+            container: container.map(str::to_owned),
+        };
+        let container = || "box".to_owned();
+        for (name, way) in [
+            ("ssh:box", ssh("box", None)),
+            (
+                "ssh:dev@box.example:2222",
+                ssh("dev@box.example", Some(2222)),
+            ),
+            (
+                "docker:box",
+                Way::Docker {
+                    container: container(),
+                },
+            ),
+            (
+                "podman:box",
+                Way::Podman {
+                    container: container(),
+                },
+            ),
+            ("kube:ns/pod", kube(None, None)),
+            ("kube:ns/pod/c", kube(None, Some("c"))),
+            ("kube:ctx/ns/pod/", kube(Some("ctx"), None)),
+            ("kube:ctx/ns/pod/c", kube(Some("ctx"), Some("c"))),
+        ] {
+            assert_eq!(
+                Target::parse(name).map(|target| target.way),
+                Ok(way),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_that_could_be_an_option_or_more_than_a_word_is_a_name() {
+        for name in [
+            "box",
+            "ssh:",
+            "ssh:-oProxyCommand=id",
+            "ssh:dev@-oProxyCommand=id",
+            "ssh:-l@box",
+            "ssh:@box",
+            "ssh:dev@",
+            "ssh:box:0",
+            "ssh:box:65536",
+            "ssh:box:2x",
+            "ssh:box;id",
+            "ssh:bo x",
+            "ssh:b\u{f6}x",
+            "docker:",
+            "docker:-it",
+            "docker:a/b",
+            "podman:--help",
+            "kube:pod",
+            "kube:ns/-pod",
+            "kube:ns/",
+            "kube:ns/pod/",
+            "kube:a/b/c/d/e",
+            "kube:--context=x/ns/pod/c",
+            "http:box",
+            "",
+        ] {
+            assert!(Target::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_a_path_that_a_script_can_have_in_it() {
+        let mut target = Target::parse("ssh:box").unwrap();
+        for (directory, is_fit) in [
+            ("/opt/agent-bash", true),
+            ("~/x", true),
+            ("~x/y", false),
+            ("relative", false),
+            ("/a b", false),
+            ("/$HOME", false),
+            ("/a\"b", false),
+            ("/a'b", false),
+            ("/~/x", false),
+        ] {
+            target.directory = Some(directory.to_owned());
+            assert_eq!(target.check().is_ok(), is_fit, "{directory}");
+        }
+    }
+
+    #[test]
+    fn a_command_says_where_the_script_goes() {
+        let way =
+            |words: &[&str]| Way::Command(words.iter().map(|&word| word.to_owned()).collect());
+        assert!(
+            Target::new("x", way(&["sh", "-c", "{script}"]))
+                .check()
+                .is_ok()
+        );
+        for words in [
+            &["{script}"][..],
+            &["sh", "-c"],
+            &[],
+            &["sh", "-c", "x {script}"],
+        ] {
+            assert!(Target::new("x", way(words)).check().is_err(), "{words:?}");
+        }
+    }
+}

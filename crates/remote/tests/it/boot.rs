@@ -1,0 +1,212 @@
+//! The script that finds our program or takes it, and what is said when it cannot.
+
+use crate::world::World;
+use agent_bash_core::Cancel;
+use agent_bash_remote::{NotReached, Obstacle, Remote};
+use serde_json::json;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+async fn obstacle(remote: Remote) -> NotReached {
+    match remote.connected().await {
+        Ok(_) => panic!("it was reached"),
+        Err(error) => error,
+    }
+}
+
+async fn ping(remote: &Remote) -> bool {
+    let answer = remote
+        .ask("ping", &json!({}), &mut |_| {}, &Cancel::new())
+        .await;
+    answer.is_ok()
+}
+
+/// The shells that read it.
+const SHELLS: [&[&str]; 4] = [
+    &["dash"],
+    &["bash"],
+    &["bash", "--posix"],
+    &["busybox", "ash"],
+];
+
+#[tokio::test]
+async fn it_is_uploaded_once_whatever_the_shell() {
+    for shell in SHELLS {
+        let words = [shell, &["-c", "{script}"]].concat();
+        let world = World::behind(&words);
+        for uploaded in [true, false] {
+            let remote = world.remote();
+            let connection = remote
+                .connected()
+                .await
+                .unwrap_or_else(|error| panic!("{words:?}: {error}"));
+            assert_eq!(connection.uploaded, uploaded, "{words:?}");
+            drop(connection);
+            assert!(ping(&remote).await);
+            remote.close(Duration::from_secs(5)).await;
+        }
+        let installed = world.installed();
+        assert_eq!(
+            fs::metadata(&installed).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        let directory = installed.parent().unwrap();
+        assert_eq!(
+            fs::metadata(directory).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        assert_eq!(
+            fs::read_dir(directory).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
+    }
+}
+
+/// busybox brings its own `head`, `wc`, `sha256sum`: nothing else may be on the machine.
+#[tokio::test]
+async fn busybox_alone_is_enough() {
+    let found = ["/bin/busybox", "/usr/bin/busybox"];
+    let busybox = found.into_iter().find(|path| Path::new(path).exists());
+    let busybox = busybox.expect("no busybox; install the package busybox-static");
+    let mut world = World::behind(&[busybox, "ash", "-c", "{script}"]);
+    let bin = world.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    for name in [
+        "id",
+        "uname",
+        "head",
+        "wc",
+        "sha256sum",
+        "chmod",
+        "mv",
+        "rm",
+        "mkdir",
+    ] {
+        std::os::unix::fs::symlink(busybox, bin.join(name)).unwrap();
+    }
+    world.env.insert("PATH".into(), bin.into());
+    assert!(ping(&world.remote()).await);
+}
+
+#[tokio::test]
+async fn whatever_is_printed_first_is_skipped_up_to_a_limit() {
+    let noisy = |bytes: usize| {
+        let script =
+            format!("yes welcome | head -c {bytes}; printf 'no newline'; exec sh -c \"$1\"");
+        World::behind(&["sh", "-c", &script, "sh", "{script}"])
+    };
+    assert!(ping(&noisy(60_000).remote()).await);
+    let error = obstacle(noisy(70_000).remote()).await;
+    assert_eq!(error.what, Obstacle::Chatter(64 * 1024));
+    // A server that shows what it is asked to run.
+    let shows = World::behind(&[
+        "sh",
+        "-c",
+        "echo \"$1\"; exec sh -c \"$1\"",
+        "sh",
+        "{script}",
+    ]);
+    assert!(ping(&shows.remote()).await);
+}
+
+#[tokio::test]
+async fn another_hash_is_noticed() {
+    let mut world = World::new();
+    world.program = world.program.with_hash(&"0".repeat(64));
+    let error = obstacle(world.remote()).await;
+    assert_eq!(error.what, Obstacle::Damaged);
+    assert!(!world.installed().exists());
+    let directory = world.home().join(".cache/agent-bash");
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_is_named() {
+    let world = World::behind(&["/nonexistent/ssh", "{script}"]);
+    let error = obstacle(world.remote()).await.to_string();
+    assert!(
+        error.contains("`/nonexistent/ssh` could not be started"),
+        "{error}"
+    );
+
+    let refuses = "echo 'Permission denied (\u{1b}[1mpublickey).' >&2; exit 255";
+    let error = obstacle(World::behind(&["sh", "-c", refuses, "{script}"]).remote()).await;
+    assert_eq!(error.what, Obstacle::Ended);
+    assert_eq!(error.said, "Permission denied (<U+001B>[1mpublickey).");
+    assert!(error.to_string().ends_with(&error.said));
+
+    let mut world = World::new();
+    world.target.install = false;
+    assert_eq!(obstacle(world.remote()).await.what, Obstacle::Missing);
+
+    let tools = tempfile::tempdir().unwrap();
+    let uname = tools.path().join("uname");
+    fs::write(&uname, "#!/bin/sh\necho sparc64\n").unwrap();
+    fs::set_permissions(&uname, Permissions::from_mode(0o755)).unwrap();
+    let mut world = World::new();
+    let path = world.env[std::ffi::OsStr::new("PATH")]
+        .to_string_lossy()
+        .into_owned();
+    let path = format!("{}:{path}", tools.path().display());
+    world.env.insert("PATH".into(), path.into());
+    let error = obstacle(world.remote()).await;
+    assert!(
+        matches!(&error.what, Obstacle::Machine { there, .. } if there == "sparc64"),
+        "{error}"
+    );
+
+    let mut world = World::new();
+    world.target.directory = Some("/proc/nothing".to_owned());
+    assert_eq!(obstacle(world.remote()).await.what, Obstacle::Nowhere);
+
+    let error = obstacle(World::new().with("PLAY", "dies").remote()).await;
+    assert!(matches!(error.what, Obstacle::NotStarted { .. }), "{error}");
+    assert_eq!(error.said, "cannot load libfoo.so");
+
+    let error = obstacle(World::new().with("PLAY", "refuses").remote()).await;
+    assert_eq!(
+        error.what,
+        Obstacle::Unfit("no <U+001B>[31m here".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
+    // `head` meets it as it would on a full disk; without limits on files there is none.
+    let full = World::behind(&[
+        "sh",
+        "-c",
+        "ulimit -f 8; trap '' XFSZ; exec sh -c \"$1\"",
+        "sh",
+        "{script}",
+    ]);
+    let error = obstacle(full.remote()).await;
+    let is_told = matches!(error.what, Obstacle::Unwritten(_) | Obstacle::Short { .. });
+    assert!(is_told, "{error}");
+    assert!(!full.installed().exists());
+
+    // A directory of another user's is no place for a program.
+    let others = World::new();
+    let mut target = others;
+    target.target.directory = Some("/proc".to_owned());
+    assert_eq!(obstacle(target.remote()).await.what, Obstacle::Nowhere);
+}
+
+/// Somebody else could say what runs.
+#[tokio::test]
+async fn a_link_is_no_directory_of_ours() {
+    let world = World::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = world.home().join("link");
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    let mut world = world;
+    world.target.directory = Some("~/link".to_owned());
+    assert_eq!(obstacle(world.remote()).await.what, Obstacle::Nowhere);
+    // The control: without the link it is.
+    fs::remove_file(&link).unwrap();
+    fs::create_dir(&link).unwrap();
+    assert!(ping(&world.remote()).await);
+}
