@@ -1,7 +1,7 @@
 //! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
 //! them.
 
-use crate::{Tree, attempts_page, no_arguments, rules_page, say};
+use crate::{Tree, attempts_page, clients, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
 use agent_bash_protocol::{RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate};
@@ -20,7 +20,9 @@ pub(crate) struct Generated {
 /// `cargo xtask docs`.
 pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
-    write_files(tree, &files(&tree.root)?)
+    write_files(tree, &files(&tree.root)?)?;
+    // They are made from the schemas.
+    clients::command(tree, &[])
 }
 
 /// Writes those that are missing or different.

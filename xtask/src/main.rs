@@ -66,7 +66,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "docs",
         arguments: "",
-        summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table)",
+        summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table), and the clients' types",
         run: generated::write,
     },
     Command {

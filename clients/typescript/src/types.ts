@@ -216,6 +216,8 @@ export interface DataByCommand {
   bash: BashData;
   cancel: CancelData;
   check: CheckData;
+  "file.read": FilePieceData;
+  "file.write": FileWrittenData;
   hello: HelloData;
   "jobs.input": JobData;
   "jobs.kill": JobKillData;
@@ -248,6 +250,9 @@ export type Direction = "tail" | "head" | "middle" | "head_tail";
 /** How much of a box's promise is enforced. */
 export type Enforced = "full" | "partial" | "nothing";
 
+/** Kinds of errors that a program tells apart. */
+export type ErrorCode = "protocol" | "token" | "not_judged" | "not_found" | "permission_denied" | "not_a_file" | "no_space" | "io";
+
 /** A file that a call changed. Paths are below the root, separated by `/`. */
 export interface FileChange {
   /** Bytes before and after, of regular files; 0 where there was none. */
@@ -272,6 +277,26 @@ export interface FileName {
   path: string;
   /** All its bytes in base64, if they are not UTF-8. */
   path_base64?: string | null;
+}
+
+/** Data of `file.read`. */
+export interface FilePieceData {
+  /** Whether this piece reaches the end of the file. */
+  at_end: boolean;
+  /** The bytes from `offset` on. */
+  data: string;
+  /** Its permissions, as a number: 420 is `0644`. */
+  mode: number;
+  /** Length of the whole file now. */
+  size: number;
+}
+
+/** Data of `file.write`. */
+export interface FileWrittenData {
+  /** Bytes received so far. */
+  size: number;
+  /** The upload that the next piece names; absent once the file is in place. */
+  upload?: number | null;
 }
 
 /** Data of `artifact.grep`. */
@@ -300,10 +325,30 @@ export interface FoundLineData {
 
 /** Data of `hello`. */
 export interface HelloData {
+  /** Architecture, for example `x86_64`. */
+  arch?: string;
+  /** Path of the shell that runs scripts; `null` if there is none, so that no call can run. */
+  bash?: string | null;
+  /** Changes with every boot of the machine; `null` if unknown. */
+  boot_id?: string | null;
+  /** The directory of calls that name none; absolute. */
+  cwd?: string;
+  /** The user's home; `null` if unknown. */
+  home?: string | null;
+  /** Whether the session was there before: its jobs and artifacts are still known. */
+  known?: boolean;
+  /** Operating system, for example `linux`. */
+  os?: string;
+  /** Pid of the worker. */
+  pid?: number;
   /** The profile in force: how calls behave and how results read. */
   profile: string;
+  /** Version of the protocol. */
+  protocol: number;
   /** The model's other tools from now on; `null` if nobody has named them. */
   tools: string[] | null;
+  /** Numeric id of its user. */
+  uid?: number;
   /** Version of agent-bash. */
   version: string;
 }
@@ -449,6 +494,26 @@ export interface JobWaitData {
 export interface JobsData {
   /** In the order in which they started. */
   jobs: JobData[];
+}
+
+/** What a judge found out about a script. Whoever runs it could not find out the same without reading it again. */
+export interface Judged {
+  /** The script as given, if that is not what runs. */
+  command?: string | null;
+  /** Its request to leave the sandbox was approved. */
+  escalated?: boolean;
+  /** Exit code 1 of what is left is a result, not a failure. */
+  is_1_an_answer?: boolean;
+  /** For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end with one. */
+  last_pipeline?: boolean[] | null;
+  /** A filter was lifted off the script's end. */
+  lifted?: boolean;
+  /** Notices for the result. */
+  notices?: Notice[];
+  /** A program that it may run which takes privileges that its user lends it. */
+  takes_privileges?: string | null;
+  /** How much text the reader passes on. */
+  window?: Window | null;
 }
 
 /** A part of the promise that is not kept. None of them is essential: without the essential ones there is no box. */
@@ -761,6 +826,10 @@ export interface PageData {
 
 /** Data of `ping`. */
 export interface PingData {
+  /** Which build of that version it is: for telling apart, not for comparing. */
+  build: string;
+  /** Version of the protocol. */
+  protocol: number;
   /** Version of agent-bash. */
   version: string;
 }
@@ -808,7 +877,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -906,8 +975,52 @@ export interface RpcRequestCheck {
   id?: RpcId | null;
 }
 
-/** Introduces the client; applies to all later requests. Optional. Data: `HelloData`. */
+/** Returns a piece of a file. Data: `FilePieceData`. */
+export interface RpcRequestFileRead {
+  /** Most bytes to return. Default and maximum: 4 MiB. */
+  length?: number | null;
+  /** Start at this byte. */
+  offset?: number;
+  /** Its path: absolute, or relative to the session's directory; `~` is the user's home. */
+  path: string;
+  type: "file.read";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes its place after the last piece. Data: `FileWrittenData`. */
+export interface RpcRequestFileWrite {
+  /** The next bytes, at most 4 MiB. */
+  data: string;
+  /** Its permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask. */
+  mode?: number | null;
+  /** More pieces follow. */
+  more?: boolean;
+  /** Its path, as for `file.read`. */
+  path: string;
+  type: "file.write";
+  /** The upload that this piece continues; absent for the first piece. */
+  upload?: number | null;
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Introduces the client; applies to all later requests. Optional, except for a worker. Data: `HelloData`. */
 export interface RpcRequestHello {
+  /** For a worker: the directory of calls that name none; absolute, or below the user's home with `~`. By default the one it was started in. */
+  cwd?: string | null;
+  /** For a worker: variables that are added to its own environment. */
+  env?: { [name: string]: string } | null;
+  /** For a worker: when nothing has come from the client for so long, calls are ended, and the worker ends: seconds, or a text such as `"60s"`. Absent: never. */
+  lease?: unknown;
+  /** The version of the protocol that the client speaks. Another one is refused. A client that names it is also told of jobs that end. */
+  protocol?: number | null;
+  /** For a worker: the session in whose directory jobs and artifacts are kept; one path component. */
+  session?: string | null;
+  /** For a worker: the settings in force, by key. Its own machine's settings do not count. */
+  settings?: { [name: string]: unknown } | null;
+  /** For a worker: proves that the session is the client's. The first client of a session sets it, and a later one with another is refused. */
+  token?: string | null;
   /** The other tools that the model has; overrides the settings. */
   tools?: string[] | null;
   type: "hello";
@@ -1034,6 +1147,8 @@ export interface RpcRequestSessionReset {
 
 /** Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`). */
 export interface RpcRequestToolCall {
+  /** What the client's own judge found out: the call is run without judging it again. Only a worker takes it, and runs nothing without it; `request` is then a call in full, under the usual names. */
+  judged?: Judged | null;
   /** The call (`request.schema.json`), or just its command. */
   request: unknown;
   /** Whether to send updates before the response, and of which kind. */
@@ -1047,6 +1162,8 @@ export interface RpcRequestToolCall {
 
 /** One line to a client: the response to a request. */
 export interface RpcResponse {
+  /** The kind of error, where a program can do something about it. */
+  code?: ErrorCode | null;
   /** The request's `type`; empty if it could not be read. */
   command: string;
   /** The response's data. */
@@ -1196,6 +1313,8 @@ export interface StatusExited {
 /** It was started, but how it ended is unknown. */
 export interface StatusLost {
   kind: "lost";
+  /** Whether the connection to where it was to run was cut: all of it may have run there, or a part, or nothing. */
+  may_have_run?: boolean;
   /** What was observed instead. */
   reason: string;
 }
@@ -1291,6 +1410,8 @@ export interface ToolResult {
   suggested_tool: string | null;
   /** Processes started by the call that are still alive. */
   survivors: Survivor[];
+  /** The target that it ran on; absent for this machine. */
+  target?: string | null;
   /** The text for the model. */
   text: string;
 }
@@ -1311,3 +1432,11 @@ export type UpdateTag = "update";
 
 /** How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not. */
 export type WaitingFor = "line" | "secret" | "raw" | "full_screen";
+
+/** The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way. */
+export interface Window {
+  /** Bytes of text. */
+  bytes: number;
+  /** Lines. */
+  lines: number;
+}

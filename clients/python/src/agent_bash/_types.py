@@ -304,6 +304,8 @@ _DataByCommandWords = TypedDict(
         "artifact.grep": "FoundData",
         "artifact.list": "ArtifactsData",
         "artifact.show": "PageData",
+        "file.read": "FilePieceData",
+        "file.write": "FileWrittenData",
         "jobs.input": "JobData",
         "jobs.kill": "JobKillData",
         "jobs.list": "JobsData",
@@ -359,6 +361,10 @@ Direction = Literal["tail", "head", "middle", "head_tail"]
 Enforced = Literal["full", "partial", "nothing"]
 
 
+# Kinds of errors that a program tells apart.
+ErrorCode = Literal["protocol", "token", "not_judged", "not_found", "permission_denied", "not_a_file", "no_space", "io"]
+
+
 class _FileChangeAlways(TypedDict):
     # What was done.
     change: Change
@@ -403,6 +409,34 @@ class FileName(_FileNameAlways, total=False):
     path_base64: Optional[str]
 
 
+class FilePieceData(TypedDict):
+    """Data of `file.read`."""
+
+    # Whether this piece reaches the end of the file.
+    at_end: bool
+
+    # The bytes from `offset` on.
+    data: str
+
+    # Its permissions, as a number: 420 is `0644`.
+    mode: int
+
+    # Length of the whole file now.
+    size: int
+
+
+class _FileWrittenDataAlways(TypedDict):
+    # Bytes received so far.
+    size: int
+
+
+class FileWrittenData(_FileWrittenDataAlways, total=False):
+    """Data of `file.write`."""
+
+    # The upload that the next piece names; absent once the file is in place.
+    upload: Optional[int]
+
+
 class FoundData(TypedDict):
     """Data of `artifact.grep`."""
 
@@ -435,17 +469,49 @@ class FoundLineData(TypedDict):
     text: str
 
 
-class HelloData(TypedDict):
-    """Data of `hello`."""
-
+class _HelloDataAlways(TypedDict):
     # The profile in force: how calls behave and how results read.
     profile: str
+
+    # Version of the protocol.
+    protocol: int
 
     # The model's other tools from now on; `null` if nobody has named them.
     tools: Optional[List[str]]
 
     # Version of agent-bash.
     version: str
+
+
+class HelloData(_HelloDataAlways, total=False):
+    """Data of `hello`."""
+
+    # Architecture, for example `x86_64`.
+    arch: str
+
+    # Path of the shell that runs scripts; `null` if there is none, so that no call can run.
+    bash: Optional[str]
+
+    # Changes with every boot of the machine; `null` if unknown.
+    boot_id: Optional[str]
+
+    # The directory of calls that name none; absolute.
+    cwd: str
+
+    # The user's home; `null` if unknown.
+    home: Optional[str]
+
+    # Whether the session was there before: its jobs and artifacts are still known.
+    known: bool
+
+    # Operating system, for example `linux`.
+    os: str
+
+    # Pid of the worker.
+    pid: int
+
+    # Numeric id of its user.
+    uid: int
 
 
 class JobBox(TypedDict):
@@ -643,6 +709,34 @@ class JobsData(TypedDict):
 
     # In the order in which they started.
     jobs: List[JobData]
+
+
+class Judged(TypedDict, total=False):
+    """What a judge found out about a script. Whoever runs it could not find out the same without reading it again."""
+
+    # The script as given, if that is not what runs.
+    command: Optional[str]
+
+    # Its request to leave the sandbox was approved.
+    escalated: bool
+
+    # Exit code 1 of what is left is a result, not a failure.
+    is_1_an_answer: bool
+
+    # For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end with one.
+    last_pipeline: Optional[List[bool]]
+
+    # A filter was lifted off the script's end.
+    lifted: bool
+
+    # Notices for the result.
+    notices: List[Notice]
+
+    # A program that it may run which takes privileges that its user lends it.
+    takes_privileges: Optional[str]
+
+    # How much text the reader passes on.
+    window: Optional[Window]
 
 
 # A part of the promise that is not kept. None of them is essential: without the essential ones there is no box.
@@ -1068,6 +1162,12 @@ class PageData(TypedDict):
 class PingData(TypedDict):
     """Data of `ping`."""
 
+    # Which build of that version it is: for telling apart, not for comparing.
+    build: str
+
+    # Version of the protocol.
+    protocol: int
+
     # Version of agent-bash.
     version: str
 
@@ -1133,7 +1233,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -1284,12 +1384,79 @@ class RpcRequestCheck(_RpcRequestCheckAlways, total=False):
     id: Optional[RpcId]
 
 
+class _RpcRequestFileReadAlways(TypedDict):
+    # Its path: absolute, or relative to the session's directory; `~` is the user's home.
+    path: str
+
+    type: Literal["file.read"]
+
+
+class RpcRequestFileRead(_RpcRequestFileReadAlways, total=False):
+    """Returns a piece of a file. Data: `FilePieceData`."""
+
+    # Most bytes to return. Default and maximum: 4 MiB.
+    length: Optional[int]
+
+    # Start at this byte.
+    offset: int
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestFileWriteAlways(TypedDict):
+    # The next bytes, at most 4 MiB.
+    data: str
+
+    # Its path, as for `file.read`.
+    path: str
+
+    type: Literal["file.write"]
+
+
+class RpcRequestFileWrite(_RpcRequestFileWriteAlways, total=False):
+    """Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes its place after the last piece. Data: `FileWrittenData`."""
+
+    # Its permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask.
+    mode: Optional[int]
+
+    # More pieces follow.
+    more: bool
+
+    # The upload that this piece continues; absent for the first piece.
+    upload: Optional[int]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
 class _RpcRequestHelloAlways(TypedDict):
     type: Literal["hello"]
 
 
 class RpcRequestHello(_RpcRequestHelloAlways, total=False):
-    """Introduces the client; applies to all later requests. Optional. Data: `HelloData`."""
+    """Introduces the client; applies to all later requests. Optional, except for a worker. Data: `HelloData`."""
+
+    # For a worker: the directory of calls that name none; absolute, or below the user's home with `~`. By default the one it was started in.
+    cwd: Optional[str]
+
+    # For a worker: variables that are added to its own environment.
+    env: Optional[Dict[str, str]]
+
+    # For a worker: when nothing has come from the client for so long, calls are ended, and the worker ends: seconds, or a text such as `"60s"`. Absent: never.
+    lease: Any
+
+    # The version of the protocol that the client speaks. Another one is refused. A client that names it is also told of jobs that end.
+    protocol: Optional[int]
+
+    # For a worker: the session in whose directory jobs and artifacts are kept; one path component.
+    session: Optional[str]
+
+    # For a worker: the settings in force, by key. Its own machine's settings do not count.
+    settings: Optional[Dict[str, Any]]
+
+    # For a worker: proves that the session is the client's. The first client of a session sets it, and a later one with another is refused.
+    token: Optional[str]
 
     # The other tools that the model has; overrides the settings.
     tools: Optional[List[str]]
@@ -1490,6 +1657,9 @@ class _RpcRequestToolCallAlways(TypedDict):
 class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
     """Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`)."""
 
+    # What the client's own judge found out: the call is run without judging it again. Only a worker takes it, and runs nothing without it; `request` is then a call in full, under the usual names.
+    judged: Optional[Judged]
+
     # Whether to send updates before the response, and of which kind.
     stream: Stream
 
@@ -1513,6 +1683,9 @@ class _RpcResponseAlways(TypedDict):
 
 class RpcResponse(_RpcResponseAlways, total=False):
     """One line to a client: the response to a request."""
+
+    # The kind of error, where a program can do something about it.
+    code: Optional[ErrorCode]
 
     # The response's data.
     data: Any
@@ -1707,13 +1880,18 @@ class StatusExited(TypedDict):
     kind: Literal["exited"]
 
 
-class StatusLost(TypedDict):
-    """It was started, but how it ended is unknown."""
-
+class _StatusLostAlways(TypedDict):
     kind: Literal["lost"]
 
     # What was observed instead.
     reason: str
+
+
+class StatusLost(_StatusLostAlways, total=False):
+    """It was started, but how it ended is unknown."""
+
+    # Whether the connection to where it was to run was cut: all of it may have run there, or a part, or nothing.
+    may_have_run: bool
 
 
 class StatusMovedToBackground(TypedDict):
@@ -1850,6 +2028,9 @@ class ToolResult(_ToolResultAlways, total=False):
     # The box that it ran in; absent if there was none.
     sandbox: Optional[Sandboxed]
 
+    # The target that it ran on; absent for this machine.
+    target: Optional[str]
+
 
 TrialRequest = Literal[True, "atomic"]
 
@@ -1872,3 +2053,13 @@ UpdateTag = Literal["update"]
 
 # How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode (`tail -f`) does not.
 WaitingFor = Literal["line", "secret", "raw", "full_screen"]
+
+
+class Window(TypedDict):
+    """The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way."""
+
+    # Bytes of text.
+    bytes: int
+
+    # Lines.
+    lines: int

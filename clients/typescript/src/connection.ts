@@ -1,0 +1,215 @@
+// The program as a child process, and the requests in flight.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { ShellError, ShellLost } from "./errors.js";
+import { Pending, type Delta } from "./deltas.js";
+
+/** Requests that may be in flight; others wait for their turn. The program takes 256, and some are left for what ends the others. */
+const MOST_IN_FLIGHT = 240;
+
+/** How long a child may take to end once its stdin is closed, before it is told, and before it is killed. */
+const TO_END = 20_000;
+const TO_OBEY = 2_000;
+
+const STDERR_KEPT = 4096;
+
+export type Message = { [name: string]: any };
+
+/** A request in flight. Updates are kept as one delta until somebody reads it. */
+export class Call {
+  readonly answer: Promise<Message>;
+  private pending = new Pending();
+  private changed: (() => void) | undefined;
+  private over = false;
+  resolve!: (message: Message) => void;
+  reject!: (error: ShellError) => void;
+
+  constructor(readonly id: number) {
+    this.answer = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    const end = () => {
+      this.over = true;
+      this.changed?.();
+    };
+    this.answer.then(end, end);
+  }
+
+  update(message: Message): void {
+    this.pending.add(message as Parameters<Pending["add"]>[0]);
+    this.changed?.();
+  }
+
+  /** The next delta; nothing once the answer is there. */
+  async delta(): Promise<Delta | undefined> {
+    for (;;) {
+      const delta = this.pending.take();
+      if (delta !== undefined || this.over) return delta;
+      await new Promise<void>((resolve) => (this.changed = resolve));
+    }
+  }
+}
+
+export interface Start {
+  program: string;
+  words: string[];
+  cwd: string | undefined;
+  env: { [name: string]: string | undefined } | undefined;
+  onEvent: ((message: Message) => void) | undefined;
+}
+
+export class Connection {
+  private readonly child: ChildProcess;
+  private readonly calls = new Map<number, Call>();
+  private readonly ended: Promise<void>;
+  private lastId = 0;
+  private turns = MOST_IN_FLIGHT;
+  private queue: (() => void)[] = [];
+  private unread: string[] = [];
+  private said = "";
+  private closing = false;
+  private lost: ShellLost | undefined;
+
+  constructor(private readonly start: Start) {
+    const logs = "AGENT_BASH_LOG" in (start.env ?? process.env);
+    this.child = spawn(start.program, start.words, {
+      cwd: start.cwd,
+      env: start.env ?? process.env,
+      stdio: ["pipe", "pipe", logs ? "inherit" : "pipe"],
+      // Ctrl-C at the terminal is for us; we tell the child what to cancel.
+      detached: true,
+    });
+    // That it has ended is told by `close`.
+    this.child.stdin!.on("error", () => {});
+    this.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => this.read(chunk));
+    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      this.said = (this.said + chunk).slice(-STDERR_KEPT);
+    });
+    this.ended = new Promise((resolve) => {
+      this.child.on("error", (error) => {
+        this.end(`cannot start ${start.program}: ${error.message}`);
+        resolve();
+      });
+      this.child.on("close", (code, signal) => {
+        const how = signal ? `was killed by ${signal}` : `ended with exit code ${code}`;
+        const said = this.said.trim();
+        this.end(`agent-bash ${how}${said ? `: ${said}` : ""}`);
+        resolve();
+      });
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  /** Sends a request, once it is its turn. `aborted` while it waits: it is not sent. */
+  async begin(type: string, fields: object, signal?: AbortSignal): Promise<Call> {
+    this.usable();
+    if (this.turns > 0) this.turns -= 1;
+    else await new Promise<void>((resolve) => this.queue.push(resolve));
+    try {
+      signal?.throwIfAborted();
+      this.usable();
+      const call = new Call(++this.lastId);
+      const line = JSON.stringify({ ...fields, id: call.id, type });
+      this.calls.set(call.id, call);
+      call.answer.then(this.release, this.release);
+      this.child.stdin!.write(line + "\n");
+      return call;
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Asks for the end of a request; its own response follows. */
+  cancel(call: Call): void {
+    if (this.calls.has(call.id) && !this.closing) {
+      this.child.stdin!.write(JSON.stringify({ type: "cancel", target: call.id }) + "\n");
+    }
+  }
+
+  /** Cancels a call and waits for its answer, for at most so long. */
+  async settle(call: Call, patience: number): Promise<Message | undefined> {
+    this.cancel(call);
+    const answered = await within(call.answer, patience);
+    if (this.calls.delete(call.id)) call.reject(new ShellError("the call was given up: its command does not end"));
+    return answered;
+  }
+
+  /** Ends the child, and waits until it has ended: commands are cancelled, calls in flight answered. */
+  async close(): Promise<void> {
+    if (!this.closing) {
+      this.closing = true;
+      this.child.stdin!.end();
+    }
+    const timers = [
+      setTimeout(() => this.child.kill("SIGTERM"), TO_END),
+      setTimeout(() => this.child.kill("SIGKILL"), TO_END + TO_OBEY),
+    ];
+    await this.ended;
+    for (const timer of timers) clearTimeout(timer);
+  }
+
+  private usable(): void {
+    if (this.lost) throw new ShellLost(this.lost.message);
+    if (this.closing) throw new ShellError("this shell has been closed; open another");
+  }
+
+  private release = (): void => {
+    const next = this.queue.shift();
+    if (next) next();
+    else this.turns += 1;
+  };
+
+  private read(chunk: string): void {
+    const end = chunk.lastIndexOf("\n");
+    if (end < 0) {
+      this.unread.push(chunk);
+      return;
+    }
+    const lines = this.unread.join("") + chunk.slice(0, end);
+    this.unread = [chunk.slice(end + 1)];
+    for (const line of lines.split("\n")) {
+      let message: Message;
+      try {
+        message = JSON.parse(line);
+      } catch {
+        this.said = `it wrote what is no message: ${line.slice(0, 200)}`;
+        this.child.kill("SIGKILL");
+        return;
+      }
+      this.take(message);
+    }
+  }
+
+  private take(message: Message): void {
+    const call = this.calls.get(message["id"]);
+    if (message["type"] === "update") call?.update(message);
+    else if (message["type"] === "response") {
+      this.calls.delete(message["id"]);
+      call?.resolve(message);
+    } else this.start.onEvent?.(message);
+  }
+
+  private end(why: string): void {
+    this.lost ??= new ShellLost(why);
+    const left = [...this.calls.values()];
+    this.calls.clear();
+    for (const call of left) call.reject(new ShellLost(this.lost.message));
+    while (this.queue.length > 0) this.release();
+  }
+}
+
+/** What a promise gives within a time; nothing if that passes, or if it fails. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
+  try {
+    return await Promise.race([promise.catch(() => undefined), passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

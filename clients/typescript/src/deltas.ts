@@ -1,0 +1,60 @@
+// Live output for a consumer that may be slow: what it has not read yet is kept as one delta of bounded length.
+
+/**
+ * What a running command has printed since the last one. First `rewind` bytes are taken off the end of the text so far
+ * (a progress bar redraws itself), then `text` is appended. `skipped_bytes` were left out before it because they came
+ * too fast.
+ */
+export interface Delta {
+  type: "delta";
+  text: string;
+  rewind: number;
+  skipped_bytes: number;
+  total_bytes: number;
+}
+
+/** What is kept for a consumer, in bytes. More is skipped, from the front, and counted. */
+export const MOST = 256 * 1024;
+
+/** The deltas that nobody has read yet, as one. */
+export class Pending {
+  private text = Buffer.alloc(0);
+  private rewind = 0;
+  private skipped = 0;
+  private total = 0;
+  private waiting = false;
+
+  add(update: { delta: string; rewind: number; skipped_bytes: number; total_bytes: number }): void {
+    const here = Math.min(update.rewind, this.text.length);
+    this.text = this.text.subarray(0, this.text.length - here);
+    // Beyond what is pending, it is about text that was read; what was skipped nobody can take back.
+    if (this.skipped === 0) this.rewind += update.rewind - here;
+    this.skipped += update.skipped_bytes;
+    this.text = Buffer.concat([this.text, Buffer.from(update.delta)]);
+    this.total = update.total_bytes;
+    this.waiting = true;
+    let over = this.text.length - MOST;
+    if (over > 0) {
+      // Not in the middle of a character.
+      while (over < this.text.length && (this.text[over]! & 0xc0) === 0x80) over += 1;
+      this.skipped += over;
+      this.text = this.text.subarray(over);
+    }
+  }
+
+  /** All of it, if there is any. */
+  take(): Delta | undefined {
+    if (!this.waiting) return undefined;
+    const delta: Delta = {
+      type: "delta",
+      text: this.text.toString(),
+      rewind: this.rewind,
+      skipped_bytes: this.skipped,
+      total_bytes: this.total,
+    };
+    this.text = Buffer.alloc(0);
+    this.rewind = this.skipped = 0;
+    this.waiting = false;
+    return delta;
+  }
+}

@@ -1,0 +1,35 @@
+// What can go wrong with the shell itself. That a command fails is not among it: that is a result.
+
+import type { ToolResult } from "./types.js";
+
+/** The program refused a request, cannot be found, or was used in a way that cannot work. */
+export class ShellError extends Error {
+  override name = "ShellError";
+}
+
+/** The program has ended. Every call in flight fails with it; nothing is tried again. */
+export class ShellLost extends ShellError {
+  override name = "ShellLost";
+}
+
+/** `start` could not start a job: a check refused the command, or the system did. `result` says which. */
+export class CommandNotStarted extends ShellError {
+  override name = "CommandNotStarted";
+
+  constructor(readonly result: ToolResult) {
+    super(result.text);
+  }
+}
+
+/** The signal of a call was aborted. The command has ended, and `result` has what it printed so far. */
+export class AbortError extends Error {
+  override name = "AbortError";
+  readonly code = "ABORT_ERR";
+
+  constructor(
+    readonly result: ToolResult | undefined,
+    reason: unknown,
+  ) {
+    super("The call was aborted", { cause: reason });
+  }
+}

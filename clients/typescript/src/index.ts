@@ -1,0 +1,8 @@
+// The shell that coding agents sit on.
+
+export type { Delta } from "./deltas.js";
+export { AbortError, CommandNotStarted, ShellError, ShellLost } from "./errors.js";
+export { findProgram } from "./program.js";
+export { Artifact, Job, Shell, Stream } from "./shell.js";
+export type { Abortable, Ended, ShellOptions } from "./shell.js";
+export type * from "./types.js";

@@ -1,0 +1,38 @@
+// Where the program is, and how it is started.
+
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join } from "node:path";
+import { ShellError } from "./errors.js";
+
+/** The variable that names another program than the one that came with this package. */
+const VARIABLE = "AGENT_BASH_PROGRAM";
+
+/** The program that came with this package; without one (a checkout), the one on the `PATH`. */
+export function findProgram(): string {
+  const named = process.env[VARIABLE];
+  if (named) return named;
+  const carrier = `@agent-bash/${process.platform}-${process.arch}`;
+  try {
+    return createRequire(import.meta.url).resolve(`${carrier}/bin/agent-bash`);
+  } catch {
+    // Not installed, or not made for this platform.
+  }
+  for (const directory of (process.env["PATH"] ?? "").split(delimiter)) {
+    const program = join(directory, "agent-bash");
+    if (directory && isExecutable(program)) return program;
+  }
+  throw new ShellError(
+    `the program agent-bash is neither in the package ${carrier} nor on the PATH; install this package with its ` +
+      `optional dependencies, or name the program in ${VARIABLE}`,
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

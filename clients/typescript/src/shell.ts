@@ -1,0 +1,363 @@
+// `Shell`: one conversation's shell, as a child process of its own.
+
+import { Connection, type Call, type Message } from "./connection.js";
+import type { Delta } from "./deltas.js";
+import { AbortError, CommandNotStarted, ShellError } from "./errors.js";
+import { findProgram } from "./program.js";
+import type {
+  AdapterCallData,
+  ArtifactData,
+  CallOptions,
+  CheckData,
+  DataByCommand,
+  FoundData,
+  HelloData,
+  JobData,
+  JobKillData,
+  JobOutputData,
+  JobWaitData,
+  PageData,
+  RpcRequest,
+  ToolResult,
+} from "./types.js";
+
+/** How long a cancelled command may take to end before it is killed, in milliseconds, by profile. */
+const GRACE: { [profile: string]: number } = { modes: 15_000 };
+const GRACE_OF_OTHERS = 2_000;
+
+export interface ShellOptions {
+  /** Where commands run. */
+  cwd?: string;
+  /** The machine or container, for example `docker:box`. */
+  on?: string;
+  /** How calls behave and how their texts read. */
+  profile?: string;
+  /** The name under which jobs and outputs are kept. */
+  state?: string;
+  /** The model's other tools. */
+  otherTools?: string[];
+  /** The whole environment. */
+  env?: { [name: string]: string | undefined };
+  /** Another program than the one that came with this package. */
+  program?: string;
+  /** Further options of `agent-bash rpc`. */
+  options?: string[];
+  /** Is given what the program says without having been asked, such as that a job has ended. */
+  onEvent?: (message: { [name: string]: unknown }) => void;
+}
+
+export interface Abortable {
+  /** Aborting it cancels the command, waits until it has ended, and rejects with an `AbortError` that has its result. */
+  signal?: AbortSignal;
+}
+
+/** The last event of a stream. */
+export interface Ended {
+  type: "result";
+  result: ToolResult;
+}
+
+/** The fields of a request of the protocol, by its type. */
+type FieldsOf<T extends RpcRequest["type"]> = Omit<Extract<RpcRequest, { type: T }>, "type" | "id">;
+
+/** What it is answered with. */
+type DataOf<T> = T extends keyof DataByCommand ? DataByCommand[T] : undefined;
+
+/**
+ * One conversation's shell: a child process of its own. Calls may run at the same time; those that name the same
+ * `session` run one after another, in the same bash.
+ */
+export class Shell {
+  private adapter: string | undefined;
+  /** What the program said when it was opened: its version, and the profile in force. */
+  readonly hello!: HelloData;
+
+  private constructor(private readonly connection: Connection) {}
+
+  /** Starts the program and waits until it answers. */
+  static async open(options: ShellOptions = {}): Promise<Shell> {
+    const words = ["rpc"];
+    const named = { "--on": options.on, "--profile": options.profile, "--state": options.state };
+    for (const [name, value] of Object.entries(named)) if (value !== undefined) words.push(name, value);
+    if (options.otherTools) words.push("--tools", options.otherTools.join(","));
+    const connection = new Connection({
+      program: options.program ?? findProgram(),
+      words: [...words, ...(options.options ?? [])],
+      cwd: options.cwd,
+      env: options.env,
+      onEvent: options.onEvent,
+    });
+    const shell = new Shell(connection);
+    try {
+      (shell as { hello: HelloData }).hello = await shell.request("hello");
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    return shell;
+  }
+
+  /** Ends the program: what still runs is cancelled, background jobs live on. */
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The pid of the program. */
+  get pid(): number | undefined {
+    return this.connection.pid;
+  }
+
+  /** Runs a command and returns how it ended. Its failure is a result, too. */
+  async run(command: string, { signal, ...options }: CallOptions & Abortable = {}): Promise<ToolResult> {
+    return this.request("tool_call", { request: { ...options, command } }, { signal });
+  }
+
+  /** Runs a command; iterates over its output as it comes, and at last its result. Leaving early cancels it. */
+  stream(command: string, { signal, ...options }: CallOptions & Abortable = {}): Stream {
+    return new Stream(this.connection, { ...options, command }, signal, this.patience);
+  }
+
+  /** Starts a command in the background. */
+  async start(command: string, options: CallOptions & Abortable = {}): Promise<Job> {
+    const result = await this.run(command, { ...options, mode: "background" });
+    if (result.status.kind !== "moved_to_background") throw new CommandNotStarted(result);
+    return new Job(this, result.status.job, result);
+  }
+
+  /** The tools of an adapter as a model is told of them. `call` means these from now on. */
+  async tools(adapter?: string): Promise<{ [name: string]: any }[]> {
+    const data = await this.request("schema", { adapter: adapter ?? null });
+    this.adapter = adapter;
+    return "tools" in data ? (data.tools as { [name: string]: any }[]) : [data];
+  }
+
+  /** Passes on a model's call of one of those tools, unchanged. */
+  async call(
+    tool: string,
+    input: unknown,
+    { adapter = this.adapter, signal }: { adapter?: string } & Abortable = {},
+  ): Promise<AdapterCallData> {
+    if (adapter !== undefined) return this.request("adapter_call", { adapter, tool, input }, { signal });
+    if (tool !== "bash") {
+      throw new ShellError(
+        `no tool "${tool}": without an adapter there is \`bash\`; name one, as in tools("codex"), or pass adapter`,
+      );
+    }
+    const result = await this.request("tool_call", { request: input }, { signal });
+    return { content: result.text, is_error: result.is_error, structured: null, result };
+  }
+
+  /** A stored output, by its number, its link, or its path. */
+  artifact(artifact: number | string): Artifact {
+    return new Artifact(this, artifact);
+  }
+
+  async artifacts(): Promise<ArtifactData[]> {
+    return (await this.request("artifact.list")).artifacts;
+  }
+
+  /** A background job, by its number. */
+  job(job: number | string): Job {
+    return new Job(this, String(job));
+  }
+
+  async jobs(): Promise<JobData[]> {
+    return (await this.request("jobs.list")).jobs;
+  }
+
+  /** Whether a command would be refused, and why. Does not run it. */
+  async check(command: string): Promise<CheckData> {
+    return this.request("check", { command });
+  }
+
+  /** Any request of the protocol; returns its data. */
+  async request<T extends RpcRequest["type"]>(
+    type: T,
+    ...[fields, { signal } = {}]: {} extends FieldsOf<T>
+      ? [fields?: FieldsOf<T>, options?: Abortable]
+      : [fields: FieldsOf<T>, options?: Abortable]
+  ): Promise<DataOf<T>> {
+    if (signal?.aborted) throw new AbortError(undefined, signal.reason);
+    let call: Call;
+    try {
+      call = await this.connection.begin(type, fields ?? {}, signal);
+    } catch (error) {
+      throw signal?.aborted ? new AbortError(undefined, signal.reason) : error;
+    }
+    return dataOf(await abortable(this.connection, call, signal, this.patience)) as DataOf<T>;
+  }
+
+  /** How long to wait for the answer of a cancelled call, in milliseconds. */
+  private get patience(): number {
+    return (GRACE[this.hello?.profile] ?? GRACE_OF_OTHERS) + 2_000;
+  }
+}
+
+/** The data of a response, or the error that it is. */
+function dataOf(message: Message): unknown {
+  if (!message["success"]) throw new ShellError(message["error"]);
+  return message["data"];
+}
+
+/** The result in a response, if it is that of a call. */
+function partial(message: Message | undefined): ToolResult | undefined {
+  if (!message?.["success"]) return undefined;
+  if (message["command"] === "adapter_call") return message["data"].result ?? undefined;
+  return message["command"] === "tool_call" ? message["data"] : undefined;
+}
+
+/** The answer of a call, or, once the signal is aborted and the command has ended, an `AbortError` with its result. */
+async function abortable(
+  connection: Connection,
+  call: Call,
+  signal: AbortSignal | undefined,
+  patience: number,
+): Promise<Message> {
+  if (!signal) return call.answer;
+  let abort!: () => void;
+  const aborted = new Promise<void>((resolve) => (abort = () => resolve()));
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  try {
+    const message = await Promise.race([call.answer, aborted]);
+    if (message) return message;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+  throw new AbortError(partial(await connection.settle(call, patience)), signal.reason);
+}
+
+/**
+ * The output of a running command: deltas as they come, and at last the result. A consumer that is slow gets fewer and
+ * longer ones. Leaving the loop early cancels the command and waits until it has ended; then `result` has what there is.
+ */
+export class Stream implements AsyncIterableIterator<Delta | Ended> {
+  /** The result, once there is one. */
+  result: ToolResult | undefined;
+  private call: Call | undefined;
+  private over = false;
+
+  /** @internal */
+  constructor(
+    private readonly connection: Connection,
+    private readonly request: object,
+    private readonly signal: AbortSignal | undefined,
+    private readonly patience: number,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Delta | Ended, undefined>> {
+    if (this.over) return { done: true, value: undefined };
+    try {
+      return { done: false, value: await this.event() };
+    } catch (error) {
+      if (!this.signal?.aborted) {
+        this.over = true;
+        throw error;
+      }
+      await this.return();
+      throw new AbortError(this.result, this.signal.reason);
+    }
+  }
+
+  /** Cancels the command, if it still runs, and waits until it has ended. */
+  async return(): Promise<IteratorResult<Delta | Ended, undefined>> {
+    if (!this.over) {
+      this.over = true;
+      if (this.call) this.result = partial(await this.connection.settle(this.call, this.patience));
+    }
+    return { done: true, value: undefined };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  private async event(): Promise<Delta | Ended> {
+    this.signal?.throwIfAborted();
+    this.call ??= await this.connection.begin("tool_call", { request: this.request, stream: "delta" }, this.signal);
+    const delta = await this.untilAborted(this.call.delta());
+    if (delta) return delta;
+    this.result = dataOf(await this.call.answer) as ToolResult;
+    this.over = true;
+    return { type: "result", result: this.result };
+  }
+
+  private async untilAborted<T>(promise: Promise<T>): Promise<T> {
+    const signal = this.signal;
+    if (!signal) return promise;
+    let abort!: () => void;
+    const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason)));
+    signal.addEventListener("abort", abort);
+    try {
+      return await Promise.race([promise, aborted]);
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+}
+
+/** A background job. It outlives the shell that started it. */
+export class Job {
+  /** @internal */
+  constructor(
+    private readonly shell: Shell,
+    readonly id: string,
+    /** What `start` said, if it was that which started it. */
+    readonly result?: ToolResult,
+  ) {}
+
+  /** Whether it runs, or how it ended. */
+  show(): Promise<JobData> {
+    return this.shell.request("jobs.show", { job: this.id });
+  }
+
+  /** What it has printed: from a byte on, or the last lines. */
+  output(part: { offset?: number; tail?: number } = {}): Promise<JobOutputData> {
+    return this.shell.request("jobs.output", { ...part, job: this.id });
+  }
+
+  /** Waits until it has ended. Aborting the wait does not end it. */
+  wait({ timeout, signal }: { timeout?: number | string } & Abortable = {}): Promise<JobWaitData> {
+    return this.shell.request("jobs.wait", { job: this.id, timeout }, { signal });
+  }
+
+  /** Ends it, and all its processes. */
+  kill(grace?: number | string): Promise<JobKillData> {
+    return this.shell.request("jobs.kill", { job: this.id, grace });
+  }
+
+  /** Writes to its stdin, if it was started with `stdin: "pipe"`. */
+  input(text: string, { close = false } = {}): Promise<JobData> {
+    return this.shell.request("jobs.input", { job: this.id, text, close });
+  }
+}
+
+/** A stored output. */
+export class Artifact {
+  /** @internal */
+  constructor(
+    private readonly shell: Shell,
+    readonly artifact: number | string,
+  ) {}
+
+  /** A page of it, by lines. */
+  show(part: { offset?: number; limit?: number; tail?: number; byte?: number } = {}): Promise<PageData> {
+    return this.shell.request("artifact.show", { ...part, artifact: this.artifact });
+  }
+
+  /** The lines of it that match a regular expression, numbered. */
+  grep(
+    pattern: string,
+    part: { context?: number; offset?: number; limit?: number } = {},
+  ): Promise<FoundData> {
+    return this.shell.request("artifact.grep", { ...part, artifact: this.artifact, pattern });
+  }
+}

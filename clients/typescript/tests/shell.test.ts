@@ -1,0 +1,178 @@
+// How calls end, also those that are cancelled.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AbortError, CommandNotStarted, Shell, ShellError, ShellLost, type Delta, type Ended } from "../src/index.js";
+import { Connection } from "../src/connection.js";
+import { inShell, inWorld } from "./world.js";
+
+inShell("success, failure, timeout and refusal are results", async (sh, world) => {
+  let r = await sh.run("printf 'one\\ntwo\\n'; pwd");
+  assert.deepEqual([r.text, r.is_error, r.status], [`one\ntwo\n${world.work}\n`, false, { kind: "exited", code: 0 }]);
+  r = await sh.run("echo out; exit 3");
+  assert.deepEqual([r.status, r.is_error], [{ kind: "exited", code: 3 }, true]);
+  r = await sh.run("echo before; sleep 60", { timeout: "1s" });
+  assert.ok(r.status.kind === "timed_out" && r.text.includes("before"));
+  r = await sh.run("git add -A && git commit -m wip");
+  assert.ok(r.status.kind === "blocked" && r.rule);
+  r = await sh.run("pwd; echo $A", { cwd: "/", env: { A: "b" } });
+  assert.equal(r.text, "/\nb\n");
+});
+
+inShell("an aborted call ends and leaves its output", async (sh, world) => {
+  const controller = new AbortController();
+  const call = sh.run("echo part; touch begun; sleep 600", { signal: controller.signal });
+  await world.begun();
+  controller.abort("enough");
+  await assert.rejects(call, (error: AbortError) => {
+    assert.equal(error.name, "AbortError");
+    assert.equal(error.cause, "enough");
+    assert.equal(error.result?.status.kind, "cancelled");
+    return error.result?.text.includes("part") ?? false;
+  });
+  await assert.rejects(sh.run("touch never", { signal: controller.signal }), AbortError);
+  assert.equal(world.read("never"), undefined);
+});
+
+inShell("without the wait the partial output is missing", async (sh, world) => {
+  const settle = Connection.prototype.settle;
+  Connection.prototype.settle = function (call) {
+    return settle.call(this, call, 0);
+  };
+  try {
+    const controller = new AbortController();
+    const call = sh.run("echo part; touch begun; sleep 600", { signal: controller.signal });
+    await world.begun();
+    controller.abort();
+    await assert.rejects(call, (error: AbortError) => error.result === undefined);
+  } finally {
+    Connection.prototype.settle = settle;
+  }
+});
+
+inShell("a stream has deltas and at last the result", async (sh) => {
+  const events: (Delta | Ended)[] = [];
+  for await (const event of sh.stream("for i in 1 2 3; do echo $i; sleep 0.2; done; exit 4")) events.push(event);
+  const last = events.pop();
+  assert.ok(last?.type === "result");
+  assert.deepEqual(last.result.status, { kind: "exited", code: 4 });
+  const texts = events.map((event) => (event.type === "delta" ? event.text : "?"));
+  assert.equal(texts.join(""), "1\n2\n3\n");
+  assert.ok(texts.length >= 2);
+});
+
+inShell("a stream left early is cancelled", async (sh, world) => {
+  const stream = sh.stream("echo $$ > pid; echo part; sleep 600");
+  for await (const _ of stream) break;
+  assert.ok(stream.result?.status.kind === "cancelled" && stream.result.text.includes("part"));
+});
+
+inShell("a stream whose signal is aborted leaves its output", async (sh, world) => {
+  const controller = new AbortController();
+  const read = async () => {
+    for await (const _ of sh.stream("echo part; touch begun; sleep 600", { signal: controller.signal }));
+  };
+  const reading = read();
+  await world.begun();
+  controller.abort();
+  await assert.rejects(reading, (error: AbortError) => error.result?.text.includes("part") ?? false);
+});
+
+inShell("a slow consumer gets fewer and longer deltas", async (sh) => {
+  const texts: string[] = [];
+  for await (const event of sh.stream("for i in $(seq 40); do echo line $i; sleep 0.05; done")) {
+    if (event.type === "delta") {
+      texts.push(event.text);
+      await sleep(500);
+    }
+  }
+  const lines = Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`);
+  assert.equal(texts.join(""), lines.join(""));
+  assert.ok(texts.length <= 8, "there was one for each update");
+});
+
+inWorld("a lost child fails every call and nothing is retried", async (world) => {
+  const sh = await Shell.open(world.options);
+  const calls = [sh.run("echo >> ran; touch begun; sleep 600"), sh.run("sleep 600")];
+  const stream = sh.stream("echo part; sleep 600");
+  await stream.next();
+  await world.begun();
+  process.kill(sh.pid!, "SIGKILL");
+  for (const call of calls) await assert.rejects(call, (e) => e instanceof ShellLost && /SIGKILL/.test(e.message));
+  await assert.rejects(stream.next(), ShellLost);
+  await assert.rejects(sh.run("echo again"), ShellLost);
+  assert.equal(world.read("ran"), "\n");
+  await sh.close();
+});
+
+inWorld("a program that does not start says why", async (world) => {
+  await assert.rejects(Shell.open({ ...world.options, profile: "no-such-profile" }), /no-such-profile/);
+  await assert.rejects(Shell.open({ ...world.options, program: "/no/such/program" }), /cannot start \/no\/such/);
+});
+
+inShell("jobs, tools, artifacts", async (sh) => {
+  let job = await sh.start("cat; echo over", { stdin: "pipe" });
+  await job.input("typed\n", { close: true });
+  assert.ok((await job.wait({ timeout: 10 })).over);
+  assert.equal((await job.output()).text, "typed\nover\n");
+  job = await sh.start("sleep 600");
+  assert.equal((await job.kill()).job.state.kind, "ended");
+  await assert.rejects(sh.start("git add -A"), CommandNotStarted);
+
+  assert.deepEqual((await sh.tools()).map((tool) => tool["name"]), ["bash"]);
+  assert.ok((await sh.call("bash", { command: "exit 3" })).is_error);
+  await assert.rejects(sh.call("exec_command", {}), ShellError);
+  await sh.tools("codex");
+  assert.match((await sh.call("exec_command", { cmd: "echo said" })).content, /said/);
+
+  const r = await sh.run("seq 30000");
+  const artifact = sh.artifact(r.artifacts[0]!.id);
+  assert.equal((await artifact.grep("^2999[89]$")).text, "29998:29998\n29999:29999\n");
+  assert.equal((await artifact.show({ tail: 1 })).text, "30000\n");
+  assert.equal((await sh.check("git add -A")).verdict, "block");
+});
+
+inWorld("closing ends what runs", async (world) => {
+  const sh = await Shell.open(world.options);
+  const call = sh.run("echo part; touch begun; sleep 600");
+  await world.begun();
+  await sh.close();
+  assert.equal((await call).status.kind, "cancelled");
+  await assert.rejects(sh.run("true"), ShellError);
+});
+
+inShell("more calls than the program takes wait for their turn", async (sh) => {
+  const answers = await Promise.all(Array.from({ length: 2000 }, () => sh.request("jobs.list")));
+  assert.equal(answers.length, 2000);
+});
+
+inWorld("what nobody asked for is passed on", async (world) => {
+  const program = join(world.root, "newer.mjs");
+  writeFileSync(
+    program,
+    `#!${process.execPath}
+    import { createInterface } from "node:readline";
+    createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, type: command } = JSON.parse(line);
+      const data = { version: "9", profile: "new", tools: null, field: "new" };
+      for (const message of [{ type: "news", of: 1 }, { type: "response", id, command, success: true, data, more: 1 }])
+        console.log(JSON.stringify(message));
+    });`,
+    { mode: 0o755 },
+  );
+  const heard: unknown[] = [];
+  const sh = await Shell.open({ ...world.options, program, onEvent: (message) => heard.push(message) });
+  assert.equal((sh.hello as { field?: string }).field, "new");
+  await sh.close();
+  assert.deepEqual(heard, [{ type: "news", of: 1 }]);
+});
+
+inShell("a child that stops reading does not stop the caller", async (sh) => {
+  process.kill(sh.pid!, "SIGSTOP");
+  const calls = [sh.run("true # " + "x".repeat(1_000_000)), sh.run("echo here")];
+  await sleep(200);
+  process.kill(sh.pid!, "SIGCONT");
+  assert.equal((await Promise.all(calls))[1]!.text, "here\n");
+});
