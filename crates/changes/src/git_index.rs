@@ -13,6 +13,11 @@ const LARGEST: u64 = 256 << 20;
 /// Bytes of an entry before its mode: times, device, inode.
 const STAT: usize = 24;
 
+/// The index of the repository whose top the root is.
+pub(crate) const OF_ROOT: &str = ".git/index";
+/// What it was when a trial was begun, in the set's directory.
+pub(crate) const KEPT: &str = "index";
+
 /// Whether a path can be that of an index.
 pub(crate) fn is_index(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "index")

@@ -120,13 +120,14 @@ impl Trees {
             return true;
         }
         // What is not in the set is in the tree: that depends on what was undone.
+        let size = new.there.map_or(u64::MAX, |it| it.size);
         let mut file = |op: &Op| {
             let slot = self.slots.file(op.slot());
             slot.or_else(|_| self.root.file(op.path()))
         };
         let files = (file(gone), file(new));
         match files {
-            (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into()).unwrap_or(false),
+            (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into(), size).unwrap_or(false),
             _ => false,
         }
     }

@@ -87,6 +87,8 @@ pub struct Recorder {
     contents: HashMap<u64, Content>,
     counted: BTreeMap<String, u64>,
     numbered: u64,
+    /// Paths of which nothing is read.
+    hidden: Vec<PathBuf>,
 }
 
 impl Recorder {
@@ -126,7 +128,16 @@ impl Recorder {
             contents: HashMap::new(),
             counted: BTreeMap::new(),
             numbered: 0,
+            hidden: Vec::new(),
         })
+    }
+
+    /// The same, which reads nothing of what is at these paths and below them: that they change is recorded, and not what
+    /// they were.
+    #[must_use]
+    pub fn hiding(mut self, paths: Vec<PathBuf>) -> Self {
+        self.hidden = paths;
+        self
     }
 
     /// Keeps what is at `path`, which the call is about to touch. To be called before the system call goes on. The path
@@ -200,6 +211,7 @@ impl Recorder {
         }
         let content = match wants_content {
             false => Content::Unread,
+            true if self.is_hidden(path) => Content::Not,
             true if self.keeps => self.content(path, &seen, touch)?,
             true => Content::Not,
         };
@@ -359,6 +371,11 @@ impl Recorder {
             Err(Errno::MLINK | Errno::XDEV | Errno::PERM | Errno::NOENT) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn is_hidden(&self, path: &Path) -> bool {
+        let path = self.root.join(path);
+        self.hidden.iter().any(|hidden| path.starts_with(hidden))
     }
 
     /// A clone, where the file system has them, else a copy in the pack.

@@ -3,6 +3,7 @@
 use crate::attributes;
 use crate::beneath::{Tree, canonical};
 use crate::error::ChangesError;
+use crate::git_index;
 use crate::mark;
 use crate::meta::{Kind, Meta};
 use crate::set::{GONE, LINKS, LOCK, Set, State, UPPER, WORK, try_lock};
@@ -93,6 +94,7 @@ impl Store {
                 .make_dir(name)
                 .map_err(ChangesError::io("making", set.dir().join(name)))?;
         }
+        keep_index(&set);
         like_root(&set)?;
         Ok(set)
     }
@@ -202,6 +204,17 @@ fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
     Err(ChangesError::io("numbering a set in", session.path())(
         Errno::EXIST.into(),
     ))
+}
+
+/// Keeps the index of the root's repository. Without it, somebody's `git status` is a conflict where the trial changes the
+/// index, too.
+fn keep_index(set: &Set) {
+    let index = set.root().join(git_index::OF_ROOT);
+    let is_file = index.symlink_metadata().is_ok_and(|it| it.is_file());
+    if is_file {
+        // It is no worse without.
+        let _ = std::fs::copy(&index, set.dir().join(git_index::KEPT));
+    }
 }
 
 /// The top of an overlay has the attributes of its upper directory: they become those of the root.

@@ -12,8 +12,8 @@ use crate::upper::{bytes, look, same_bytes};
 use agent_bash_core::changes::ChangesLevel;
 use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, symlinkat, unlinkat};
 use rustix::io::Errno;
-use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
@@ -30,6 +30,8 @@ pub(crate) struct Effects {
     pub(crate) plan: Plan,
     /// What takes it back; without what was not kept, whose paths are in `left`.
     pub(crate) back: Plan,
+    /// Files of several names that were written to in place, by inode.
+    shared: BTreeMap<u64, Op>,
 }
 
 /// A path, by its first record and the one that kept its content.
@@ -60,6 +62,7 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
         one(set, &mut tree, path, known, &mut effects)
             .map_err(ChangesError::io("comparing", set.root().join(path)))?;
     }
+    other_names(&mut tree, &known, &mut effects);
     arrived(&mut tree, &mut effects).map_err(ChangesError::errno("comparing", set.root()))?;
     effects.plan.sort();
     effects.back.sort();
@@ -85,6 +88,55 @@ fn came(tree: &mut Tree, path: &Path, now: &Seen, effects: &mut Effects) -> Resu
         effects.back.attributions.push(back);
     }
     Ok(())
+}
+
+/// Files that are looked at in search of other names.
+const MANY: usize = 200_000;
+
+/// Other names of files that were written to in place have changed with them. Those beyond the root are not found; if
+/// there is too much to look through, the file counts as not kept, as it would not be taken back under all of its names.
+fn other_names(tree: &mut Tree, known: &BTreeMap<&[u8], Known<'_>>, effects: &mut Effects) {
+    let shared = std::mem::take(&mut effects.shared);
+    if shared.is_empty() {
+        return;
+    }
+    let (mut found, mut looked) = (0, 0);
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(directory) = waiting.pop() {
+        // What cannot be listed has no names for anybody.
+        for name in tree.names(&directory).unwrap_or_default() {
+            let path = directory.join(name);
+            let Ok(Some(now)) = tree.at(&path) else {
+                continue;
+            };
+            looked += 1;
+            if now.is_dir() {
+                waiting.push(path);
+            } else if let Some(op) = shared.get(&now.ino)
+                && !known.contains_key(&bytes(&path)[..])
+            {
+                let slot = [&op.slot[..], format!("l{found}").as_bytes()].concat();
+                found += 1;
+                let path = bytes(&path);
+                let other = Op {
+                    path,
+                    slot,
+                    ..op.clone()
+                };
+                effects.back.ops.push(other.inverse());
+                effects.plan.ops.push(other);
+            }
+        }
+        if looked > MANY {
+            for op in shared.values() {
+                let others = [&op.slot[..], b"l"].concat();
+                let is_one = |it: &Op| it.slot == op.slot || it.slot.starts_with(&others);
+                effects.back.ops.retain(|it| !is_one(it));
+                effects.back.left.push(op.path.clone());
+            }
+            return;
+        }
+    }
 }
 
 /// What has come with a directory that was moved here: nothing of it was touched by its path.
@@ -188,13 +240,15 @@ fn one(
         return Ok(());
     }
     if !before.is_dir() && !is_same(set, tree, path, &before, &now, known.content)? {
-        // Other names of the same file have changed with it, and would not be taken back.
-        let alone = before.ino != now.ino || before.links <= 1;
         let mut op = op(Act::Swap, Some(before), Some(now));
         if git_index::is_index(path) {
             op.slot_means = tree.file(path).ok().and_then(git_index::meaning);
         }
-        both(op, kept && alone);
+        let is_shared = kept && before.ino == now.ino && before.links > 1;
+        both(op.clone(), kept);
+        if is_shared {
+            effects.shared.insert(now.ino, op);
+        }
         return Ok(());
     }
     let was = Look::new(&before, known.first.attributes.clone());
@@ -258,7 +312,7 @@ fn is_same(
     };
     let mut copy = Vec::new();
     if kept.1 == u64::MAX {
-        return same_bytes(kept.0, now);
+        return same_bytes(kept.0, now, before.size);
     }
     // A part of the pack: no larger than a file that is copied may be.
     kept.0.by_ref().take(kept.1).read_to_end(&mut copy)?;
@@ -309,7 +363,9 @@ pub(crate) fn former(set: &Set, slot: &Path, most: u64) -> Result<Option<Vec<u8>
 /// The record that a slot is named for.
 fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a Record> {
     let name = slot.file_name()?.to_str()?;
-    let number = name.strip_prefix(SLOT)?.trim_end_matches('d');
+    let number = name.strip_prefix(SLOT)?;
+    let end = number.find(|it: char| !it.is_ascii_digit());
+    let number = &number[..end.unwrap_or(number.len())];
     index.records.get(number.parse::<usize>().ok()?)
 }
 
@@ -320,6 +376,8 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
     let gone = openat(&set.dir, GONE, flags, Mode::empty())
         .map_err(ChangesError::errno("opening", set.dir().join(GONE)))?;
     let mut used = HashSet::new();
+    // The names of one file are names of one again.
+    let mut made: HashMap<u64, OsString> = HashMap::new();
     // What has been undone and done again is in its slot already.
     let empty =
         |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
@@ -340,7 +398,11 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
             &seen,
             first.map(|it| it.attributes.clone()).unwrap_or_default(),
         );
-        unpack_one(set, &gone, name, record, &seen, &look).map_err(failed())?;
+        let same = made
+            .get(&seen.ino)
+            .filter(|_| seen.is_file() && seen.links > 1);
+        unpack_one(set, &gone, name, record, &seen, &look, same).map_err(failed())?;
+        made.entry(seen.ino).or_insert_with(|| name.to_owned());
         if let Content::Link(number) | Content::Clone(number) = record.content {
             used.insert(number);
         }
@@ -395,12 +457,16 @@ fn unpack_one(
     record: &Record,
     seen: &Seen,
     look: &Look,
+    same: Option<&OsString>,
 ) -> io::Result<()> {
     // A leftover of an undo that was not begun.
     match unlinkat(gone, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,
         Err(error) => return Err(error.into()),
+    }
+    if let Some(same) = same {
+        return Ok(linkat(gone, same, gone, name, AtFlags::empty())?);
     }
     match &record.content {
         Content::Nothing if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -259,9 +259,21 @@ impl Scanning<'_> {
         if same {
             return self.look(path, at);
         }
-        self.compare_times(path, &here);
+        if !self.is_index_as_it_was(path) {
+            self.compare_times(path, &here);
+        }
         self.op(Act::Swap, path, at, Some(here), Some(there));
         Ok(())
+    }
+
+    /// Whether it is the repository's index, and somebody has written the same entries again since.
+    fn is_index_as_it_was(&mut self, path: &Path) -> bool {
+        if path != Path::new(git_index::OF_ROOT) {
+            return false;
+        }
+        let meaning = |file: Result<OwnedFd, Errno>| file.ok().and_then(git_index::meaning);
+        let was = meaning(self.set.file(Path::new(git_index::KEPT)));
+        was.is_some() && was == meaning(self.lower.file(path))
     }
 
     fn is_same(&mut self, path: &Path, at: &Path, here: &Seen, there: &Seen) -> io::Result<bool> {
@@ -279,8 +291,9 @@ impl Scanning<'_> {
                 if here.size != there.size {
                     return Ok(false);
                 }
-                let here = self.lower.file(path)?;
-                same_bytes(here.into(), self.set.file(at)?.into())
+                let lower = self.lower.file(path)?;
+                let there = self.set.file(at)?;
+                same_bytes(File::from(lower), there.into(), here.size)
             }
             FileType::Symlink => {
                 let (dir, name) = self.lower.parent(path)?;
@@ -482,9 +495,14 @@ pub(crate) fn look(tree: &mut Tree, path: &Path, seen: &Seen) -> Result<Look, Er
     Ok(Look::new(seen, attributes))
 }
 
-/// Whether two files have the same content.
-pub(crate) fn same_bytes(mut one: File, mut other: File) -> io::Result<bool> {
-    let (mut left, mut right) = (vec![0; 1 << 17], vec![0; 1 << 17]);
+/// Bytes of two files that are compared at a time.
+const COMPARED: u64 = 1 << 16;
+
+/// Whether two files have the same content. `size`: how large they are, as far as that is known.
+pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
+    // Most files are small; one byte more, so that one reading sees the end.
+    let room = size.saturating_add(1).clamp(2, COMPARED) as usize;
+    let (mut left, mut right) = (vec![0; room], vec![0; room]);
     loop {
         let length = one.read(&mut left)?;
         if length == 0 {

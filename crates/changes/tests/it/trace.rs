@@ -216,27 +216,68 @@ fn what_a_trace_recorded_is_listed_and_taken_back() {
     }
 }
 
-/// A file with other names that is written to: the others have changed with it, which cannot be taken back by renames.
 #[test]
 fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
     let place = Place::new(TREE);
     let before = place.files();
-    let changes = traced(
-        &place,
-        &[(
-            &[("h1", Content), ("a", Content)],
-            "echo more >>h1; echo more >>a",
-        )],
-    );
+    let set = place
+        .store()
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let hidden = vec![place.root.join("d")];
+    let mut recorder = Recorder::open(set.dir()).unwrap().hiding(hidden);
+    for (path, touch) in [("a", Content), ("d/1", Content), ("d/sub/2", Name)] {
+        recorder.before(&place.root.join(path), touch).unwrap();
+    }
+    place.sh("echo more >>a; echo more >>d/1; rm d/sub/2");
+    recorder.finish().unwrap();
+    // Of what is hidden nothing is in the store.
+    let kept = std::fs::read(set.dir().join("pack")).unwrap();
+    let links = std::fs::read_dir(set.dir().join("links")).unwrap().count();
+    assert!(kept == b"one\n" && links == 0 || kept.is_empty() && links == 1);
+    let changes = place.store().finish(set).unwrap();
     assert_eq!(changes.undo, Undoable::Part);
-    assert_eq!(changes.not_kept[0].path, "h1");
+    let not_kept: Vec<&str> = changes.not_kept.iter().map(|it| &*it.path).collect();
+    assert_eq!(not_kept, ["d/1", "d/sub/2"]);
     place.undo(changes.id);
     let path: &std::ffi::OsStr = "a".as_ref();
     assert_eq!(
         without_inodes(&place.files())[path],
         without_inodes(&before)[path]
     );
-    assert_eq!(place.text("h2").as_deref(), Some("h\nmore\n"));
+    assert_eq!(place.text("d/1").as_deref(), Some("1\nmore\n"));
+}
+
+/// A file of several names that is written to by one of them has changed by all, and is one file again afterwards.
+#[test]
+fn a_file_of_several_names_is_taken_back_by_each_of_them() {
+    for (touched, script) in [
+        (&[("h1", Content)][..], "echo more >>h1"),
+        (
+            &[("h1", Content), ("h3", Content)],
+            "echo more >>h1; echo x >h3",
+        ),
+        (&[("h1", Content), ("h3", Name)], "echo more >>h1; rm h3"),
+    ] {
+        let place = Place::new(&format!("{TREE} ln h1 h3; ln h1 d/sub/h4"));
+        let before = place.files();
+        let changes = traced(&place, &[(touched, script)]);
+        let counts = changes.counts;
+        assert_eq!(counts.changed + counts.deleted, 4, "{script}: {changes:#?}");
+        assert_eq!(changes.undo, Undoable::Whole);
+        let after = place.files();
+        place.undo(changes.id);
+        let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+        assert_eq!(difference(&want, &got), "", "{script}");
+        let inode = |tree: &Tree, path: &str| tree[std::ffi::OsStr::new(path)].inode;
+        let files = place.files();
+        for name in ["h2", "h3", "d/sub/h4"] {
+            assert_eq!(inode(&files, name), inode(&files, "h1"), "{script}: {name}");
+        }
+        place.redo(changes.id);
+        let (want, got) = (without_links(&after), without_links(&place.files()));
+        assert_eq!(difference(&want, &got), "", "{script}");
+    }
 }
 
 #[test]

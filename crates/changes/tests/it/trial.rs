@@ -425,6 +425,34 @@ fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
     assert_eq!(renamed, 0, "{:#?}", held.files);
 }
 
+/// Somebody's `git status` writes the index anew while a trial holds another one.
+#[test]
+fn git_status_while_a_trial_is_held_is_no_conflict_but_git_add_is() {
+    const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
+    for (meanwhile, conflicts) in [
+        ("touch -d 2001-01-01 a; git status >/dev/null", false),
+        ("echo 4 >d; git add d", true),
+    ] {
+        let place = Place::new(&format!(
+            "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
+        ));
+        let held = place.hold(&format!(
+            "{GIT}; echo 3 >b; git add b; git commit -qm second"
+        ));
+        let index = || fs::read(place.root.join(".git/index")).unwrap();
+        let was = index();
+        place.sh(&format!("{GIT}; {meanwhile}"));
+        assert_ne!(was, index(), "{meanwhile}");
+        let committed = place.store().commit("test", held.id);
+        assert_eq!(committed.is_err(), conflicts, "{meanwhile}: {committed:?}");
+        if !conflicts {
+            place.sh(&format!(
+                "{GIT}; git fsck --strict; test -z \"$(git status --porcelain)\"; test \"$(git ls-files | tr '\\n' ' ')\" = 'a b '"
+            ));
+        }
+    }
+}
+
 #[test]
 fn nothing_of_a_set_can_be_read_by_others() {
     use std::os::unix::fs::MetadataExt;

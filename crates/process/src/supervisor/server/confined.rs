@@ -43,6 +43,8 @@ pub(super) struct Confined {
     directory: OwnDirectory,
     /// Further directories of this one shell.
     own: Vec<PathBuf>,
+    /// What its box hides from it.
+    hidden: Vec<PathBuf>,
 }
 
 /// A box that is closed, a trial that has begun, or nothing.
@@ -97,6 +99,10 @@ impl Confined {
             start: Start::new(&order)?,
             directory,
             own: wanted.own.clone(),
+            hidden: match &wanted.plan {
+                Some(plan) => plan.hidden.clone(),
+                None => Vec::new(),
+            },
         }))
     }
 
@@ -125,7 +131,7 @@ impl Confined {
         let closed = reported.and_then(|ready| {
             let watched = ready
                 .watched
-                .map(|watched| watching(watched, &self.directory, self.own));
+                .map(|watched| watching(watched, &self.directory, self.own, self.hidden));
             Ok(Closed {
                 sandbox: ready.sandbox,
                 held_back,
@@ -146,13 +152,14 @@ fn watching(
     watched: Result<OwnedFd, String>,
     directory: &OwnDirectory,
     mut apart: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
 ) -> Result<Result<Tracer, String>, BoxError> {
     let listener = match watched {
         Ok(listener) => listener,
         Err(reason) => return Ok(Err(reason)),
     };
     apart.push(directory.path().to_owned());
-    Tracer::start(listener, apart)
+    Tracer::start(listener, apart, hidden)
         .map(Ok)
         .map_err(|error| BoxError::Unwatched(error.to_string()))
 }

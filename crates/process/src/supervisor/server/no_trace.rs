@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(super) struct Tracer(std::convert::Infallible);
 
 impl Tracer {
-    pub(super) fn start(_: OwnedFd, _: Vec<PathBuf>) -> io::Result<Self> {
+    pub(super) fn start(_: OwnedFd, _: Vec<PathBuf>, _: Vec<PathBuf>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

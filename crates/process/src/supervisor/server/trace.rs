@@ -39,9 +39,13 @@ enum Order {
 }
 
 impl Tracer {
-    /// Watches by this listener. What is within one of `apart` concerns nobody. Until it is told where to, nothing is recorded,
-    /// and whoever is about to change a file waits.
-    pub(super) fn start(listener: OwnedFd, apart: Vec<PathBuf>) -> io::Result<Self> {
+    /// Watches by this listener. What is within one of `apart` concerns nobody, and nothing is read of what is `hidden`. Until
+    /// it is told where to, nothing is recorded, and whoever is about to change a file waits.
+    pub(super) fn start(
+        listener: OwnedFd,
+        apart: Vec<PathBuf>,
+        hidden: Vec<PathBuf>,
+    ) -> io::Result<Self> {
         let (orders, given) = channel();
         let (woken, wake) = io::pipe()?;
         let watch = Watch {
@@ -49,6 +53,7 @@ impl Tracer {
             given,
             woken,
             apart,
+            hidden,
             state: State::Waiting,
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
@@ -89,6 +94,7 @@ struct Watch {
     given: Receiver<Order>,
     woken: PipeReader,
     apart: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
     state: State,
 }
 
@@ -137,7 +143,7 @@ impl Watch {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Record(set, tell) => {
-                let recorder = Recorder::open(&set);
+                let recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
                 let traced = match &recorder {
                     Ok(_) => Traced::complete(),
                     Err(error) => Traced::incomplete(error.to_string()),
