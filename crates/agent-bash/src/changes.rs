@@ -16,8 +16,9 @@ use std::time::Duration;
 /// What is kept of what calls do to files, and of trials: section `[changes]` of the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesSettings {
-    /// How much is kept of ordinary calls.
-    pub level: ChangesLevel,
+    /// How much is kept of ordinary calls; without one, what the host keeps unasked
+    /// ([`SessionOptions::changes`](crate::session::SessionOptions::changes)).
+    pub level: Option<ChangesLevel>,
     /// The directory that is looked at: absolute; without one, the workspace of the call.
     pub root: Option<PathBuf>,
     /// Who may commit what a trial held back.
@@ -39,7 +40,7 @@ pub struct ChangesSettings {
 impl Default for ChangesSettings {
     fn default() -> Self {
         Self {
-            level: ChangesLevel::Off,
+            level: None,
             root: None,
             commit: CommitBy::Ask,
             tell: Tell::Deletions,
@@ -116,18 +117,35 @@ pub(crate) struct Changed {
 #[derive(Debug, Default)]
 pub(crate) struct OwnChanges {
     pub(crate) settings: ChangesSettings,
+    /// How much is kept where nobody has asked for a level.
+    unasked: ChangesLevel,
     /// The state directory, and the name of the session in it.
     place: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
 }
 
 impl OwnChanges {
-    pub(crate) fn new(settings: ChangesSettings, place: Option<(PathBuf, String)>) -> Self {
+    pub(crate) fn new(
+        settings: ChangesSettings,
+        unasked: ChangesLevel,
+        place: Option<(PathBuf, String)>,
+    ) -> Self {
         Self {
             settings,
+            unasked,
             place,
             store: Mutex::default(),
         }
+    }
+
+    /// How much is kept of ordinary calls.
+    pub(crate) fn level(&self) -> ChangesLevel {
+        self.settings.level.unwrap_or(self.unasked)
+    }
+
+    /// Whether somebody has asked for that, and so wants to know where it is not possible.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.settings.level.is_some()
     }
 
     /// The session's name.

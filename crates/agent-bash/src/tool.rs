@@ -11,6 +11,7 @@ use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
 use crate::stage::parse_input::Input;
 use crate::wiring::{Audit, Interception, JobStarter, Terminal, Wiring};
+use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
@@ -63,6 +64,7 @@ impl BashTool {
             terminal: None,
             sandbox: SandboxSettings::default(),
             changes: ChangesSettings::default(),
+            changes_unasked: ChangesLevel::Off,
             kept_in: None,
         }
     }
@@ -242,6 +244,7 @@ pub struct BashToolBuilder {
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
     changes: ChangesSettings,
+    changes_unasked: ChangesLevel,
     kept_in: Option<(PathBuf, String)>,
 }
 
@@ -372,6 +375,13 @@ impl BashToolBuilder {
         self
     }
 
+    /// How much is kept of ordinary calls if the settings name no level. Where it is not possible, nothing is said of that.
+    #[must_use]
+    pub fn changes_unasked(mut self, level: ChangesLevel) -> Self {
+        self.changes_unasked = level;
+        self
+    }
+
     /// Keeps what calls do to files below this state directory, in the session of this name. Without it there are no
     /// trials.
     #[must_use]
@@ -426,7 +436,11 @@ impl BashToolBuilder {
                 audit: self.audit,
                 terminal,
                 sandbox: Arc::new(OwnBox::new(sandbox)),
-                changes: Arc::new(OwnChanges::new(self.changes, self.kept_in)),
+                changes: Arc::new(OwnChanges::new(
+                    self.changes,
+                    self.changes_unasked,
+                    self.kept_in,
+                )),
                 queues: Arc::default(),
             }),
         }

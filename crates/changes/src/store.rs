@@ -156,7 +156,13 @@ impl Store {
             mark: (0, 0),
             size: 0,
         };
-        set.mark()?;
+        set.mark = now;
+        // In a trace, what others change is told by the record.
+        if kind == Kind::Trial {
+            set.mark()?;
+        } else {
+            set.set_state(State::Running)?;
+        }
         // A later one has the same to do; that something cannot be removed is no reason not to begin.
         if !matches!(kind, Kind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.prune(now);

@@ -119,7 +119,7 @@ fn what_a_persistent_shell_does_to_files_is_recorded() -> Result<()> {
     std::fs::create_dir_all(project.join(".git"))?;
     std::fs::write(project.join("kept"), "kept\n")?;
     let mut settings = Settings::default();
-    settings.changes.level = ChangesLevel::Undo;
+    settings.changes.level = Some(ChangesLevel::Undo);
     runtime.block_on(async {
         let session = open_in(&world, &settings, project.clone())?;
         let said = |changes: &Option<Changes>| {

@@ -3,8 +3,8 @@
 use super::{ChangesSettings, OwnChanges};
 use agent_bash_changes::{ChangesError, FileDiff, Listed, Preview, Store};
 use agent_bash_core::changes::{
-    Changes, ChangesId, FileChange, FileName, applied_text, conflict_text, discarded_text,
-    not_redone_text, not_undone_text, redone_text, undone_text,
+    Changes, ChangesId, ChangesLevel, FileChange, FileName, applied_text, conflict_text,
+    discarded_text, not_redone_text, not_undone_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
 use std::fmt;
@@ -115,13 +115,18 @@ impl ChangeSets {
     /// Those of the session of that name in a state directory, for who has no session of their own.
     pub fn in_state(state: PathBuf, session: impl Into<String>, cwd: PathBuf) -> Self {
         let place = Some((state, session.into()));
-        let own = OwnChanges::new(ChangesSettings::default(), place);
+        let own = OwnChanges::new(ChangesSettings::default(), ChangesLevel::Off, place);
         Self::new(Arc::new(own), cwd)
     }
 
     /// The settings in force.
     pub fn settings(&self) -> &ChangesSettings {
         &self.own.settings
+    }
+
+    /// How much is kept of ordinary calls.
+    pub fn level(&self) -> ChangesLevel {
+        self.own.level()
     }
 
     /// All sets, oldest first.

@@ -76,7 +76,7 @@ pub(super) async fn run(
         window: None,
     };
     let mut output = output(tool, &call);
-    let is_recorded = tool.changes.settings.level != ChangesLevel::Off;
+    let is_recorded = tool.changes.level() != ChangesLevel::Off;
     let taken = is_recorded.then(|| reading::privileges_taken_by(tool, &call));
     let unwatched = changes::unwatched(false, taken.flatten());
     let executor = run::executor(tool, None);

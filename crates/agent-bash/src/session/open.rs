@@ -3,6 +3,7 @@
 use super::{Session, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts};
+use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, Clock, Executor};
 use agent_bash_exec::{
     Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions, sweep_sessions,
@@ -28,10 +29,13 @@ pub struct SessionOptions {
     pub lifetime: Lifetime,
     /// The session makes many calls: shells are kept warm, load the user's configuration, and can be named.
     pub many_calls: bool,
+    /// How much is kept of what calls do to files if the settings do not say.
+    pub changes: ChangesLevel,
 }
 
 impl SessionOptions {
-    /// For a program that makes one call and exits: artifacts are kept for a day, no shells are warmed up or named.
+    /// For a program that makes one call and exits: artifacts are kept for a day, no shells are warmed up or named,
+    /// and what its call does to files is kept only if the settings say so.
     pub fn one_call(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             name: name.into(),
@@ -39,15 +43,18 @@ impl SessionOptions {
             clock: Arc::new(SystemClock::new()),
             lifetime: Lifetime::Day,
             many_calls: false,
+            changes: ChangesLevel::Off,
         }
     }
 
     /// For a long-lived host: artifacts end with the session; shells are kept warm, can be named, and load what the
-    /// user's `~/.bashrc` defines (except in safe mode, where nothing may replace an allowed command).
+    /// user's `~/.bashrc` defines (except in safe mode, where nothing may replace an allowed command); what calls do to files
+    /// can be undone.
     pub fn many_calls(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             lifetime: Lifetime::Session,
             many_calls: true,
+            changes: ChangesLevel::Undo,
             ..Self::one_call(name, supervisor)
         }
     }
@@ -95,6 +102,7 @@ impl Session {
             clock,
             lifetime,
             many_calls,
+            changes,
         } = options;
         let profile = settings.profile();
         let naming = artifacts::naming(profile.layout);
@@ -127,7 +135,10 @@ impl Session {
         }));
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
         let builder = BashTool::builder(profile, host, executor, clock);
-        let mut builder = settings.configure(builder)?.sessions(many_calls);
+        let mut builder = settings
+            .configure(builder)?
+            .sessions(many_calls)
+            .changes_unasked(changes);
         if jobs.is_some() {
             builder = builder.jobs(Arc::clone(&shells) as _);
         }

@@ -34,12 +34,13 @@ pub(crate) async fn begin(
         let refused = |reason| Refusal::NotStarted(NotStarted::Trial { reason });
         return held.map(Some).map_err(refused);
     }
-    let level = tool.changes.settings.level;
+    let level = tool.changes.level();
+    let not_known = |reason| tool.changes.is_asked_for().then(|| unknown(reason));
     if level == ChangesLevel::Off || request.mode == Some(Mode::Background) {
         return Ok(None);
     }
     if let Some(reason) = unwatched {
-        call.notices.push(unknown(reason.to_owned()));
+        call.notices.extend(not_known(reason.to_owned()));
         return Ok(None);
     }
     let begun = started(tool, call, move |store, session, root| {
@@ -52,7 +53,7 @@ pub(crate) async fn begin(
             trial: None,
         })),
         Err(reason) => {
-            call.notices.push(unknown(reason));
+            call.notices.extend(not_known(reason));
             Ok(None)
         }
     }
@@ -145,14 +146,13 @@ impl Changing {
 
     /// The call is about to run: what others change from here on is theirs.
     pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
-        let held = self.trial.is_some();
-        match self.set.mark() {
-            Err(error) if held => Err(NotStarted::Trial {
-                reason: error.to_string(),
-            }),
+        if self.trial.is_none() {
             // Of what was recorded, conflicts are found by the record.
-            _ => Ok(()),
+            return Ok(());
         }
+        self.set.mark().map_err(|error| NotStarted::Trial {
+            reason: error.to_string(),
+        })
     }
 
     /// Nothing has run.
@@ -169,6 +169,7 @@ impl Changing {
     async fn ended(self, tool: &Wiring, outcome: &Outcome) -> Changed {
         let session = tool.changes.session().to_owned();
         let tell = tool.changes.settings.tell;
+        let is_to_be_known = self.trial.is_some() || tool.changes.is_asked_for();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
@@ -208,7 +209,7 @@ impl Changing {
             }
             Err(reason) => Changed {
                 changes: None,
-                notices: vec![unknown(reason)],
+                notices: Vec::from_iter(is_to_be_known.then(|| unknown(reason))),
             },
         }
     }

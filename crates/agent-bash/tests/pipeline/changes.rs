@@ -248,7 +248,7 @@ async fn ordinary_calls_are_recorded_at_the_level_of_the_settings() {
         let mut case = Case::new();
         let state = case.root.path().join("state");
         let settings = ChangesSettings {
-            level,
+            level: Some(level),
             ..ChangesSettings::default()
         };
         let result = case
@@ -267,7 +267,7 @@ async fn ordinary_calls_are_recorded_at_the_level_of_the_settings() {
 async fn why_a_call_is_not_watched_is_said() {
     let mut case = Case::new();
     let settings = ChangesSettings {
-        level: ChangesLevel::Undo,
+        level: Some(ChangesLevel::Undo),
         ..ChangesSettings::default()
     };
     let result = case
@@ -278,4 +278,52 @@ async fn why_a_call_is_not_watched_is_said() {
     let said = "What this call did to files is not known: there is no state directory";
     assert!(result.text.contains(said), "{}", result.text);
     assert_eq!(result.status, Status::Exited { code: 0 });
+}
+
+/// A host keeps changes although nobody has asked for that: where it cannot, that is no news to anybody.
+#[tokio::test]
+async fn what_is_kept_unasked_is_kept_without_a_word() {
+    for is_asked_for in [false, true] {
+        let settings = ChangesSettings {
+            level: is_asked_for.then_some(ChangesLevel::Undo),
+            ..ChangesSettings::default()
+        };
+        let unasked = |builder: BashToolBuilder| {
+            builder
+                .changes(settings.clone())
+                .changes_unasked(ChangesLevel::Undo)
+        };
+        let mut case = Case::new();
+        let state = case.root.path().join("state");
+        let kept = case
+            .run_with(json!({"command": "make"}), |builder| {
+                unasked(builder).changes_in(state, "s")
+            })
+            .await;
+        assert!(
+            kept.changes.is_some() && kept.notices.is_empty(),
+            "{kept:?}"
+        );
+        // Nowhere to keep it.
+        let mut case = Case::new();
+        let lost = case.run_with(json!({"command": "make"}), unasked).await;
+        assert!(case.is_written() && lost.changes.is_none());
+        assert_eq!(lost.notices.is_empty(), !is_asked_for, "{lost:?}");
+    }
+    // Somebody who wants none gets none.
+    let mut case = Case::new();
+    let state = case.root.path().join("state");
+    let settings = ChangesSettings {
+        level: Some(ChangesLevel::Off),
+        ..ChangesSettings::default()
+    };
+    let result = case
+        .run_with(json!({"command": "make"}), |builder| {
+            builder
+                .changes(settings)
+                .changes_unasked(ChangesLevel::Undo)
+                .changes_in(state, "s")
+        })
+        .await;
+    assert_eq!(result.changes, None);
 }

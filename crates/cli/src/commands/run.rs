@@ -112,7 +112,7 @@ fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
     };
     let mut settings = start.settings(&chosen)?.settings;
     if let Some(level) = args.changes {
-        settings.changes.level = level.into();
+        settings.changes.level = Some(level.into());
     }
     let writable = args.writable.iter().map(|dir| start.cwd(Some(dir)));
     settings.sandbox.writable.extend(writable);

@@ -12,11 +12,15 @@ const WORKSPACE: &str = "workspace";
 
 pub(super) const LEVEL: Key = Key {
     name: "changes.level",
-    doc: "What is kept of what commands do to files: off, list (which), undo (to take it back) (docs/changes.md).",
+    doc: "What is kept of what commands do to files: off, list (which), undo (to take it back) (docs/changes.md). If unset: off for `run`, undo for rpc, mcp and tui.",
     form: Form::Text,
-    set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = level),
-    get: |s| to_value(s.changes.level),
-    project: Project::Tightens(|before, now| now.changes.level >= before.changes.level),
+    set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = Some(level)),
+    get: |s| to_value(s.changes.level?),
+    project: Project::Tightens(|before, now| {
+        // Unset it is the strictest for some.
+        let before = before.changes.level.unwrap_or(ChangesLevel::Undo);
+        now.changes.level >= Some(before)
+    }),
 };
 
 pub(super) const ROOT: Key = Key {

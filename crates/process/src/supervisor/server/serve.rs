@@ -285,13 +285,13 @@ impl Server {
         if let Some(event) = self.shell.as_mut().and_then(|shell| shell.news(empty)) {
             self.tell(&event, &[]);
         }
-        if let Some(shell) = self.shell.as_mut().filter(|shell| shell.is_over()) {
-            // Removed once the host knows, which need not wait for that.
-            if let Some(parent) = shell.directory.take().and_then(|own| own.parent())
-                && !std::mem::replace(&mut self.swept, true)
-            {
-                sweep(&parent);
-            }
+        // Removed once the host knows, which need not wait for that.
+        if let Some(own) = self.shell.as_mut().and_then(Shell::abandoned)
+            && let Some(parent) = own.parent()
+            && !std::mem::replace(&mut self.swept, true)
+        {
+            drop(own);
+            sweep(&parent);
         }
     }
 

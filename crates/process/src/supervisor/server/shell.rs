@@ -15,8 +15,10 @@ pub(super) struct Shell {
     /// The argument by which its forks are recognised.
     pub(super) boot: Vec<u8>,
     pub(super) report: Report,
-    /// Its own directory, if it is in a box; kept for as long as anything of the call may use it.
+    /// Its own directory, if it is kept in something.
     pub(super) directory: Option<OwnDirectory>,
+    /// Whether what it leaves uses that, too: in a box, temporary files are there.
+    pub(super) shares_directory: bool,
     /// By what it is watched, if it is; kept for as long as anything of the call may change files.
     pub(super) tracer: Option<Tracer>,
     /// The terminal it is on, if any.
@@ -49,6 +51,13 @@ impl Shell {
     /// Whether all processes of its call have ended, and the host knows.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over(_))
+    }
+
+    /// Its own directory, once the host knows its end, and nobody uses the directory any more.
+    pub(super) fn abandoned(&mut self) -> Option<OwnDirectory> {
+        let is_told = matches!(self.phase, Phase::Leaving(_) | Phase::Over(_));
+        let is_used = self.shares_directory && !self.is_over();
+        self.directory.take_if(|_| is_told && !is_used)
     }
 
     /// The event to send to the host now. `empty`: no processes are left.
