@@ -2,6 +2,8 @@
 //!
 //! Every test ends by checking that the terminal's modes are restored, and with the census of its world.
 
+mod changes;
+
 use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;
 use agent_bash_tests::{procfs, product};

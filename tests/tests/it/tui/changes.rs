@@ -1,0 +1,220 @@
+//! What commands did to files, in the interface: counted, shown, asked about, and then done; and what is asked of who wants
+//! a call to leave the sandbox.
+
+use super::{PROMPT, in_the_interface, on_a_terminal};
+use agent_bash_tests::poll;
+use agent_bash_tests::tmux::Tmux;
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::time::Duration;
+
+/// How long a key may take to be an answer: in the beginning, none is one.
+const ANSWERED: Duration = Duration::from_secs(2);
+
+/// Answers the question with this in it.
+fn answer(tmux: &Tmux<'_>, question: &str, key: &str) -> Result<()> {
+    tmux.shows(question)?;
+    for _ in 0..10 {
+        tmux.press(&[key])?;
+        let gone = || (!tmux.screen().ok()?.contains(question)).then_some(());
+        if poll::until(ANSWERED, gone).is_some() {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("`{question}` is not answered by {key}: {}", tmux.screen()?)
+}
+
+/// The files of the world's directory with their contents.
+fn files(world: &World) -> Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(world.cwd())? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            files.push((name, fs::read_to_string(entry.path())?));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The interface in a directory with some files, at that level of records. In the end it is quit.
+fn with_changes(level: &str, play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>) -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        fs::write(world.cwd().join("a.txt"), "before\n")?;
+        fs::write(world.cwd().join("old.txt"), "old\n")?;
+        tmux.enters(&format!("export AGENT_BASH_CHANGES_LEVEL={level}"))?;
+        tmux.enters("agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        play(tmux, world)?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
+fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
+    const COMMAND: &str = "echo after > a.txt; rm old.txt; echo new > n1; echo new > n2";
+    with_changes("undo", |tmux, world| {
+        let before = files(world)?;
+        tmux.enters(COMMAND)?;
+        tmux.shows("Δ +2 ~1 −1 · exit 0")?;
+        let after = files(world)?;
+        ensure!(before != after, "{after:?}");
+        tmux.press(&["C-Up"])?;
+        tmux.shows("enter diff · u undo · esc back")?;
+        tmux.press(&["Enter"])?;
+        let screen = tmux.shows("changes://1")?;
+        for line in ["│-before", "│+after", "│− old.txt", "│-old", "│+ n1"] {
+            ensure!(screen.contains(line), "{line}: {screen}");
+        }
+        tmux.press(&["q"])?;
+        tmux.hides("changes://1  ")?;
+        // Asked, but not wanted.
+        tmux.press(&["u"])?;
+        let screen = tmux.shows("Undo changes 1?")?;
+        for line in ["2 deleted", "+ old.txt", "− n1"] {
+            ensure!(screen.contains(line), "{line}: {screen}");
+        }
+        answer(tmux, "Undo changes 1?", "n")?;
+        ensure!(files(world)? == after, "it was not wanted");
+        tmux.press(&["u"])?;
+        answer(tmux, "Undo changes 1?", "y")?;
+        tmux.shows("[Undone: 4 files as before call 1.]")?;
+        tmux.shows("Δ +2 ~1 −1 undone")?;
+        ensure!(files(world)? == before, "{:?}", files(world)?);
+        tmux.press(&["r"])?;
+        answer(tmux, "Make changes 1 again?", "y")?;
+        tmux.shows("[Done again: 4 files as after call 1.]")?;
+        ensure!(files(world)? == after, "{:?}", files(world)?);
+        // What somebody has changed since is left alone, and the rest can be taken back.
+        fs::write(world.cwd().join("a.txt"), "by hand\n")?;
+        tmux.press(&["u"])?;
+        tmux.shows("! a.txt")?;
+        answer(tmux, "Undo the rest of changes 1?", "y")?;
+        tmux.shows("as it was changed since: a.txt")?;
+        let mut want = before.clone();
+        "by hand\n".clone_into(&mut want[0].1);
+        ensure!(files(world)? == want, "{:?}", files(world)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn what_the_person_typed_is_counted_and_taken_back_too() -> Result<()> {
+    with_changes("undo", |tmux, world| {
+        let before = files(world)?;
+        tmux.enters("!rm old.txt")?;
+        tmux.shows(" Δ −1")?;
+        ensure!(files(world)? != before, "it was not removed");
+        tmux.press(&["C-Up", "u"])?;
+        answer(tmux, "Undo changes 1?", "y")?;
+        tmux.shows("[Undone: 1 file as before call 1.]")?;
+        ensure!(files(world)? == before, "{:?}", files(world)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn what_is_not_recorded_has_no_counts_and_no_keys() -> Result<()> {
+    with_changes("off", |tmux, world| {
+        tmux.enters("rm old.txt")?;
+        let screen = tmux.shows("· exit 0")?;
+        ensure!(!screen.contains('Δ'), "{screen}");
+        tmux.press(&["C-Up", "u"])?;
+        let screen = tmux.shows("❯ u")?;
+        ensure!(!screen.contains("Undo"), "{screen}");
+        ensure!(!world.cwd().join("old.txt").exists(), "it was removed");
+        tmux.press(&["C-c"])
+    })
+}
+
+#[test]
+fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
+    with_changes("off", |tmux, world| {
+        let before = files(world)?;
+        tmux.types("rm old.txt; echo x > a.txt")?;
+        tmux.shows("f3 try it")?;
+        tmux.press(&["F3"])?;
+        tmux.shows("Δ ~1 −1 held")?;
+        ensure!(files(world)? == before, "it is held back");
+        tmux.press(&["C-Up", "Enter"])?;
+        tmux.shows("│+x")?;
+        tmux.press(&["d"])?;
+        answer(tmux, "Discard what trial 1 held back?", "y")?;
+        tmux.shows("Δ ~1 −1 discarded")?;
+        ensure!(files(world)? == before, "it was discarded");
+        // The same again, and now it is wanted; but not while somebody else has changed a file.
+        tmux.press(&["F3"])?;
+        tmux.shows("Δ ~1 −1 held")?;
+        fs::write(world.cwd().join("a.txt"), "by hand\n")?;
+        tmux.press(&["C-Down", "c"])?;
+        tmux.shows("[Trial 2 not applied: a.txt was changed by somebody else meanwhile.]")?;
+        ensure!(world.cwd().join("old.txt").exists(), "nothing was done");
+        tmux.press(&["F3"])?;
+        tmux.shows("[Trial 3: nothing applied yet.")?;
+        tmux.press(&["C-Down", "c"])?;
+        answer(tmux, "Commit what trial 3 held back?", "y")?;
+        tmux.shows("Δ ~1 −1 committed")?;
+        let want = [("a.txt".to_owned(), "x\n".to_owned())];
+        ensure!(files(world)? == want, "{:?}", files(world)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn names_and_contents_do_not_act_on_the_terminal() -> Result<()> {
+    with_changes("undo", |tmux, _| {
+        tmux.enters(r"printf '\033[2Jx\n' > $'n\033]0;t\a'")?;
+        tmux.shows("Δ +1")?;
+        tmux.press(&["C-Up", "Enter"])?;
+        tmux.shows("+ n<U+001B>]0;t<U+0007>")?;
+        tmux.shows("+<U+001B>[2Jx")?;
+        tmux.press(&["u"])?;
+        tmux.shows("− n<U+001B>]0;t<U+0007>")?;
+        answer(tmux, "Undo changes 1?", "n")?;
+        tmux.press(&["q"])
+    })
+}
+
+#[test]
+fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let outside = world.home().join("outside");
+        fs::create_dir(&outside)?;
+        let written = outside.join("file");
+        let name = written.to_str().context("the path is not UTF-8")?;
+        tmux.enters("export AGENT_BASH_SANDBOX_LEVEL=read_only AGENT_BASH_SANDBOX_ESCALATION=ask")?;
+        // Short, so that it is on one row wherever the world is.
+        tmux.enters(&format!("export F={name}"))?;
+        tmux.enters("agent-bash tui")?;
+        tmux.shows("read_only, network off")?;
+        tmux.enters("echo x > $F")?;
+        tmux.shows("⊘ cannot be written in the sandbox")?;
+        tmux.shows("· exit 1")?;
+        for (key, allowed) in [("n", false), ("y", true)] {
+            tmux.press(&["F4"])?;
+            tmux.shows("level  read_only → off")?;
+            answer(tmux, "May this call leave the sandbox?", key)?;
+            tmux.shows(if allowed { "· exit 0" } else { "╰ blocked" })?;
+            ensure!(written.exists() == allowed, "answered with {key}");
+        }
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
+fn the_keys_of_changes_are_in_the_help() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.press(&["?"])?;
+        let screen = tmux.shows("─ Keys ")?;
+        for key in ["f3 ", "c d u r", "enter shows its diff"] {
+            ensure!(screen.contains(key), "{key}: {screen}");
+        }
+        tmux.press(&["x"])?;
+        tmux.hides("─ Keys ").map(drop)
+    })
+}
