@@ -1,7 +1,7 @@
 //! Builds the environment of a command, in the order that the contract defines: base, minus secrets, unattended
 //! defaults, session variables, call variables.
 
-pub use crate::secrets::SecretFilter;
+pub use crate::secrets::{Masks, SecretFilter};
 pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault};
 
 use crate::git_settings;

@@ -1,7 +1,10 @@
 //! Detects variables that hold secrets: by exact name, by the words in a name, by the form of a value. Each is a
 //! table, in `tables`, with a function to apply it.
 
+mod masks;
 mod tables;
+
+pub use masks::Masks;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,0 +1,111 @@
+//! [`PrintedTail`]: the beginning and the end of an output, in bounded memory.
+
+use crate::Printed;
+use std::collections::VecDeque;
+
+/// Bytes kept of the beginning, and of the end: together what people read of one call on a page.
+const HEAD: usize = 16 << 10;
+const TAIL: usize = 48 << 10;
+
+/// Collects an output as it comes.
+#[derive(Debug, Default)]
+pub struct PrintedTail {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    left_out: u64,
+}
+
+impl PrintedTail {
+    /// Adds a chunk.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let (first, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
+        self.head.extend_from_slice(first);
+        // Of a chunk that is longer than the end, only its own end is looked at.
+        let (over, last) = rest.split_at(rest.len().saturating_sub(TAIL));
+        let room = TAIL - last.len();
+        let gone = self.tail.len().saturating_sub(room);
+        self.tail.drain(..gone);
+        self.tail.extend(last);
+        self.left_out += (gone + over.len()) as u64;
+    }
+
+    /// What was collected. Characters are not cut in two; where something is left out, neither are lines.
+    pub fn finish(self) -> Printed {
+        let (head, mut tail) = (self.head, Vec::from(self.tail));
+        if self.left_out == 0 {
+            let all = [head, tail].concat();
+            return Printed {
+                head: String::from_utf8_lossy(&all).into_owned(),
+                left_out: 0,
+                tail: String::new(),
+            };
+        }
+        let end = last_line_end(&head).unwrap_or(head.len());
+        let begin = tail
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let left_out = self.left_out + (head.len() - end + begin) as u64;
+        Printed {
+            head: String::from_utf8_lossy(&head[..end]).into_owned(),
+            left_out,
+            tail: String::from_utf8_lossy(&tail.split_off(begin)).into_owned(),
+        }
+    }
+}
+
+fn last_line_end(bytes: &[u8]) -> Option<usize> {
+    bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map(|at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(chunks: impl IntoIterator<Item = Vec<u8>>) -> Printed {
+        let mut tail = PrintedTail::default();
+        for chunk in chunks {
+            tail.push(&chunk);
+        }
+        tail.finish()
+    }
+
+    #[test]
+    fn a_short_output_is_kept_whole() {
+        let text = "é".repeat((HEAD + TAIL) / 2);
+        let printed = of(text.as_bytes().chunks(7).map(<[u8]>::to_vec));
+        assert_eq!(
+            printed,
+            Printed {
+                head: text,
+                ..Printed::default()
+            }
+        );
+        assert_eq!(of([]), Printed::default());
+    }
+
+    #[test]
+    fn of_a_long_one_the_ends_are_kept_at_line_breaks_however_it_comes() {
+        use std::fmt::Write as _;
+        let mut all = String::new();
+        for line in 0..30_000 {
+            writeln!(all, "line {line}").unwrap();
+        }
+        let whole = of([all.clone().into_bytes()]);
+        for size in [1, 1000, HEAD, HEAD + 1, TAIL + 3] {
+            assert_eq!(
+                of(all.as_bytes().chunks(size).map(<[u8]>::to_vec)),
+                whole,
+                "{size}"
+            );
+        }
+        assert!(all.starts_with(&whole.head) && whole.head.ends_with('\n'));
+        assert!(all.ends_with(&whole.tail) && whole.tail.starts_with("line "));
+        let kept = whole.head.len() + whole.tail.len();
+        assert!(kept <= HEAD + TAIL);
+        assert_eq!(kept as u64 + whole.left_out, all.len() as u64);
+    }
+}

@@ -1,0 +1,141 @@
+//! [`Journal`]: appends entries to the file of this process.
+
+use crate::{DIRECTORY, Entry, JournalLevel};
+use agent_bash_core::Timestamp;
+use agent_bash_os::PrivateDir;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Takes secrets out of a text.
+pub type Hide = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
+
+/// What a journal keeps, and where.
+#[derive(Clone)]
+pub struct JournalOptions {
+    /// The state directory.
+    pub state: PathBuf,
+    /// The session's name: one path component.
+    pub session: String,
+    /// How much is kept of a call.
+    pub level: JournalLevel,
+    /// Length of the file in bytes, beyond which nothing more is recorded.
+    pub max_bytes: u64,
+    /// Applied to every text of an entry.
+    pub hide: Hide,
+}
+
+impl fmt::Debug for JournalOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalOptions")
+            .field("state", &self.state)
+            .field("session", &self.session)
+            .field("level", &self.level)
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The journal of this process in a session. The file is made with the first entry.
+#[derive(Debug)]
+pub struct Journal {
+    options: JournalOptions,
+    file: Mutex<Option<Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    written: u64,
+    is_full: bool,
+}
+
+impl Journal {
+    /// Does no I/O yet.
+    pub fn new(options: JournalOptions) -> Self {
+        Self {
+            options,
+            file: Mutex::default(),
+        }
+    }
+
+    /// How much is kept of a call.
+    pub fn level(&self) -> JournalLevel {
+        self.options.level
+    }
+
+    /// Adds a call. Past the limit of its size a journal takes nothing more; a last line says so.
+    ///
+    /// # Errors
+    /// The file cannot be made or written.
+    pub fn record(&self, entry: &Entry) -> io::Result<()> {
+        if self.options.level == JournalLevel::Off {
+            return Ok(());
+        }
+        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = match &mut *open {
+            Some(open) => open,
+            none => none.insert(self.open(entry.result.started_at)?),
+        };
+        if open.is_full {
+            return Ok(());
+        }
+        let mut line = self.line(entry)?;
+        if open.written + line.len() as u64 > self.options.max_bytes {
+            open.is_full = true;
+            line = b"{\"full\":true}\n".to_vec();
+        }
+        // In one piece, so that a reader never sees half a line, unless the disk is full.
+        open.file.write_all(&line)?;
+        open.written += line.len() as u64;
+        Ok(())
+    }
+
+    fn open(&self, first: Timestamp) -> io::Result<Open> {
+        let dir = PrivateDir::create(&self.options.state, &[&self.options.session, DIRECTORY])?;
+        let name = format!("{:014}-{}.jsonl", first.0, std::process::id());
+        let file = match dir.create_new(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => dir.write(&name, true)?,
+            created => created?,
+        };
+        Ok(Open {
+            file,
+            written: dir.size(&name),
+            is_full: false,
+        })
+    }
+
+    fn line(&self, entry: &Entry) -> io::Result<Vec<u8>> {
+        let before = entry.command.len();
+        let mut value = serde_json::to_value(entry)?;
+        self.hide_in(&mut value);
+        if self.options.level < JournalLevel::Full {
+            value["result"]["text"] = Value::String(String::new());
+            value.as_object_mut().map(|entry| entry.remove("printed"));
+        }
+        let moved = value["command"].as_str().map(str::len) != Some(before);
+        if moved && let Some(objection) = value["objection"].as_object_mut() {
+            objection.remove("span");
+        }
+        let mut line = serde_json::to_vec(&value)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    fn hide_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(hidden) = (self.options.hide)(text) {
+                    *text = hidden;
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.hide_in(value)),
+            _ => {}
+        }
+    }
+}

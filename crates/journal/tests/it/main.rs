@@ -1,0 +1,210 @@
+//! The journal on disk: written, read, damaged, full, swept; private, without secrets.
+
+use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
+use agent_bash_journal::{
+    Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, Objection, Printed, recordings, sweep,
+};
+use std::borrow::Cow;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+const SESSION: &str = "chat";
+
+fn hides_nothing() -> Hide {
+    Arc::new(|text| Cow::Borrowed(text))
+}
+
+fn options(state: &Path, level: JournalLevel) -> JournalOptions {
+    JournalOptions {
+        state: state.to_owned(),
+        session: SESSION.to_owned(),
+        level,
+        max_bytes: 1 << 20,
+        hide: hides_nothing(),
+    }
+}
+
+fn entry(command: &str) -> Entry {
+    let started = Timestamp(1_700_000_000_000);
+    let result = ToolResult::new(Status::Exited { code: 0 }, "what the model read", started);
+    let mut entry = Entry::new(Caller::Model, ProfileName::Standard, command, result);
+    entry.printed = Some(Printed {
+        head: "\u{1b}[31mred\u{1b}[0m".to_owned(),
+        ..Printed::default()
+    });
+    entry
+}
+
+fn only_file(state: &Path) -> PathBuf {
+    let mut files = fs::read_dir(state.join(SESSION).join("journal")).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    assert!(files.next().is_none());
+    file
+}
+
+fn read(state: &Path) -> agent_bash_journal::Recorded {
+    recordings(state, Some(SESSION))
+        .last()
+        .unwrap()
+        .read()
+        .unwrap()
+}
+
+#[test]
+fn what_was_recorded_is_read_again_and_nobody_else_can() {
+    let state = tempfile::tempdir().unwrap();
+    let journal = Journal::new(options(state.path(), JournalLevel::Full));
+    let entries = [entry("one"), entry("two")];
+    for entry in &entries {
+        journal.record(entry).unwrap();
+    }
+    assert_eq!(read(state.path()).entries, entries);
+    let file = only_file(state.path());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(mode(file.parent().unwrap()), 0o700);
+}
+
+#[test]
+fn at_metadata_there_is_no_output() {
+    let state = tempfile::tempdir().unwrap();
+    Journal::new(options(state.path(), JournalLevel::Metadata))
+        .record(&entry("x"))
+        .unwrap();
+    let kept = &read(state.path()).entries[0];
+    assert_eq!(
+        (
+            kept.command.as_str(),
+            kept.result.text.as_str(),
+            &kept.printed
+        ),
+        ("x", "", &None)
+    );
+    let bytes = fs::read_to_string(only_file(state.path())).unwrap();
+    assert!(
+        !bytes.contains("red") && !bytes.contains("what the model read"),
+        "{bytes}"
+    );
+}
+
+#[test]
+fn off_writes_nothing() {
+    let state = tempfile::tempdir().unwrap();
+    Journal::new(options(state.path(), JournalLevel::Off))
+        .record(&entry("x"))
+        .unwrap();
+    assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
+    let state = tempfile::tempdir().unwrap();
+    let hide: Hide = Arc::new(|text| match text.contains("hunter2") {
+        true => Cow::Owned(text.replace("hunter2", "[hidden]")),
+        false => Cow::Borrowed(text),
+    });
+    let journal = Journal::new(JournalOptions {
+        hide,
+        ..options(state.path(), JournalLevel::Full)
+    });
+    for command in ["login hunter2 && rm -rf /", "rm -rf /"] {
+        let mut entry = entry(command);
+        entry.result.text = "hunter2 it was".to_owned();
+        entry.printed.as_mut().unwrap().head = "a hunter2 b".to_owned();
+        entry.objection = Some(Objection {
+            message: "no".to_owned(),
+            instead: None,
+            span: Some([0, 5]),
+        });
+        journal.record(&entry).unwrap();
+    }
+    let bytes = fs::read_to_string(only_file(state.path())).unwrap();
+    assert!(!bytes.contains("hunter2"), "{bytes}");
+    let spans = read(state.path())
+        .entries
+        .into_iter()
+        .map(|entry| entry.objection.unwrap().span);
+    assert_eq!(spans.collect::<Vec<_>>(), [None, Some([0, 5])]);
+}
+
+#[test]
+fn a_full_journal_says_so_and_takes_no_more() {
+    let state = tempfile::tempdir().unwrap();
+    let mut options = options(state.path(), JournalLevel::Full);
+    options.max_bytes = 4000;
+    let journal = Journal::new(options);
+    for _ in 0..100 {
+        journal.record(&entry("x")).unwrap();
+    }
+    let recorded = read(state.path());
+    assert!(
+        recorded.full && (1..8).contains(&recorded.entries.len()),
+        "{recorded:?}"
+    );
+    assert!(fs::metadata(only_file(state.path())).unwrap().len() < 4100);
+}
+
+#[test]
+fn damaged_lines_are_counted_not_believed() {
+    let state = tempfile::tempdir().unwrap();
+    let journal = Journal::new(options(state.path(), JournalLevel::Full));
+    journal.record(&entry("before")).unwrap();
+    let mut file = fs::OpenOptions::new()
+        .append(true)
+        .open(only_file(state.path()))
+        .unwrap();
+    file.write_all(b"{\"command\":\"half\n\xff\xfe\n").unwrap();
+    journal.record(&entry("after")).unwrap();
+    file.write_all(b"{\"by\":\"model\",").unwrap();
+    let recorded = read(state.path());
+    let commands: Vec<_> = recorded
+        .entries
+        .iter()
+        .map(|entry| entry.command.as_str())
+        .collect();
+    assert_eq!(
+        (commands.as_slice(), recorded.damaged),
+        (&["before", "after"][..], 3)
+    );
+}
+
+#[test]
+fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
+    let state = tempfile::tempdir().unwrap();
+    let dir = state.path().join(SESSION).join("journal");
+    Journal::new(options(state.path(), JournalLevel::Full))
+        .record(&entry("x"))
+        .unwrap();
+    let mine = only_file(state.path());
+    const HOUR: u64 = 3600;
+    let now = std::time::SystemTime::now();
+    let aged = |name: &str, hours: u64| {
+        let path = dir.join(name);
+        fs::write(&path, vec![b'\n'; 1000]).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(now - Duration::from_secs(hours * HOUR))
+            .unwrap();
+        path
+    };
+    let (old, big, young) = (
+        aged("00000000000001-1.jsonl", 200),
+        aged("00000000000002-1.jsonl", 3),
+        aged("00000000000003-1.jsonl", 2),
+    );
+    let own = fs::metadata(&mine).unwrap().len();
+    let keep = Keep {
+        time: Duration::from_secs(168 * HOUR),
+        bytes: own + 1500,
+    };
+    let swept = sweep(state.path(), keep, now.into());
+    assert_eq!((swept.files, swept.bytes), (2, 2000));
+    assert!(!old.exists() && !big.exists() && young.exists() && mine.exists());
+    // Too much, but in use.
+    let none = Keep { bytes: 0, ..keep };
+    sweep(state.path(), none, now.into());
+    assert!(!young.exists() && mine.exists());
+}
