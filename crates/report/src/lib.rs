@@ -1,0 +1,15 @@
+//! A recorded session as one self-contained page.
+//!
+//! What a session printed is untrusted. It reaches the page only through [`maud`]'s escaping, never as markup, and the page's
+//! policy lets nothing run or load but the style and the script below, which are named by their hashes.
+
+mod ansi;
+mod call;
+mod changes;
+mod page;
+mod policy;
+mod timeline;
+mod words;
+
+pub use agent_bash_journal as journal;
+pub use page::{Diff, JobLine, Page};

@@ -1,0 +1,70 @@
+"use strict";
+(() => {
+  const calls = [...document.querySelectorAll("#calls > li")];
+  const buttons = [...document.querySelectorAll("nav button[data-kind]")];
+  const search = document.getElementById("search");
+  const nothing = document.getElementById("nothing");
+  const fold = document.getElementById("fold");
+  const texts = new Map();
+  let kind = "";
+
+  // Read only when somebody searches, and then once.
+  const text = (call) => {
+    let known = texts.get(call);
+    if (known === undefined) texts.set(call, (known = call.textContent.toLowerCase()));
+    return known;
+  };
+  const show = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const call of calls) {
+      const fits =
+        (!kind || call.dataset.kinds.split(" ").includes(kind)) && words.every((word) => text(call).includes(word));
+      call.hidden = !fits;
+      shown += fits;
+    }
+    nothing.hidden = shown > 0;
+  };
+  const openTarget = () => {
+    const call = /^#c\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    if (!call) return;
+    call.hidden = false;
+    call.querySelector("details").open = true;
+    call.scrollIntoView();
+  };
+
+  for (const button of buttons) {
+    button.addEventListener("click", () => {
+      kind = button.dataset.kind;
+      for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
+      show();
+    });
+  }
+  let waiting = 0;
+  search.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(show, 80);
+  });
+  const all = (open) => {
+    for (const call of calls) if (!call.hidden) call.querySelector("details").open = open;
+  };
+  fold.addEventListener("click", () => {
+    const open = fold.textContent === "Open all";
+    all(open);
+    fold.textContent = open ? "Close all" : "Open all";
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && event.target !== search) {
+      event.preventDefault();
+      search.focus();
+    } else if (event.key === "Escape" && event.target === search) {
+      search.value = "";
+      show();
+      search.blur();
+    }
+  });
+  addEventListener("beforeprint", () => all(true));
+  addEventListener("hashchange", openTarget);
+  document.querySelector("nav").hidden = false;
+  openTarget();
+})();

@@ -1,0 +1,124 @@
+//! How an outcome looks, and short forms of numbers.
+
+use agent_bash_core::changes::ChangeCounts;
+use agent_bash_core::{Status, Timestamp};
+use agent_bash_render::CardState;
+
+/// How the end of a call looks.
+pub(crate) struct Outcome {
+    /// As on a card in the terminal.
+    pub(crate) icon: &'static str,
+    /// The words beside it.
+    pub(crate) text: String,
+    /// The class of its colour.
+    pub(crate) class: &'static str,
+}
+
+pub(crate) fn outcome(status: &Status) -> Outcome {
+    let (icon, class) = match status {
+        Status::Exited { code: 0 } => ("✓", "ok"),
+        Status::Exited { .. } => ("✗", "bad"),
+        Status::Signaled { .. } => ("†", "bad"),
+        Status::TimedOut { .. } => ("◷", "warn"),
+        Status::Cancelled => ("■", "warn"),
+        Status::MovedToBackground { .. } => ("↗", "ok"),
+        Status::Blocked { .. } => ("⊘", "warn"),
+        Status::NotStarted { .. } => ("!", "bad"),
+        _ => ("‽", "bad"),
+    };
+    Outcome {
+        icon,
+        text: CardState::Ended(status.clone()).badge(),
+        class,
+    }
+}
+
+/// `12 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`.
+pub(crate) fn duration(ms: f64) -> String {
+    if ms < 999.5 {
+        return format!("{ms:.0} ms");
+    }
+    if ms < 59_950.0 {
+        return format!("{:.1} s", ms / 1000.0);
+    }
+    let seconds = whole(ms / 1000.0);
+    match seconds {
+        0..3600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float that is too large becomes the largest number, a negative one 0"
+)]
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+/// The time of day in UTC, `12:03:04`.
+pub(crate) fn clock(time: Timestamp) -> String {
+    time.to_string().get(11..19).unwrap_or_default().to_owned()
+}
+
+/// `2026-11-22 12:03:04 UTC`
+pub(crate) fn date(time: Timestamp) -> String {
+    let text = time.to_string();
+    let day = text.get(..10).unwrap_or_default();
+    format!("{day} {} UTC", clock(time))
+}
+
+/// `+2 ~1 −1`, as on a card: created, changed or renamed or with another mode, deleted.
+pub(crate) fn delta(counts: &ChangeCounts) -> String {
+    let changed = counts.changed + counts.renamed + counts.mode;
+    let parts = [("+", counts.created), ("~", changed), ("−", counts.deleted)];
+    let parts = parts.iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(sign, count)| format!("{sign}{count}"))
+        .collect();
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        for (ms, want) in [
+            (0.0, "0 ms"),
+            (4.3, "4 ms"),
+            (999.4, "999 ms"),
+            (999.6, "1.0 s"),
+            (59_940.0, "59.9 s"),
+            (59_960.0, "1 m 00 s"),
+            (125_000.0, "2 m 05 s"),
+            (3_725_000.0, "1 h 02 m"),
+        ] {
+            assert_eq!(duration(ms), want);
+        }
+    }
+
+    #[test]
+    fn times_are_utc() {
+        let time = Timestamp(1_700_000_000_123);
+        assert_eq!(
+            (clock(time).as_str(), date(time).as_str()),
+            ("22:13:20", "2023-11-14 22:13:20 UTC")
+        );
+    }
+
+    #[test]
+    fn only_what_happened_is_counted() {
+        let counts = ChangeCounts {
+            created: 2,
+            changed: 1,
+            mode: 3,
+            deleted: 1,
+            renamed: 0,
+        };
+        assert_eq!(delta(&counts), "+2 ~4 −1");
+        assert_eq!(delta(&ChangeCounts::default()), "");
+    }
+}
