@@ -58,6 +58,18 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-journal",
+        workspace: &["agent-bash-core", "agent-bash-os"],
+        third_party: &["serde", "serde_json"],
+        dev_workspace: &[],
+    },
+    Crate {
+        package: "agent-bash-report",
+        workspace: &["agent-bash-core", "agent-bash-journal", "agent-bash-render"],
+        third_party: &["base64", "maud", "ratatui", "sha2"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-changes",
         workspace: &["agent-bash-core", "agent-bash-os"],
         third_party: &["rustix", "serde", "serde_json", "similar", "thiserror"],
@@ -192,6 +204,7 @@ pub(crate) const CRATES: &[Crate] = &[
         workspace: &[
             "agent-bash-changes",
             "agent-bash-core",
+            "agent-bash-journal",
             "agent-bash-exec",
             "agent-bash-policy",
             "agent-bash-process",
@@ -254,7 +267,12 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-cli",
-        workspace: &["agent-bash", "agent-bash-server", "agent-bash-tui"],
+        workspace: &[
+            "agent-bash",
+            "agent-bash-report",
+            "agent-bash-server",
+            "agent-bash-tui",
+        ],
         third_party: &[
             "anyhow",
             "clap",

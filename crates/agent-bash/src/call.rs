@@ -2,6 +2,7 @@
 //! of the stages, like [`crate::wiring`].
 
 use crate::changes::Changed;
+use crate::journal::Asked;
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
 use crate::sandbox::Boxed;
@@ -13,6 +14,7 @@ use agent_bash_core::{
     Window,
 };
 use agent_bash_exec::Job;
+use agent_bash_journal::PrintedTail;
 use agent_bash_sink::{CallOutput, SinkReport};
 use std::fmt;
 use std::path::PathBuf;
@@ -92,6 +94,10 @@ pub(crate) struct Call {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// How much text its reader passes on.
     pub(crate) window: Option<Window>,
+    /// What else of the request is recorded.
+    pub(crate) asked: Asked,
+    /// What it printed, if that is recorded.
+    pub(crate) printed: Option<PrintedTail>,
 }
 
 /// How a started call ended.

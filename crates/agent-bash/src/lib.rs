@@ -21,6 +21,7 @@ mod changes;
 pub mod hook;
 mod host;
 pub mod in_order;
+mod journal;
 pub mod layout;
 pub mod panics;
 mod pipeline;
@@ -40,6 +41,7 @@ mod wiring;
 pub use agent_bash_changes as change_sets;
 pub use agent_bash_core as core;
 pub use agent_bash_exec as exec;
+pub use agent_bash_journal as journals;
 pub use agent_bash_policy as policy;
 pub use agent_bash_process as process;
 pub use agent_bash_pty as pty;
@@ -52,8 +54,9 @@ pub use changes::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused, ChangesSettings, CommitBy,
 };
 pub use host::HostContext;
+pub use journal::JournalSettings;
 pub use refusal::{
-    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, NotConfined, Refusal, RuleRefusal,
+    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotConfined, Refusal, RuleRefusal,
 };
 pub use sandbox::{Escalation, Lacking, SandboxSettings, Tmp};
 pub use session::Session;

@@ -3,18 +3,22 @@
 //! are refused by `stage::offer`, not ignored.
 
 use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
+use crate::in_order::Place;
+use crate::journal::Asked;
 use crate::panics::caught_in;
 use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
 use crate::stage::parse_input::Input;
+use crate::stage::run::Watched;
 use crate::stage::{
-    approve, artifact, background, changes, offer, parse_input, run, sandbox, shape, terminal,
-    timeout, working_directory,
+    approve, artifact, background, changes, journal, offer, parse_input, run, sandbox, shape,
+    terminal, timeout, working_directory,
 };
 use crate::wiring::Wiring;
-use agent_bash_core::{Caller, Cancel, Mode, NotStarted};
+use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
+use agent_bash_journal::{Entry, PrintedTail};
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
@@ -32,6 +36,8 @@ pub(crate) async fn call(
         started: false,
         sandbox: None,
         window: options.window,
+        asked: Asked::default(),
+        printed: journal::printed(tool),
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
@@ -42,6 +48,7 @@ pub(crate) async fn call(
     let (command, allowed) = (call.command.clone(), call.allowed);
     let sandbox = call.sandbox.take();
     let (cwd, started) = (call.cwd.clone(), call.started);
+    let (asked, printed) = (std::mem::take(&mut call.asked), call.printed.take());
     let mut account = match caught_in(shape::account(tool, call, ended)).await {
         Ok(account) => account,
         Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
@@ -58,6 +65,15 @@ pub(crate) async fn call(
     };
     let unrecorded = audit::record(tool, recorded);
     account.result.notices.extend(unrecorded);
+    let unrecorded = journal::record(tool, || {
+        let (by, profile) = (Caller::Model, tool.profile.name);
+        let mut entry = Entry::new(by, profile, command, account.result.clone());
+        asked.put_in(&mut entry);
+        entry.objection = account.refusal.as_ref().and_then(journal::objection);
+        entry.printed = printed.map(PrintedTail::finish);
+        entry
+    });
+    account.result.notices.extend(unrecorded);
     account
 }
 
@@ -72,13 +88,10 @@ async fn stages(
     let mut request = parsed.request;
     call.command.clone_from(&request.command);
     call.notices = parsed.notices;
+    call.asked = Asked::of(tool.journal.as_ref(), &request);
     call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
 
-    let place = match (&request.session, request.mode) {
-        // A job has a shell of its own.
-        (Some(name), mode) if mode != Some(Mode::Background) => Some(tool.queues.join(name)),
-        _ => None,
-    };
+    let place = place(tool, &request);
     // Yield, so that later calls also take their places before this one continues.
     tokio::task::yield_now().await;
 
@@ -157,7 +170,8 @@ async fn stages(
         }
         return Ok(ended);
     }
-    let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await;
+    let watched = Watched::of(options.live, call);
+    let outcome = run::run(tool, &decisions, &spec, &mut output, watched, cancel).await;
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(boxed) = &mut boxed {
@@ -174,4 +188,10 @@ async fn stages(
         boxed,
         changed,
     })))
+}
+
+/// The call's place among those that use the same persistent shell. A job has a shell of its own.
+fn place(tool: &Wiring, request: &Request) -> Option<Place> {
+    let name = request.session.as_ref()?;
+    (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))
 }

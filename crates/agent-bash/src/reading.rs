@@ -1,7 +1,7 @@
 //! One reading of a call's script, shared by all stages that examine it.
 
 use crate::call::Call;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RuleRefusal};
 use crate::stage::{intercept, normalise, safe_mode, safety};
 use crate::wiring::Wiring;
 use agent_bash_core::Request;
@@ -41,9 +41,8 @@ fn read_by(
     let is_lifted = lifted.is_some();
     let parsed = lifted.map_or(given, parse);
     let script = Script::follow(parsed, &context);
-    intercept::check(tool, call, &script)?;
-    let verdict = safety::check(tool, &script)?;
-    safe_mode::check(tool, request, &script)?;
+    let verdict = judge(tool, call, request, &script)
+        .map_err(|refusal| refusal.within(&command, script.parsed.text))?;
     script.parsed.text.clone_into(&mut request.command);
     Ok(Read {
         verdict,
@@ -61,9 +60,22 @@ pub(crate) fn privileges_taken_by(tool: &Wiring, call: &Call) -> Option<&'static
     takes_privileges(&script)
 }
 
+fn judge(
+    tool: &Wiring,
+    call: &mut Call,
+    request: &Request,
+    script: &Script<'_>,
+) -> Result<Verdict, RuleRefusal> {
+    intercept::check(tool, call, script)?;
+    let verdict = safety::check(tool, script)?;
+    safe_mode::check(tool, request, script)?;
+    Ok(verdict)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Asked;
     use crate::{BashTool, HostContext, profiles};
     use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeMode};
     use agent_bash_test_kit::FaultyExecutor;
@@ -98,6 +110,8 @@ mod tests {
             started: false,
             sandbox: None,
             window: None,
+            asked: Asked::default(),
+            printed: None,
         };
         let texts = RefCell::new(Vec::new());
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());

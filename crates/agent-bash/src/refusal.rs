@@ -5,7 +5,7 @@
 use crate::approval::Denied;
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{NotStarted, RequestError, Status};
-use agent_bash_policy::{Check, Finding};
+use agent_bash_policy::{Check, Finding, Span};
 use std::path::PathBuf;
 
 /// A stage's refusal. Nothing of the script has run.
@@ -100,9 +100,38 @@ pub struct RuleRefusal {
     pub reason: Option<String>,
     /// The tool to use instead, if the rule names one.
     pub suggested_tool: Option<String>,
+    /// What people are told besides.
+    pub explanation: Box<Explanation>,
+}
+
+/// What people are told of a refusal besides its sentence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// What to do instead.
+    pub instead: Option<String>,
+    /// The part of the command that led to it, in bytes, if it is there as it was given.
+    pub span: Option<Span>,
 }
 
 impl RuleRefusal {
+    /// The same of a command that was given as `given`, of which `read` was parsed.
+    pub(crate) fn within(mut self, given: &str, read: &str) -> Self {
+        let lead = given.len() - given.trim_start().len();
+        let moved = |span: Span| {
+            let is_same = [0, lead].into_iter().find(|lead| {
+                let there = given.get(*lead..lead + span.end);
+                there.is_some() && there == read.get(..span.end)
+            });
+            is_same.map(|lead| Span {
+                start: span.start + lead,
+                end: span.end + lead,
+            })
+        };
+        self.explanation.span = self.explanation.span.and_then(moved);
+        self
+    }
+
     /// The reason on a line of its own.
     fn detail(&self) -> String {
         match &self.reason {
@@ -115,10 +144,17 @@ impl RuleRefusal {
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
         // Safe mode has one sentence for everything; that of another rule says what is wrong by itself.
-        let reason = (finding.check == Check::SafeMode && !finding.suggestion.is_empty())
-            .then_some(finding.suggestion);
+        let suggestion = Some(finding.suggestion).filter(|text| !text.is_empty());
+        let (reason, instead) = match finding.check {
+            Check::SafeMode => (suggestion, None),
+            _ => (None, suggestion),
+        };
         Self {
             reason,
+            explanation: Box::new(Explanation {
+                instead,
+                span: Some(finding.span),
+            }),
             rule: finding.rule,
             message: finding.message,
             suggested_tool: finding.suggested_tool,

@@ -25,6 +25,7 @@ mod source;
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 
 use crate::changes::ChangesSettings;
+use crate::journal::JournalSettings;
 use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
@@ -93,6 +94,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// What is kept of what calls do to files.
     pub changes: ChangesSettings,
+    /// What is recorded for people.
+    pub journal: JournalSettings,
     /// Whether the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
 }
@@ -130,6 +133,7 @@ impl Default for Settings {
             audit_commands: false,
             sandbox: SandboxSettings::default(),
             changes: ChangesSettings::default(),
+            journal: JournalSettings::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod intercept;
+pub(crate) mod journal;
 pub(crate) mod last_pipeline;
 pub(crate) mod limits;
 pub(crate) mod normalise;

@@ -17,6 +17,7 @@ use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
     Profile, Shell, StreamId, ToolResult,
 };
+use agent_bash_journal::Journal;
 use agent_bash_policy::{
     Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeLevel, SafeMode, Script,
     Verdict,
@@ -60,6 +61,7 @@ impl BashTool {
             sessions: false,
             jobs: None,
             audit: None,
+            journal: None,
             virtual_terminal: false,
             terminal: None,
             sandbox: SandboxSettings::default(),
@@ -240,6 +242,7 @@ pub struct BashToolBuilder {
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
     audit: Option<Audit>,
+    journal: Option<Arc<Journal>>,
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
@@ -360,6 +363,13 @@ impl BashToolBuilder {
         self
     }
 
+    /// Records every finished call for people, as [`Self::audit`] does for the host.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<Journal>) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
     /// The box that calls run in. The executor must be able to: see [`Executor::confines`]. A call that cannot be
     /// confined is refused.
     #[must_use]
@@ -434,6 +444,7 @@ impl BashToolBuilder {
                 sessions: self.sessions,
                 jobs: self.jobs,
                 audit: self.audit,
+                journal: self.journal,
                 terminal,
                 sandbox: Arc::new(OwnBox::new(sandbox)),
                 changes: Arc::new(OwnChanges::new(

@@ -10,6 +10,7 @@ use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RunSpec, Shell,
 };
 use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
+use agent_bash_journal::Journal;
 use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
 use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
 use async_trait::async_trait;
@@ -40,6 +41,8 @@ pub(crate) struct Wiring {
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     pub(crate) audit: Option<Audit>,
+    /// The record of the session.
+    pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) terminal: Option<Terminal>,
     /// The box of calls.
     pub(crate) sandbox: Arc<OwnBox>,

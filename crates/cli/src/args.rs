@@ -9,6 +9,7 @@ mod clean;
 mod generated;
 mod hook;
 mod jobs;
+mod log;
 mod mcp;
 mod rpc;
 mod run;
@@ -23,6 +24,7 @@ pub(crate) use clean::CleanArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
 pub(crate) use hook::HookArgs;
 pub(crate) use jobs::{JobsAction, JobsArgs};
+pub(crate) use log::{LogArgs, Recorded, ReportArgs};
 pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
@@ -82,6 +84,10 @@ pub(crate) enum Command {
     Artifact(ArtifactArgs),
     /// Show, make and take back what commands did to files.
     Changes(ChangesArgs),
+    /// List what ran in a recorded session.
+    Log(LogArgs),
+    /// Write a recorded session as a page for people: one HTML file.
+    Report(ReportArgs),
     /// List, read, await and end background jobs.
     Jobs(JobsArgs),
     /// Print the environment as a command would see it.

@@ -89,6 +89,8 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
         Command::Changes(args) => commands::changes::changes(&args, &start),
+        Command::Log(args) => commands::log::log(&args, &start),
+        Command::Report(args) => commands::report::report(&args, &start),
         Command::Artifact(args) => commands::artifact::artifact(&args, &start),
         Command::Jobs(args) => commands::jobs::jobs(&args, &start),
         Command::Env(args) => commands::env::env(&args, &start),

@@ -115,6 +115,11 @@ pub enum NoticeKind {
         /// For example `Permission denied`.
         reason: String,
     },
+    /// The call could not be written to the session's journal.
+    JournalFailed {
+        /// For example `No space left on device`.
+        reason: String,
+    },
     /// A message in the output names a file that the box forbids.
     SandboxDenied {
         /// The file; absolute.
@@ -212,6 +217,7 @@ impl NoticeKind {
             | Self::Advice { .. }
             | Self::SnapshotSkipped { .. }
             | Self::AuditFailed { .. }
+            | Self::JournalFailed { .. }
             | Self::WithoutSupervisor { .. } => false,
         }
     }
@@ -265,6 +271,9 @@ impl NoticeKind {
             }
             Self::AuditFailed { reason } => {
                 format!("The call is not in the audit log: {reason}")
+            }
+            Self::JournalFailed { reason } => {
+                format!("The call is not in the session's journal: {reason}")
             }
             Self::SandboxDenied {
                 path,

@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_short_output_is_kept_whole() {
-        let text = "é".repeat((HEAD + TAIL) / 2);
+        let text = "é".repeat(HEAD / 2 + TAIL / 2);
         let printed = of(text.as_bytes().chunks(7).map(<[u8]>::to_vec));
         assert_eq!(
             printed,

@@ -43,7 +43,7 @@ pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
 pub use question::{Question, QuestionPart};
 pub use screen_view::ScreenView;
-pub use spell::SPINNER_STEP;
+pub use spell::{SPINNER_STEP, icon};
 pub use theme::Theme;
 pub use tool_card::{OutputPage, Remark, ToolCard};
 

@@ -45,17 +45,28 @@ pub(crate) fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'st
         CardState::WaitingForInput => return ("?", theme.warning),
         CardState::Ended(status) => status,
     };
+    let style = match status {
+        Status::Exited { code: 0 } => theme.ok,
+        Status::TimedOut { .. } | Status::Cancelled | Status::Blocked { .. } => theme.warning,
+        Status::MovedToBackground { .. } => theme.accent,
+        _ => theme.error,
+    };
+    (icon(status), style)
+}
+
+/// The icon of an outcome. Those that matter to the user have different ones.
+pub fn icon(status: &Status) -> &'static str {
     match status {
-        Status::Exited { code: 0 } => ("✓", theme.ok),
-        Status::Exited { .. } => ("✗", theme.error),
-        Status::Signaled { .. } => ("†", theme.error),
-        Status::TimedOut { .. } => ("◷", theme.warning),
-        Status::Cancelled => ("■", theme.warning),
-        Status::MovedToBackground { .. } => ("↗", theme.accent),
-        Status::Blocked { .. } => ("⊘", theme.warning),
-        Status::NotStarted { .. } => ("!", theme.error),
+        Status::Exited { code: 0 } => "✓",
+        Status::Exited { .. } => "✗",
+        Status::Signaled { .. } => "†",
+        Status::TimedOut { .. } => "◷",
+        Status::Cancelled => "■",
+        Status::MovedToBackground { .. } => "↗",
+        Status::Blocked { .. } => "⊘",
+        Status::NotStarted { .. } => "!",
         // Lost, and whatever a later version adds.
-        _ => ("‽", theme.error),
+        _ => "‽",
     }
 }
 

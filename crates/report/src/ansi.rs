@@ -12,6 +12,12 @@ use std::fmt::Write as _;
 /// Nothing is wrapped here: the browser does that.
 const UNWRAPPED: usize = 1 << 20;
 
+/// All of what was recorded, which is bounded already; a line as on a card.
+const LIMITS: OutputLimits = OutputLimits {
+    bytes: usize::MAX,
+    ..OutputLimits::CARD
+};
+
 /// Attributes, and the class for each. Blinking text does not blink.
 const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::BOLD, "B"),
@@ -53,7 +59,7 @@ impl Palette {
     }
 
     fn text(&mut self, text: &str) -> Markup {
-        let output = OutputText::of(OutputLimits::CARD, text);
+        let output = OutputText::of(LIMITS, text);
         let all = output.tail(UNWRAPPED, usize::MAX, usize::MAX, &Theme::dark());
         html! {
             @for line in &all.rows { (self.line(line)) "\n" }
@@ -154,6 +160,16 @@ mod tests {
         assert_eq!(nearest(1, 2, 3), 16);
         assert_eq!(xterm(255), (238, 238, 238));
         assert_eq!(xterm(232), (8, 8, 8));
+    }
+
+    #[test]
+    fn no_line_of_what_was_recorded_is_lost() {
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        for line in 0..30_000 {
+            writeln!(text, "line {line} with some words to make it longer").unwrap();
+        }
+        assert_eq!(shown(&text).0, text);
     }
 
     #[test]

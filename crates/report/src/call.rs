@@ -2,7 +2,7 @@
 
 use crate::ansi::Palette;
 use crate::changes::changes;
-use crate::page::{Diff, JobLine};
+use crate::given::{Diff, JobLine};
 use crate::words::{clock, delta, duration, outcome};
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{Caller, Status, visible};
@@ -119,7 +119,7 @@ pub(crate) fn call(
                     code.line { @if entry.by == Caller::User { span.user { "! " } } (visible::one_line(first)) }
                     span.delta { (changed) }
                     span.took { @if !is_refused(entry) { (duration(result.duration_ms)) } }
-                    span.outcome.(look.class) { (look.text) }
+                    span.outcome.(look.class) { (visible::one_line(&look.text)) }
                 }
                 div.body {
                     @if let Some(description) = &entry.description { p.description { (visible::shown(description)) } }
@@ -212,7 +212,7 @@ fn facts(entry: &Entry) -> Vec<String> {
         ));
     }
     for artifact in &result.artifacts {
-        facts.push(visible::one_line(&artifact.path).into_owned());
+        facts.push(format!("all of it: {}", visible::one_line(&artifact.path)));
     }
     facts
 }
@@ -221,8 +221,8 @@ fn output(entry: &Entry, palette: &mut Palette) -> Markup {
     let result = &entry.result;
     html! {
         @match &entry.printed {
-            Some(printed) if result.output.binary => {
-                p.note { "Binary output, " (printed.head.len() as u64 + printed.left_out) " bytes: not shown." }
+            Some(_) if result.output.binary => {
+                p.note { "Binary output, " (result.output.total_bytes) " bytes: not shown." }
             }
             Some(printed) if !printed.head.is_empty() => pre.output { (palette.printed(printed)) },
             _ => @if result.output.total_bytes > 0 { p.note { "The output was not recorded." } },
@@ -245,12 +245,12 @@ fn processes(entry: &Entry, jobs: &[JobLine]) -> Markup {
             section { h3 { "Still alive afterwards" } ul {
                 @for survivor in &entry.result.survivors { li {
                     "pid " (survivor.pid) " " code { (visible::one_line(&survivor.command)) }
-                    @if let Some(job) = &survivor.job { " · job " (job) @if let Some(state) = now(Some(job)) { " · " (state) } }
+                    @if let Some(job) = &survivor.job { " · job " (visible::one_line(&job.0)) @if let Some(state) = now(Some(job)) { " · " (visible::one_line(state)) } }
                 } }
             } }
         }
         @if let Some(job) = started {
-            p.note { "Background job " (job) @if let Some(state) = now(Some(job)) { " · " (state) } }
+            p.note { "Background job " (visible::one_line(&job.0)) @if let Some(state) = now(Some(job)) { " · " (visible::one_line(state)) } }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a call did to files: their names, and the diffs that are still known.
 
-use crate::page::Diff;
+use crate::given::Diff;
 use agent_bash_core::changes::{Change, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ const MOST_LINES: usize = 400;
 pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
     html! {
         section.changes {
-            h3 { "Files" span.note { " · " (state(changes)) " · " (changes.root) } }
+            h3 { "Files" span.note { " · " (state(changes)) " · " (visible::one_line(&changes.root)) } }
             @if diffs.is_empty() {
                 ul { @for file in &changes.files {
                     li { span.(class(file.change)) { (sign(file.change)) } " "
@@ -34,7 +34,7 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
 fn one(diff: &Diff) -> Markup {
     html! {
         details.diff {
-            summary { (visible::one_line(&diff.name)) @if let Some(note) = &diff.note { span.note { " · " (note) } } }
+            summary { (visible::one_line(&diff.name)) @if let Some(note) = &diff.note { span.note { " · " (visible::one_line(note)) } } }
             @if let Some(text) = &diff.text {
                 pre { @for line in text.lines().take(MOST_LINES) {
                     span.(line_class(line)) { (visible::shown(line)) "\n" }

@@ -6,10 +6,12 @@
 mod ansi;
 mod call;
 mod changes;
+mod given;
 mod page;
 mod policy;
 mod timeline;
-mod words;
+pub mod words;
 
 pub use agent_bash_journal as journal;
-pub use page::{Diff, JobLine, Page};
+pub use given::{Diff, JobLine};
+pub use page::Page;

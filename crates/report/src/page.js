@@ -8,7 +8,7 @@
   const texts = new Map();
   let kind = "";
 
-  // Read only when somebody searches, and then once.
+  // Read once: while nothing else is to do, or when somebody searches.
   const text = (call) => {
     let known = texts.get(call);
     if (known === undefined) texts.set(call, (known = call.textContent.toLowerCase()));
@@ -40,6 +40,14 @@
       show();
     });
   }
+  const idle = window.requestIdleCallback || ((work) => setTimeout(() => work({ timeRemaining: () => 5 }), 50));
+  let read = 0;
+  const readOn = (deadline) => {
+    while (read < calls.length && deadline.timeRemaining() > 1) text(calls[read++]);
+    if (read < calls.length) idle(readOn);
+  };
+  idle(readOn);
+
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);

@@ -2,11 +2,12 @@
 
 use crate::ansi::Palette;
 use crate::call::{FILTERS, call};
+use crate::given::{Diff, JobLine};
 use crate::policy::policy;
 use crate::timeline::timeline;
 use crate::words::{date, duration};
 use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{JobId, Timestamp, visible};
+use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::{Entry, Recorded};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeMap;
@@ -33,26 +34,6 @@ pub struct Page {
     pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
     /// What has become of its jobs.
     pub jobs: Vec<JobLine>,
-}
-
-/// What changed in a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Diff {
-    /// Its name; with the former one, if it was renamed.
-    pub name: String,
-    /// A unified diff, if there is one.
-    pub text: Option<String>,
-    /// What else is to be said: it is binary, its mode changed.
-    pub note: Option<String>,
-}
-
-/// A background job.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobLine {
-    /// Its number in the session.
-    pub id: JobId,
-    /// In a few words: `running`, `exit 0`.
-    pub state: String,
 }
 
 impl Page {

@@ -1,6 +1,7 @@
 //! The strip at the top: each call where it was in time.
 
 use crate::words::{duration, outcome};
+use agent_bash_core::visible;
 use agent_bash_journal::Entry;
 use maud::{Markup, html};
 
@@ -29,7 +30,7 @@ pub(crate) fn timeline(entries: &[Entry]) -> Markup {
                 @let width = (entry.result.duration_ms.max(0.0) * scale).max(LEAST);
                 a href={ "#c" (index + 1) } {
                     rect.(look.class) x={ (format!("{x:.1}")) } y="2" width={ (format!("{width:.1}")) } height=(HEIGHT - 4) {
-                        title { (index + 1) " · " (look.text) " · " (duration(entry.result.duration_ms)) }
+                        title { (index + 1) " · " (visible::one_line(&look.text)) " · " (duration(entry.result.duration_ms)) }
                     }
                 }
             }

@@ -2,39 +2,35 @@
 
 use agent_bash_core::changes::ChangeCounts;
 use agent_bash_core::{Status, Timestamp};
-use agent_bash_render::CardState;
+use agent_bash_render::{CardState, icon};
 
 /// How the end of a call looks.
-pub(crate) struct Outcome {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
     /// As on a card in the terminal.
-    pub(crate) icon: &'static str,
+    pub icon: &'static str,
     /// The words beside it.
-    pub(crate) text: String,
+    pub text: String,
     /// The class of its colour.
-    pub(crate) class: &'static str,
+    pub class: &'static str,
 }
 
-pub(crate) fn outcome(status: &Status) -> Outcome {
-    let (icon, class) = match status {
-        Status::Exited { code: 0 } => ("✓", "ok"),
-        Status::Exited { .. } => ("✗", "bad"),
-        Status::Signaled { .. } => ("†", "bad"),
-        Status::TimedOut { .. } => ("◷", "warn"),
-        Status::Cancelled => ("■", "warn"),
-        Status::MovedToBackground { .. } => ("↗", "ok"),
-        Status::Blocked { .. } => ("⊘", "warn"),
-        Status::NotStarted { .. } => ("!", "bad"),
-        _ => ("‽", "bad"),
+/// How it looks that a call ended so.
+pub fn outcome(status: &Status) -> Outcome {
+    let class = match status {
+        Status::Exited { code: 0 } | Status::MovedToBackground { .. } => "ok",
+        Status::TimedOut { .. } | Status::Cancelled | Status::Blocked { .. } => "warn",
+        _ => "bad",
     };
     Outcome {
-        icon,
+        icon: icon(status),
         text: CardState::Ended(status.clone()).badge(),
         class,
     }
 }
 
 /// `12 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`.
-pub(crate) fn duration(ms: f64) -> String {
+pub fn duration(ms: f64) -> String {
     if ms < 999.5 {
         return format!("{ms:.0} ms");
     }
@@ -58,19 +54,19 @@ fn whole(number: f64) -> u64 {
 }
 
 /// The time of day in UTC, `12:03:04`.
-pub(crate) fn clock(time: Timestamp) -> String {
+pub fn clock(time: Timestamp) -> String {
     time.to_string().get(11..19).unwrap_or_default().to_owned()
 }
 
 /// `2026-11-22 12:03:04 UTC`
-pub(crate) fn date(time: Timestamp) -> String {
+pub fn date(time: Timestamp) -> String {
     let text = time.to_string();
     let day = text.get(..10).unwrap_or_default();
     format!("{day} {} UTC", clock(time))
 }
 
 /// `+2 ~1 −1`, as on a card: created, changed or renamed or with another mode, deleted.
-pub(crate) fn delta(counts: &ChangeCounts) -> String {
+pub fn delta(counts: &ChangeCounts) -> String {
     let changed = counts.changed + counts.renamed + counts.mode;
     let parts = [("+", counts.created), ("~", changed), ("−", counts.deleted)];
     let parts = parts.iter().filter(|(_, count)| *count > 0);

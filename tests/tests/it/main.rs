@@ -10,6 +10,7 @@ mod examples;
 mod exit_codes;
 mod faults;
 mod hooks;
+mod journal;
 mod mcp;
 mod misbehave;
 mod rpc;

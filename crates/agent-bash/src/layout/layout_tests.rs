@@ -133,6 +133,7 @@ fn every_row_of_the_table() {
         message: "permission denied: git push --force is not allowed".into(),
         reason: None,
         suggested_tool: None,
+        explanation: Box::default(),
     });
     let denied = Refusal::Denied(Denied {
         reason: "the user said no".into(),

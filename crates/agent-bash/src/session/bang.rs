@@ -3,19 +3,23 @@
 
 use crate::call::{Call, Decisions};
 use crate::changes::Changed;
+use crate::journal::Asked;
 use crate::layout;
 use crate::profiles;
 use crate::reading;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
-use crate::stage::{changes, parse_input, run, shape};
+use crate::stage::run::Watched;
+use crate::stage::{changes, journal, parse_input, run, shape};
 use crate::wiring::Wiring;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
     Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
+    ToolResult,
 };
+use agent_bash_journal::{Entry, PrintedTail};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
 use std::collections::BTreeMap;
@@ -74,6 +78,8 @@ pub(super) async fn run(
         started: false,
         sandbox: None,
         window: None,
+        asked: Asked::default(),
+        printed: journal::printed(tool),
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;
@@ -100,11 +106,13 @@ pub(super) async fn run(
     };
     let marked = changing.as_mut().map_or(Ok(()), Changing::mark);
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
+    let watched = Watched::of(options.live, &mut call);
     let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
-        Ok(spec) => run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await,
+        Ok(spec) => run::run(tool, &decisions, &spec, &mut output, watched, cancel).await,
         Err(error) => Err(error),
     };
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
+    let printed = call.printed.take();
     let excluded = options.excluded_from_context;
     let mut message = message(tool, call, output, outcome, changed, excluded);
     let unrecorded = audit::record(
@@ -120,7 +128,23 @@ pub(super) async fn run(
         },
     );
     message.notices.extend(unrecorded);
+    let unrecorded = journal::record(tool, || entry(tool, &message, printed));
+    message.notices.extend(unrecorded);
     Ok(message)
+}
+
+/// What is recorded of it.
+fn entry(tool: &Wiring, message: &BangMessage, printed: Option<PrintedTail>) -> Entry {
+    let mut result = ToolResult::new(message.status.clone(), &*message.output, message.time);
+    result.duration_ms = message.duration_ms;
+    result.cwd.clone_from(&message.cwd);
+    result.output.clone_from(&message.summary);
+    result.survivors.clone_from(&message.survivors);
+    result.notices.clone_from(&message.notices);
+    result.artifacts.extend(message.artifact.clone());
+    let mut entry = Entry::new(Caller::User, tool.profile.name, &*message.command, result);
+    entry.printed = printed.map(PrintedTail::finish);
+    entry
 }
 
 /// Persistent shells must be bash: if the profile's shell is zsh, bash is used instead.

@@ -133,6 +133,13 @@ impl Session {
                 ShellCacheOptions::one_call(supervisor, Arc::clone(&clock), host.temp_dir())
             }
         }));
+        let journal = state.as_ref().and_then(|state| {
+            let secrets = settings.environment().secrets.unwrap_or_default();
+            let (environment, now) = (&host.env, clock.wall());
+            settings
+                .journal
+                .open(state.clone(), &name, many_calls, environment, secrets, now)
+        });
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
         let builder = BashTool::builder(profile, host, executor, clock);
         let mut builder = settings
@@ -144,6 +151,9 @@ impl Session {
         }
         if let Some(state) = state {
             builder = builder.changes_in(state, &name);
+        }
+        if let Some(journal) = journal {
+            builder = builder.journal(journal);
         }
         if let Some(dir) = &artifacts {
             builder = builder.artifacts(Arc::clone(dir) as Arc<dyn ArtifactStore>);

@@ -2,6 +2,7 @@
 //! project's file may set it.
 
 mod changes;
+mod journal;
 mod sandbox;
 
 use super::key::{
@@ -290,6 +291,10 @@ pub(super) const KEYS: &[Key] = &[
     changes::MAX_TOTAL_MB,
     changes::MAX_PREIMAGE_MB,
     changes::OFFER_TRIAL,
+    journal::LEVEL,
+    journal::KEEP,
+    journal::MAX_MB,
+    journal::MAX_TOTAL_MB,
     Key {
         name: "mcp.handle_after",
         doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",

@@ -7,6 +7,7 @@ use crate::wiring::{Terminal, Wiring};
 use agent_bash_core::{
     Cancel, Ending, Executor, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StreamId,
 };
+use agent_bash_journal::PrintedTail;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
 
@@ -66,10 +67,10 @@ pub(crate) async fn run(
     decisions: &Decisions<'_>,
     spec: &RunSpec,
     output: &mut CallOutput,
-    live: Option<&mut dyn OutputConsumer>,
+    watched: Watched<'_, '_>,
     cancel: &Cancel,
 ) -> Result<Outcome, NotStarted> {
-    let mut tee = Tee { output, live };
+    let mut tee = Tee { output, watched };
     let executor = executor(tool, decisions.terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
     match caught_in(executor.run(spec, &mut tee, cancel)).await {
@@ -82,24 +83,45 @@ pub(crate) async fn run(
     }
 }
 
-/// Keeps everything, and shows it live while somebody watches.
-struct Tee<'a, 'b> {
-    output: &'a mut CallOutput,
-    live: Option<&'b mut dyn OutputConsumer>,
+/// Who sees the output as it comes, besides those who bound and store it.
+pub(crate) struct Watched<'l, 'p> {
+    /// The caller.
+    pub(crate) live: Option<&'l mut dyn OutputConsumer>,
+    /// The session's journal.
+    pub(crate) printed: Option<&'p mut PrintedTail>,
 }
 
-impl OutputConsumer for Tee<'_, '_> {
+impl<'l, 'p> Watched<'l, 'p> {
+    /// A caller's watcher, and the journal of a call that is recorded.
+    pub(crate) fn of(live: Option<&'l mut dyn OutputConsumer>, call: &'p mut Call) -> Self {
+        Self {
+            live,
+            printed: call.printed.as_mut(),
+        }
+    }
+}
+
+/// Keeps everything, and shows it live while somebody watches.
+struct Tee<'a, 'l, 'p> {
+    output: &'a mut CallOutput,
+    watched: Watched<'l, 'p>,
+}
+
+impl OutputConsumer for Tee<'_, '_, '_> {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
-        if let Some(live) = &mut self.live
+        if let Some(printed) = &mut self.watched.printed {
+            printed.push(bytes);
+        }
+        if let Some(live) = &mut self.watched.live
             && live.chunk(stream, bytes) == Flow::Stop
         {
-            self.live = None;
+            self.watched.live = None;
         }
         self.output.chunk(stream, bytes)
     }
 
     fn started(&mut self, pid: u32, group: u32) {
-        if let Some(live) = &mut self.live {
+        if let Some(live) = &mut self.watched.live {
             live.started(pid, group);
         }
     }

@@ -177,7 +177,8 @@ async fn print_output(
     }
 }
 
-fn state(job: &Job) -> String {
+/// What has become of a job, in a few words.
+pub(crate) fn state(job: &Job) -> String {
     let mut state = ending(&job.state);
     for left in &job.left {
         let _ = write!(state, ", pid {} lives on", left.pid);

@@ -1,5 +1,7 @@
 //! The journal on disk: written, read, damaged, full, swept; private, without secrets.
 
+#![expect(clippy::unwrap_used, reason = "what a test needs beside what it tests")]
+
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
     Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, Objection, Printed, recordings, sweep,
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+const HOUR: u64 = 3600;
 const SESSION: &str = "chat";
 
 fn hides_nothing() -> Hide {
@@ -103,10 +106,7 @@ fn off_writes_nothing() {
 #[test]
 fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
     let state = tempfile::tempdir().unwrap();
-    let hide: Hide = Arc::new(|text| match text.contains("hunter2") {
-        true => Cow::Owned(text.replace("hunter2", "[hidden]")),
-        false => Cow::Borrowed(text),
-    });
+    let hide: Hide = Arc::new(|text| Cow::Owned(text.replace("hunter2", "[hidden]")));
     let journal = Journal::new(JournalOptions {
         hide,
         ..options(state.path(), JournalLevel::Full)
@@ -180,7 +180,6 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
         .record(&entry("x"))
         .unwrap();
     let mine = only_file(state.path());
-    const HOUR: u64 = 3600;
     let now = std::time::SystemTime::now();
     let aged = |name: &str, hours: u64| {
         let path = dir.join(name);

@@ -131,13 +131,11 @@ fn is_name(text: &str) -> bool {
 
 /// Whether the next word is a credential: `--password`, `Bearer`.
 fn announces(word: &str) -> bool {
-    match word.strip_prefix("--") {
-        Some(name) => is_name(name) && name_is_secret(name),
-        None => {
-            let scheme = word.rsplit_once(':').map_or(word, |(_, scheme)| scheme);
-            SCHEMES.iter().any(|one| scheme.eq_ignore_ascii_case(one))
-        }
+    if let Some(name) = word.strip_prefix("--") {
+        return is_name(name) && name_is_secret(name);
     }
+    let scheme = word.rsplit_once(':').map_or(word, |(_, scheme)| scheme);
+    SCHEMES.iter().any(|one| scheme.eq_ignore_ascii_case(one))
 }
 
 /// From the header of a private key at `start` to the end of its footer, or of the text.
@@ -157,8 +155,7 @@ fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     let ends = |c: char| c.is_whitespace() || ";|&()<>,`".contains(c);
     let start = from + text[from..].find(|c| !ends(c) && c != '"' && c != '\'')?;
     let mut end = start;
-    let mut chars = text[start..].char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
+    for (at, c) in text[start..].char_indices() {
         if ends(c) {
             return Some(start..start + at);
         }

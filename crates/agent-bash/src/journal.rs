@@ -1,0 +1,108 @@
+//! The record of a session for people: the settings, and how a session's journal is opened.
+
+use agent_bash_core::{Mode, Request, SessionName, Timestamp};
+use agent_bash_journal::{Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, sweep};
+use agent_bash_process::environment::{Masks, SecretFilter};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is recorded of a session: section `[journal]` of the settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalSettings {
+    /// How much is recorded. Without it, a session of many calls records what ran and how it ended, one of a single call
+    /// nothing.
+    pub level: Option<JournalLevel>,
+    /// How long a record is kept after it was last written.
+    pub keep: Duration,
+    /// Size of the record of one session's process, in MiB.
+    pub max_mb: u64,
+    /// Size of all records, in MiB.
+    pub max_total_mb: u64,
+}
+
+impl Default for JournalSettings {
+    fn default() -> Self {
+        Self {
+            level: None,
+            keep: Duration::from_secs(7 * 24 * 60 * 60),
+            max_mb: 64,
+            max_total_mb: 256,
+        }
+    }
+}
+
+impl JournalSettings {
+    /// The journal of a session in the state directory, if it has one. Of a session of many calls, old ones are removed
+    /// first. `environment` is the host's: its secrets are taken out.
+    pub(crate) fn open(
+        &self,
+        state: PathBuf,
+        session: &str,
+        many_calls: bool,
+        environment: &BTreeMap<OsString, OsString>,
+        secrets: SecretFilter,
+        now: Timestamp,
+    ) -> Option<Arc<Journal>> {
+        let level = self.level.unwrap_or(if many_calls {
+            JournalLevel::Metadata
+        } else {
+            JournalLevel::Off
+        });
+        if level == JournalLevel::Off {
+            return None;
+        }
+        if many_calls {
+            sweep(&state, self.kept(), now);
+        }
+        let variables = environment.iter();
+        let masks = Masks::new(
+            variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())),
+            secrets,
+        );
+        let hide: Hide = Arc::new(move |text| masks.hide(text));
+        Some(Arc::new(Journal::new(JournalOptions {
+            state,
+            session: session.to_owned(),
+            level,
+            max_bytes: self.max_mb << 20,
+            hide,
+        })))
+    }
+
+    /// For how long, and how much.
+    pub fn kept(&self) -> Keep {
+        Keep {
+            time: self.keep,
+            bytes: self.max_total_mb << 20,
+        }
+    }
+}
+
+/// What is recorded of a request, besides its command.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    description: Option<String>,
+    mode: Option<Mode>,
+    session: Option<SessionName>,
+}
+
+impl Asked {
+    /// Nothing is copied if there is no journal.
+    pub(crate) fn of(journal: Option<&Arc<Journal>>, request: &Request) -> Self {
+        journal.map_or_else(Self::default, |_| Self {
+            description: request.description.clone(),
+            mode: request.mode,
+            session: request.session.clone(),
+        })
+    }
+
+    /// As part of an entry.
+    pub(crate) fn put_in(self, entry: &mut Entry) {
+        entry.description = self.description;
+        entry.mode = self.mode;
+        entry.session = self.session;
+    }
+}

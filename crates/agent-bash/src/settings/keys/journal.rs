@@ -1,0 +1,42 @@
+//! The keys of `[journal]`.
+
+use crate::settings::key::{
+    Form, Key, Project, count, duration, duration_value, from_word, number_value, to_value,
+};
+use agent_bash_journal::JournalLevel;
+
+pub(super) const LEVEL: Key = Key {
+    name: "journal.level",
+    doc: "What is recorded of a session for `log` and `report`: off, metadata (commands and how they ended), full (what they printed, too). Default: metadata for rpc, mcp and tui, else off.",
+    form: Form::Text,
+    set: |s, v| from_word::<JournalLevel>(v).map(|level| s.journal.level = Some(level)),
+    get: |s| to_value(s.journal.level?),
+    project: Project::Never,
+};
+
+pub(super) const KEEP: Key = Key {
+    name: "journal.keep",
+    doc: "How long the record of a session is kept, such as \"7d\".",
+    form: Form::Text,
+    set: |s, v| duration(v).map(|keep| s.journal.keep = keep),
+    get: |s| Some(duration_value(s.journal.keep)),
+    project: Project::Never,
+};
+
+pub(super) const MAX_MB: Key = Key {
+    name: "journal.max_mb",
+    doc: "Most that is recorded of one session, in MiB.",
+    form: Form::Number,
+    set: |s, v| count(v).map(|mb| s.journal.max_mb = mb),
+    get: |s| number_value(Some(s.journal.max_mb)),
+    project: Project::Never,
+};
+
+pub(super) const MAX_TOTAL_MB: Key = Key {
+    name: "journal.max_total_mb",
+    doc: "Most that is recorded of all sessions, in MiB; the oldest go first.",
+    form: Form::Number,
+    set: |s, v| count(v).map(|mb| s.journal.max_total_mb = mb),
+    get: |s| number_value(Some(s.journal.max_total_mb)),
+    project: Project::Never,
+};

@@ -1,0 +1,46 @@
+//! Writes a finished call to the session's journal, if it has one.
+
+use crate::panics::caught;
+use crate::refusal::Refusal;
+use crate::wiring::Wiring;
+use agent_bash_core::{Notice, NoticeKind};
+use agent_bash_journal::{Entry, JournalLevel, Objection, PrintedTail};
+
+/// Collects the output of a call, if it is to be recorded.
+pub(crate) fn printed(tool: &Wiring) -> Option<PrintedTail> {
+    let journal = tool.journal.as_ref()?;
+    (journal.level() == JournalLevel::Full).then(PrintedTail::default)
+}
+
+/// What was objected to.
+pub(crate) fn objection(refusal: &Refusal) -> Option<Objection> {
+    let (message, instead, span) = match refusal {
+        Refusal::Rule(rule) => (
+            rule.to_string(),
+            rule.explanation.instead.clone(),
+            rule.explanation.span.map(|span| [span.start, span.end]),
+        ),
+        Refusal::NotStarted(_) | Refusal::Cancelled => return None,
+        other => (other.to_string(), None, None),
+    };
+    Some(Objection {
+        message,
+        instead,
+        span,
+    })
+}
+
+/// Records a call. If that fails, a notice says so; the call itself is over.
+pub(crate) fn record(tool: &Wiring, entry: impl FnOnce() -> Entry) -> Option<Notice> {
+    let journal = tool.journal.as_ref()?;
+    let reason = match caught(|| journal.record(&entry())) {
+        Ok(Ok(())) => return None,
+        Ok(Err(error)) => error.to_string(),
+        Err(panicked) => panicked.to_string(),
+    };
+    tracing::warn!(
+        reason,
+        "a call could not be written into the session's journal"
+    );
+    Some(NoticeKind::JournalFailed { reason }.into())
+}

@@ -1,0 +1,246 @@
+//! The page as a whole: what a session printed never becomes markup, in the markup itself and in a browser.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test starts a browser, and says where there is none"
+)]
+
+use agent_bash_core::changes::{
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
+use agent_bash_core::{
+    Caller, JobId, NoticeKind, ProfileName, SessionName, Status, Survivor, Timestamp, ToolResult,
+};
+use agent_bash_journal::{Entry, Objection, Printed, Recorded};
+use agent_bash_report::{Diff, JobLine, Page};
+use html5ever::TokenizerResult;
+use html5ever::tokenizer::{
+    BufferQueue, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use std::cell::RefCell;
+use std::process::Command;
+
+/// What would run, load or break out, if it were markup.
+const ATTACKS: [&str; 12] = [
+    "<script>document.title='owned'</script>",
+    "\"><img src=x onerror=\"document.title='owned'\">",
+    "'><svg onload=\"document.title='owned'\">",
+    "</pre></div></details></li></ol><h1 id=owned>owned</h1>",
+    "</script><script>document.title='owned'</script>",
+    "</style><style>body{display:none}</style>",
+    "</title><script>document.title='owned'</script>",
+    "<!-- ",
+    "<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>",
+    "<a href=\"javascript:document.title='owned'\">click</a>",
+    "&lt;b&gt; &amp; \u{202e}gnp.exe \u{0}\u{1b}[31m",
+    "<base href=//127.0.0.1:9/><link rel=stylesheet href=x>",
+];
+
+/// A session in which every text is `text`.
+fn page(text: &str) -> String {
+    let text = || text.to_owned();
+    let started = Timestamp(1_700_000_000_000);
+    let name = FileName::new(text());
+    let mut changes = Changes::new(ChangesId(1), ChangesState::Done, ChangesBy::Trace, text());
+    changes = changes.with_files([
+        FileChange::new(name.clone(), Change::Created),
+        FileChange::new(name.clone(), Change::Renamed).renamed_from(name),
+    ]);
+    changes.outside.insert(text(), 3);
+    let blocked = Status::Blocked {
+        rule: text(),
+        suggested_tool: Some(text()),
+    };
+    let background = Status::MovedToBackground {
+        job: JobId(text()),
+        pid: 1,
+        pgid: 1,
+        output: text(),
+    };
+    let statuses = [
+        Status::Exited { code: 0 },
+        blocked,
+        background,
+        Status::Lost { reason: text() },
+        Status::NotStarted { reason: text() },
+        Status::Signaled {
+            signal: text(),
+            number: 9,
+        },
+    ];
+    let mut recorded = Recorded::default();
+    for (by, status) in [Caller::Model, Caller::User]
+        .into_iter()
+        .flat_map(|by| statuses.clone().map(|status| (by, status)))
+    {
+        let is_blocked = matches!(status, Status::Blocked { .. });
+        let mut result = ToolResult::new(status, text(), started);
+        result.cwd = text();
+        result.duration_ms = 4.0;
+        result.output.total_bytes = 1;
+        let mut survivor = Survivor::new(3, text(), false);
+        survivor.job = Some(JobId(text()));
+        result.survivors.push(survivor);
+        result
+            .notices
+            .push(NoticeKind::JournalFailed { reason: text() }.into());
+        let mut set = changes.clone();
+        set.id = ChangesId(recorded.entries.len() as u64 % 2);
+        result.changes = Some(set);
+        let mut entry = Entry::new(by, ProfileName::Standard, text(), result);
+        entry.description = Some(text());
+        entry.session = Some(SessionName(text()));
+        entry.objection = is_blocked.then(|| Objection {
+            message: text(),
+            instead: Some(text()),
+            span: Some([0, 1]),
+        });
+        entry.printed = Some(Printed {
+            head: text(),
+            left_out: 1,
+            tail: text(),
+        });
+        recorded.entries.push(entry);
+    }
+    let mut page = Page::new(text(), recorded, started);
+    let diff = |diff: Option<String>| Diff {
+        name: text(),
+        text: diff,
+        note: Some(text()),
+    };
+    page.diffs
+        .insert(ChangesId(1), vec![diff(Some(text())), diff(None)]);
+    page.jobs.push(JobLine {
+        id: JobId(text()),
+        state: text(),
+    });
+    page.html()
+}
+
+/// The tags of a page, with the names of their attributes.
+#[derive(Default)]
+struct Tags(RefCell<Vec<String>>);
+
+impl TokenSink for Tags {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        if let Token::TagToken(tag) = token {
+            let names: Vec<&str> = tag.attrs.iter().map(|one| &*one.name.local).collect();
+            self.0
+                .borrow_mut()
+                .push(format!("{:?} {} {names:?}", tag.kind, tag.name));
+            // As in a tree builder: what is in these two is text.
+            if tag.kind == TagKind::EndTag {
+                return TokenSinkResult::Continue;
+            }
+            match &*tag.name {
+                "style" => {
+                    return TokenSinkResult::RawData(
+                        html5ever::tokenizer::states::RawKind::Rawtext,
+                    );
+                }
+                "script" => {
+                    return TokenSinkResult::RawData(
+                        html5ever::tokenizer::states::RawKind::ScriptData,
+                    );
+                }
+                "title" => {
+                    return TokenSinkResult::RawData(html5ever::tokenizer::states::RawKind::Rcdata);
+                }
+                _ => {}
+            }
+        } else if let Token::CommentToken(text) = token {
+            self.0.borrow_mut().push(format!("comment {text}"));
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+fn tags(html: &str) -> Vec<String> {
+    let tokenizer = Tokenizer::new(Tags::default(), TokenizerOpts::default());
+    let input = BufferQueue::default();
+    input.push_back(html.into());
+    // It stops after each script, for a browser to run that.
+    while let TokenizerResult::Script(()) = tokenizer.feed(&input) {}
+    tokenizer.end();
+    tokenizer.sink.0.take()
+}
+
+/// Spans for what is coloured or marked come and go with a text; everything else is the page's own.
+fn frame(html: &str) -> Vec<String> {
+    let of_text = |tag: &String| tag.contains(" span ") || tag.contains(" mark ");
+    tags(html).into_iter().filter(|tag| !of_text(tag)).collect()
+}
+
+#[test]
+fn no_text_becomes_markup() {
+    let harmless = frame(&page("plain"));
+    assert!(harmless.len() > 100, "{harmless:?}");
+    for attack in ATTACKS {
+        assert_eq!(frame(&page(attack)), harmless, "{attack}");
+    }
+    // The comparison sees markup where there is some.
+    let broken = page("plain").replacen("<h1>", &format!("<h1>{}", ATTACKS[0]), 1);
+    assert_ne!(frame(&broken), harmless);
+}
+
+#[test]
+fn what_nobody_can_see_is_marked() {
+    let html = page("a\u{202e}b\u{200b}c");
+    assert!(!html.contains(['\u{202e}', '\u{200b}']));
+}
+
+/// In Chromium, if there is one: its script runs, and nothing of the session's does.
+#[test]
+fn a_browser_runs_the_pages_script_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("page.html");
+    std::fs::write(&file, page(&ATTACKS.join("\n"))).unwrap();
+    let dumped = |file: &std::path::Path| {
+        Command::new("chromium")
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--virtual-time-budget=2000",
+                "--dump-dom",
+            ])
+            .arg(format!(
+                "--user-data-dir={}",
+                dir.path().join("profile").display()
+            ))
+            .arg(format!("file://{}", file.display()))
+            .output()
+    };
+    let Ok(output) = dumped(&file) else {
+        eprintln!("not tested: there is no chromium on this machine");
+        return;
+    };
+    let dom = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        dom.contains("<nav>"),
+        "the page's own script did not run: {dom:.2000}"
+    );
+    assert!(
+        !dom.contains("<title>owned") && !dom.contains("<h1 id=\"owned\""),
+        "{dom:.2000}"
+    );
+    // Without its policy and its escaping, it would be noticed.
+    let html = std::fs::read_to_string(&file).unwrap();
+    let bare = html.replacen("<body>", "<body><script>document.title='owned'</script>", 1);
+    std::fs::write(&file, &bare).unwrap();
+    let held = String::from_utf8_lossy(&dumped(&file).unwrap().stdout).into_owned();
+    assert!(
+        !held.contains("<title>owned"),
+        "the policy lets a foreign script run"
+    );
+    std::fs::write(
+        &file,
+        bare.replacen("http-equiv=\"Content-Security-Policy\"", "", 1),
+    )
+    .unwrap();
+    let open = String::from_utf8_lossy(&dumped(&file).unwrap().stdout).into_owned();
+    assert!(open.contains("<title>owned"), "{open:.2000}");
+}
