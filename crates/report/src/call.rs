@@ -125,7 +125,7 @@ pub(crate) fn call(
                     @if let Some(description) = &entry.description { p.description { (visible::shown(description)) } }
                     pre.command { (marked(&entry.command, entry.objection.as_ref())) }
                     @if let Some(objection) = &entry.objection { (objected(objection, &result.status)) }
-                    @else if let Status::NotStarted { reason } | Status::Lost { reason } = &result.status {
+                    @else if let Status::NotStarted { reason } | Status::Lost { reason, .. } = &result.status {
                         p.objection { (visible::shown(reason)) }
                     }
                     p.facts { @for fact in facts(entry) { span { (fact) } } }

@@ -1,6 +1,10 @@
 //! The journal on disk: written, read, damaged, full, swept; private, without secrets.
 
-#![expect(clippy::unwrap_used, reason = "what a test needs beside what it tests")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "what a test needs beside what it tests"
+)]
 
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{

@@ -62,7 +62,7 @@ fn page(text: &str) -> String {
         Status::Exited { code: 0 },
         blocked,
         background,
-        Status::Lost { reason: text() },
+        Status::lost(text()),
         Status::NotStarted { reason: text() },
         Status::Signaled {
             signal: text(),
