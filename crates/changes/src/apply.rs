@@ -13,12 +13,13 @@ use crate::seen::Seen;
 use crate::steps::{Care, Step, Steps};
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
-    openat, renameat_with, utimensat,
+    openat, renameat_with, syncfs, utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -29,6 +30,8 @@ pub(crate) struct Applying<'a> {
     pub(crate) root: Tree,
     /// The directory of the set that has the files.
     pub(crate) slots: Tree,
+    /// Whether the journal is on another file system than these two.
+    pub(crate) is_far: bool,
     pub(crate) steps: &'a dyn Steps,
     pub(crate) care: Care,
 }
@@ -402,10 +405,23 @@ impl Applying<'_> {
                 after: attribution.before.clone(),
             });
         }
+        self.sync().map_err(io::Error::other)?;
         journal.done(back, self.steps)?;
         // It is over: nothing that is said now changes that.
         let _ = self.steps.at(Step::Done);
         Ok(())
+    }
+}
+
+impl Applying<'_> {
+    /// What was done to the tree is on disk before a journal elsewhere speaks of it.
+    pub(crate) fn sync(&self) -> Result<(), ChangesError> {
+        if !self.is_far || !self.care.synced {
+            return Ok(());
+        }
+        let root = self.root.path();
+        let open = File::open(root).map_err(ChangesError::io("opening", root))?;
+        syncfs(&open).map_err(ChangesError::errno("syncing", root))
     }
 }
 

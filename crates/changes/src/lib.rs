@@ -27,6 +27,7 @@ mod recover;
 mod remove;
 mod seen;
 mod set;
+mod slots;
 mod steps;
 mod store;
 mod traced;

@@ -58,7 +58,6 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
     changes.undo = match state {
-        _ if !set.meta.near => Undoable::No,
         ChangesState::Interrupted => Undoable::Part,
         ChangesState::Done if by == ChangesBy::Trace && !plan.left.is_empty() => Undoable::Part,
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
@@ -108,7 +107,10 @@ pub(crate) struct Trees {
 
 impl Trees {
     pub(crate) fn open(set: &Set) -> Option<Self> {
-        let files = set.dir().with_file_name(set.origin().to_string());
+        let is_held = matches!(set.state, State::Held | State::Running);
+        let beside = set.meta.beside().filter(|path| !is_held && path.is_dir());
+        let own = || set.dir().with_file_name(set.origin().to_string());
+        let files = beside.unwrap_or_else(own);
         Some(Self {
             root: Tree::open_same(&set.root(), set.meta.identity).ok()?,
             slots: Tree::open(&files).ok()?,

@@ -26,6 +26,9 @@ pub(crate) struct Meta {
     pub(crate) identity: (u64, u64),
     /// Whether a rename leads from the set's directory into the root.
     pub(crate) near: bool,
+    /// Where its files are if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beside: Option<FileName>,
     /// When it was begun, by the clock of the store's file system.
     pub(crate) begun: Time,
     pub(crate) level: ChangesLevel,
@@ -90,6 +93,7 @@ impl Meta {
             root: FileName::new(root.into_os_string()),
             identity,
             near: true,
+            beside: None,
             begun: (0, 0),
             level,
             limits: Limits::default(),
@@ -99,6 +103,17 @@ impl Meta {
     pub(crate) fn root(&self) -> PathBuf {
         // The bytes were encoded by ourselves.
         OsString::from_vec(self.root.bytes().unwrap_or_default()).into()
+    }
+
+    /// The directory of the tree's that has its files, if renames lead into the root from there alone.
+    pub(crate) fn beside(&self) -> Option<PathBuf> {
+        let name = self.beside.as_ref()?;
+        Some(OsString::from_vec(name.bytes().unwrap_or_default()).into())
+    }
+
+    /// Says where that is.
+    pub(crate) fn put_beside(&mut self, path: Option<PathBuf>) {
+        self.beside = path.map(|path| FileName::new(path.into_os_string()));
     }
 
     pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {

@@ -63,6 +63,9 @@ impl Store {
                 group.size += set.size;
                 group.stays |= matches!(set.state, State::Held | State::Running);
                 group.paths.push(set.dir().to_owned());
+                if set.origin() == set.id {
+                    group.paths.extend(set.meta.beside());
+                }
             }
             // The latest, and with it its number: no set gets the number of another.
             let latest = groups.values_mut().max_by_key(|group| group.last);

@@ -347,6 +347,8 @@ impl Recorder {
             }
             _ if touch == Touch::Name && self.near => self.link(path),
             FileType::RegularFile => Ok(None),
+            // They can be made again.
+            FileType::Fifo | FileType::Socket => Ok(Some(Content::Nothing)),
             _ => Ok(Some(Content::Not)),
         };
         let kept = match kept.map_err(|error| failed("linking", path, error))? {

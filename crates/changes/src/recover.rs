@@ -42,8 +42,8 @@ impl Store {
             && matches!(journal.status, Status::Applying | Status::RollingBack)
         {
             let origin = Set::read(session, set.origin())?;
-            let files = origin.as_ref().map_or(&set.dir, |origin| &origin.dir);
-            let mut applying = self.applying(&set, files)?;
+            let slots = origin.as_ref().map_or_else(|| set.slots(), Set::slots);
+            let mut applying = self.applying(&set, &slots)?;
             if journal.status == Status::Applying {
                 applying.finish_forward(&mut journal)?;
                 drop(applying);

@@ -128,7 +128,8 @@ impl Set {
     /// # Errors
     /// The mark could not be written; the call must not begin.
     pub fn mark(&mut self) -> Result<(), ChangesError> {
-        self.mark = mark::set(&self.lock, &self.dir.path().join(LOCK))?;
+        let (clock, path) = self.clock()?;
+        self.mark = mark::set(&clock, &path)?;
         self.save()
     }
 

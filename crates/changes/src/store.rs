@@ -7,6 +7,7 @@ use crate::git_index;
 use crate::mark;
 use crate::meta::{Kind, Meta};
 use crate::set::{GONE, LINKS, LOCK, Set, State, UPPER, WORK, try_lock};
+use crate::slots;
 use crate::steps::{Care, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
@@ -132,6 +133,7 @@ impl Store {
             return Err(ChangesError::Within { root, store });
         }
         let tree = Tree::open(&root)?;
+        let session_name = session;
         let session = self.session(session)?;
         let (id, dir) = next(&session)?;
         let lock = dir
@@ -145,6 +147,14 @@ impl Store {
         meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
         meta.limits = self.limits;
         meta.begun = mark::touched(&lock, dir.path())?;
+        if !meta.near && !matches!(kind, Kind::Undo { .. }) {
+            let (seconds, nanoseconds) = meta.begun;
+            let name = format!("{session_name}-{id}-{seconds:x}{nanoseconds:x}");
+            meta.put_beside(Some(slots::beside(tree.path(), &name)?));
+        }
+        if kind == Kind::Trial {
+            slots::make(&meta)?;
+        }
         meta.write(&dir)?;
         let now = meta.begun;
         let mut set = Set {
@@ -274,7 +284,7 @@ fn like_root(set: &Set) -> Result<(), ChangesError> {
 }
 
 /// The mount that a directory is on: renames lead no further.
-fn mount_of(path: &Path) -> Result<u64, ChangesError> {
+pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     let found = statx(rustix::fs::CWD, path, flags, StatxFlags::MNT_ID)
         .map_err(ChangesError::errno("looking at", path))?;

@@ -10,7 +10,9 @@ use crate::seen::Seen;
 use crate::set::{GONE, LINKS, Set};
 use crate::upper::{bytes, look, same_bytes};
 use agent_bash_core::changes::ChangesLevel;
-use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, symlinkat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, linkat, mkdirat, mknodat, openat, symlinkat, unlinkat,
+};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -373,8 +375,9 @@ fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a Record> {
 pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let gone = openat(&set.dir, GONE, flags, Mode::empty())
-        .map_err(ChangesError::errno("opening", set.dir().join(GONE)))?;
+    let gone = set.slots().join(GONE);
+    let gone =
+        openat(CWD, &gone, flags, Mode::empty()).map_err(ChangesError::errno("opening", gone))?;
     let mut used = HashSet::new();
     // The names of one file are names of one again.
     let mut made: HashMap<u64, OsString> = HashMap::new();
@@ -470,6 +473,7 @@ fn unpack_one(
     }
     match &record.content {
         Content::Nothing if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
+        Content::Nothing => mknodat(gone, name, seen.kind(), Mode::RUSR | Mode::WUSR, 0)?,
         Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
         Content::Link(number) | Content::Clone(number) => {
             let link = Path::new(LINKS).join(number.to_string());

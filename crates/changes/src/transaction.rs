@@ -13,10 +13,11 @@ use crate::recorder::Index;
 use crate::remove;
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State, UPPER, WORK};
+use crate::slots;
 use crate::steps::{Care, Step, Undisturbed};
 use crate::store::{Store, numbers};
 use crate::traced;
-use crate::turn::{Turn, near, state, turns};
+use crate::turn::{Turn, state, turns};
 use crate::upper::{Scan, scan};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, FileName};
 use agent_bash_os::PrivateDir;
@@ -94,11 +95,10 @@ impl Store {
         if set.meta.kind != Kind::Trial || set.state != State::Held {
             return Err(state(id, "committed", &set));
         }
-        near(&set, "committed")?;
-        let mut applying = self.applying(&set, &set.dir)?;
+        let mut upper = Tree::open(set.dir())?;
         let mut found = scan(
-            &mut applying.root,
-            &mut applying.slots,
+            &mut Tree::open_same(&set.root(), set.meta.identity)?,
+            &mut upper,
             set.mark,
             unused(&set.dir)?,
             self.care,
@@ -108,12 +108,18 @@ impl Store {
         if !found.conflicts.is_empty() {
             return Err(conflict(id, &found.conflicts, all));
         }
-        self.prepare(&set, &mut applying.slots, &mut found)?;
+        self.prepare(&set, &mut upper, &mut found)?;
+        set.stage(&mut upper, &mut found.plan)?;
+        let mut applying = self.applying(&set, &set.slots())?;
         let plan = found.plan.clone();
         let done = self.carry_out(&set, &mut applying, found.plan);
         if done.is_ok() {
             // The journal says so, too.
             let _ = set.set_state(State::Done);
+            if set.meta.beside().is_some() {
+                // Copies of it are in the tree.
+                let _ = remove::tree(&set.upper());
+            }
         } else if matches!(done, Err(ChangesError::Io { .. })) {
             // Taking back has changed inodes' times, which is not to be a conflict when it is tried again. What others
             // change from here on is one; what they have changed until here is seen now.
@@ -194,6 +200,10 @@ impl Store {
                 return Err(conflict(id, &plan.left, plan.left.len()));
             }
         }
+        if origin.meta.beside().is_some() {
+            slots::make(&origin.meta)?;
+            applying.slots = Tree::open(&origin.slots())?;
+        }
         if packed {
             traced::unpack(&origin, &mut plan)?;
             applying.look_again(&mut plan);
@@ -204,6 +214,10 @@ impl Store {
             again: forwards,
         };
         let mut set = self.begin(session, &origin.root(), kind, ChangesLevel::Undo)?;
+        if let Some(beside) = origin.meta.beside() {
+            set.meta.put_beside(Some(beside));
+            set.meta.write(&set.dir)?;
+        }
         match self.carry_out(&set, &mut applying, plan) {
             Ok(()) => {
                 // The journal says so, too.
@@ -235,6 +249,7 @@ impl Store {
             .map_err(ChangesError::io("applying", set.dir()))?;
         if self.care.synced {
             syncfs(set.dir.as_fd()).map_err(ChangesError::errno("syncing", set.dir()))?;
+            applying.sync()?;
         }
         let mut journal = Journal::begin(&set.dir, plan, &*self.steps, self.care)?;
         let Err(failed) = applying.run(&mut journal) else {
@@ -274,14 +289,11 @@ impl Store {
     }
 
     /// A tree to change, and the directory with the files of a set.
-    pub(crate) fn applying(
-        &self,
-        set: &Set,
-        files: &PrivateDir,
-    ) -> Result<Applying<'_>, ChangesError> {
+    pub(crate) fn applying(&self, set: &Set, slots: &Path) -> Result<Applying<'_>, ChangesError> {
         Ok(Applying {
             root: Tree::open_same(&set.root(), set.meta.identity)?,
-            slots: Tree::open(files.path())?,
+            slots: Tree::open(slots)?,
+            is_far: set.meta.beside().is_some(),
             steps: &*self.steps,
             care: self.care,
         })

@@ -79,13 +79,12 @@ impl Store {
             } => again == was_again,
             _ => again,
         };
-        near(&origin, wanted)?;
         let (mut plan, packed) = turns(&self.session(session)?, &origin, forwards)?;
         if plan.is_empty() || !traced::keeps(&origin) {
             return Err(state(id, wanted, &asked));
         }
         select(&mut plan, id, paths)?;
-        let mut applying = self.applying(&origin, &origin.dir)?;
+        let mut applying = self.applying(&origin, &origin.slots())?;
         applying.drop_stale(&mut plan);
         applying
             .keep_times(&mut plan)
@@ -227,20 +226,6 @@ impl Applying<'_> {
             !it.is_soft() || now.is_some_and(|now| now.mtime == here.mtime)
         });
     }
-}
-
-/// Files change places by renames, which lead to no other mount.
-pub(crate) fn near(set: &Set, wanted: &'static str) -> Result<(), ChangesError> {
-    if set.meta.near {
-        return Ok(());
-    }
-    let (id, root, store) = (set.id, set.root(), set.dir());
-    let why = format!(
-        "`{}` is on another mount than `{}`, where they are kept; set AGENT_BASH_STATE_DIR to a directory beside it",
-        root.display(),
-        store.display()
-    );
-    Err(ChangesError::State { id, wanted, why })
 }
 
 /// What a set is, so that something cannot be done with it.

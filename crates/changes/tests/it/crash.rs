@@ -116,8 +116,17 @@ fn is(tree: &Tree, other: &Tree) -> bool {
 
 #[test]
 fn a_commit_that_is_killed_anywhere_is_whole_or_was_not() {
+    killed_in_commit(Place::new);
+}
+
+#[test]
+fn a_commit_that_is_killed_is_whole_or_was_not_with_a_store_elsewhere() {
+    killed_in_commit(Place::far);
+}
+
+fn killed_in_commit(new: fn(&str) -> Place) {
     let count = {
-        let place = Place::new(TREE);
+        let place = new(TREE);
         let held = place.hold(SCRIPT);
         steps(&place, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
@@ -127,7 +136,7 @@ fn a_commit_that_is_killed_anywhere_is_whole_or_was_not() {
     assert!(count > 15, "{count}");
     let (mut forwards, mut not_at_all) = (0, 0);
     for at in 0..count {
-        let place = Place::new(TREE);
+        let place = new(TREE);
         let before = place.files();
         let held = place.hold(SCRIPT);
         assert!(
@@ -169,8 +178,17 @@ fn a_commit_that_is_killed_anywhere_is_whole_or_was_not() {
 
 #[test]
 fn an_undo_that_is_killed_anywhere_is_whole_or_was_not() {
+    killed_in_undo(Place::new);
+}
+
+#[test]
+fn an_undo_that_is_killed_is_whole_or_was_not_with_a_store_elsewhere() {
+    killed_in_undo(Place::far);
+}
+
+fn killed_in_undo(new: fn(&str) -> Place) {
     let count = {
-        let place = Place::new(TREE);
+        let place = new(TREE);
         let held = place.hold(SCRIPT);
         place.commit(held.id);
         steps(&place, |store| {
@@ -179,7 +197,7 @@ fn an_undo_that_is_killed_anywhere_is_whole_or_was_not() {
         .len()
     };
     for at in 0..count {
-        let place = Place::new(TREE);
+        let place = new(TREE);
         let before = place.files();
         let held = place.hold(SCRIPT);
         place.commit(held.id);

@@ -17,6 +17,7 @@ pub(crate) const SESSION: &str = "test";
 /// A place with a tree and a store.
 pub(crate) struct Place {
     _dir: tempfile::TempDir,
+    _far: Option<tempfile::TempDir>,
     pub(crate) root: PathBuf,
     pub(crate) state: PathBuf,
 }
@@ -35,8 +36,22 @@ impl Place {
         fs::create_dir(&root).unwrap();
         let place = Self {
             _dir: dir,
+            _far: None,
             root,
             state,
+        };
+        place.sh(script);
+        place
+    }
+
+    /// The same, with a store on another file system.
+    pub(crate) fn far(script: &str) -> Self {
+        let near = Self::new("mkdir -m 700 .agent-bash-changes");
+        let shared = tempfile::tempdir_in("/dev/shm").unwrap();
+        let place = Self {
+            state: shared.path().join("state"),
+            _far: Some(shared),
+            ..near
         };
         place.sh(script);
         place
@@ -146,7 +161,10 @@ pub(crate) fn tree(root: &Path) -> Tree {
         let whole = root.join(&path);
         let stat = fs::symlink_metadata(&whole).unwrap();
         if let (true, Ok(entries)) = (stat.is_dir(), fs::read_dir(&whole)) {
-            waiting.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
+            let names = entries.map(|entry| entry.unwrap().file_name());
+            // Where a store that is elsewhere has its files.
+            let names = names.filter(|name| name != ".agent-bash-changes");
+            waiting.extend(names.map(|name| path.join(name)));
         }
         found.insert(path.into_os_string(), file(&whole, &stat));
     }

@@ -1,0 +1,169 @@
+//! Where the files are that change places with those of the tree: in the set's own directory, from which renames lead into
+//! the tree; or, if the store is on another mount, in a hidden directory of the tree's, into which they are copied before
+//! anything is done.
+
+use crate::apply::dress;
+use crate::beneath::Tree;
+use crate::error::ChangesError;
+use crate::meta::Meta;
+use crate::plan::{Act, Plan};
+use crate::seen::Seen;
+use crate::set::{GONE, Set};
+use crate::store::{mount_of, numbers};
+use crate::upper::look;
+use agent_bash_os::PrivateDir;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, mknodat, openat};
+use rustix::fs::{readlinkat, seek, symlinkat};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, FileTimes};
+use std::io::{self, Read, Seek};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Its name: in the repository's directory, where git leaves alone what it does not know, or else in the root itself.
+const BESIDE: &str = ".agent-bash-changes";
+
+/// A file of its own for the time by the tree's clock.
+const MARK: &str = "mark";
+
+/// Where the files of such a set are to be. `name`: of no other set.
+pub(crate) fn beside(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
+    let git = root.join(".git");
+    let is_dir = git.symlink_metadata().is_ok_and(|it| it.is_dir());
+    let fits = is_dir && mount_of(&git)? == mount_of(root)?;
+    let parent = if fits { git } else { root.to_owned() };
+    Ok(parent.join(BESIDE).join(name))
+}
+
+/// Makes it, so that nobody sees by times that there is something new.
+pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
+    let Some(path) = meta.beside() else {
+        return Ok(());
+    };
+    let failed = || ChangesError::io("making", path.clone());
+    let (Some(all), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+        return Err(failed()(io::ErrorKind::InvalidInput.into()));
+    };
+    let parent = all.parent().unwrap_or(all);
+    let times = parent.metadata().and_then(|it| it.modified());
+    let made = PrivateDir::create(parent, &[BESIDE, name]).map_err(failed())?;
+    if let (Ok(modified), Ok(parent)) = (times, File::open(parent)) {
+        // It is no harm if they cannot be set.
+        let _ = parent.set_times(FileTimes::new().set_modified(modified));
+    }
+    let ignore = all.join(".gitignore");
+    if !ignore.exists() {
+        std::fs::write(&ignore, "*\n").map_err(failed())?;
+    }
+    match made.make_dir(GONE) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed()(error)),
+        _ => Ok(()),
+    }
+}
+
+impl Set {
+    /// The directory with the files of its journal.
+    pub(crate) fn slots(&self) -> PathBuf {
+        let beside = self.meta.beside().filter(|path| path.is_dir());
+        beside.unwrap_or_else(|| self.dir().to_owned())
+    }
+
+    /// The file whose times are by the clock of the tree, and its path.
+    pub(crate) fn clock(&self) -> Result<(File, PathBuf), ChangesError> {
+        let slots = self.slots();
+        let path = slots.join(MARK);
+        if slots == self.dir() {
+            let own = self.lock.try_clone();
+            return own
+                .map(|file| (file, path.clone()))
+                .map_err(ChangesError::io("opening", path));
+        }
+        let opened = PrivateDir::open(&slots, &[]).and_then(|dir| dir.open_or_create(MARK));
+        opened
+            .map(|file| (file, path.clone()))
+            .map_err(ChangesError::io("opening", path))
+    }
+
+    /// Copies what is to be put into the tree to where renames lead from, if they do not from here.
+    pub(crate) fn stage(&self, upper: &mut Tree, plan: &mut Plan) -> Result<(), ChangesError> {
+        let slots = self.slots();
+        if slots == self.dir() {
+            return Ok(());
+        }
+        let gone = PrivateDir::open(&slots, &[GONE])
+            .map_err(ChangesError::io("opening", slots.join(GONE)))?;
+        // What an earlier attempt has left stays: it may be somebody's.
+        let first = numbers(&gone)?.last().map_or(0, |last| last + 1);
+        let mut known = HashMap::new();
+        for (number, op) in (first..).zip(&mut plan.ops) {
+            let name = OsString::from(number.to_string());
+            let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+            op.slot = Path::new(GONE)
+                .join(&name)
+                .into_os_string()
+                .into_encoded_bytes();
+            if op.act != Act::Take {
+                let copied = copy(upper, &slot, &gone, &name, &mut known)
+                    .and_then(|()| Ok(Seen::at(&gone, &name)?));
+                op.there = copied.map_err(ChangesError::io("copying", self.dir().join(slot)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies one file with all that it is. `known`: those of several names, by inode.
+fn copy(
+    from: &mut Tree,
+    slot: &Path,
+    to: &PrivateDir,
+    name: &OsStr,
+    known: &mut HashMap<u64, OsString>,
+) -> io::Result<()> {
+    let Some(seen) = from.at(slot)? else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    if !seen.is_dir() && seen.links > 1 {
+        if let Some(first) = known.get(&seen.ino) {
+            return Ok(linkat(to, first, to, name, AtFlags::empty())?);
+        }
+        known.insert(seen.ino, name.to_owned());
+    }
+    match seen.kind() {
+        FileType::RegularFile => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let to = openat(to, name, flags, Mode::RUSR | Mode::WUSR)?;
+            content(from.file(slot)?, to, seen.size)?;
+        }
+        FileType::Directory => mkdirat(to, name, Mode::RWXU)?,
+        FileType::Symlink => {
+            let (dir, link) = from.parent(slot)?;
+            symlinkat(readlinkat(dir, link, Vec::new())?, to, name)?;
+        }
+        kind => mknodat(to, name, kind, Mode::RUSR | Mode::WUSR, seen.device)?,
+    }
+    let look = look(from, slot, &seen)?;
+    let is_link = seen.kind() == FileType::Symlink;
+    Ok(dress(to.as_fd(), name, &look, is_link)?)
+}
+
+/// Copies what is there of a file, and leaves its holes.
+fn content(from: OwnedFd, to: OwnedFd, size: u64) -> io::Result<()> {
+    let (mut from, mut to) = (File::from(from), File::from(to));
+    to.set_len(size)?;
+    let mut at = 0;
+    loop {
+        let begin = match seek(&from, SeekFrom::Data(at)) {
+            Ok(begin) => begin,
+            Err(Errno::NXIO) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        at = seek(&from, SeekFrom::Hole(begin))?;
+        from.seek(io::SeekFrom::Start(begin))?;
+        to.seek(io::SeekFrom::Start(begin))?;
+        io::copy(&mut Read::by_ref(&mut from).take(at - begin), &mut to)?;
+    }
+}
