@@ -5,7 +5,7 @@ use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::Kind;
 use crate::modes::Modes;
-use crate::plan::{Act, Op, Plan};
+use crate::plan::{Act, Look, Op, Plan};
 use crate::recorder::Index;
 use crate::seen::Seen;
 use crate::set::{Set, State};
@@ -199,15 +199,21 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         }
     }
     let hard = plan.attributions.iter().filter(|it| !it.is_soft());
-    items.extend(hard.map(|it| Item {
-        path: it.path.clone(),
-        change: Change::Mode,
-        from: None,
-        inferred: false,
-        before: it.here,
-        after: it.here,
-        gone: None,
-        new: None,
+    items.extend(hard.map(|it| {
+        let with = |look: &Option<Look>| {
+            let seen = it.here.zip(look.as_ref());
+            seen.map(|(seen, look)| seen.with_permissions(look.permissions))
+        };
+        Item {
+            path: it.path.clone(),
+            change: Change::Mode,
+            from: None,
+            inferred: false,
+            before: with(&it.before),
+            after: with(&it.after),
+            gone: None,
+            new: None,
+        }
     }));
     items.sort_by(|a, b| a.path.cmp(&b.path));
     items

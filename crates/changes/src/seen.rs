@@ -89,6 +89,12 @@ impl Seen {
         self.mode & 0o7777
     }
 
+    /// The same with other permissions.
+    pub(crate) fn with_permissions(self, permissions: u32) -> Self {
+        let mode = self.mode & !0o7777 | permissions;
+        Self { mode, ..self }
+    }
+
     /// Whether it is the same file, untouched: what an undo asks for.
     pub(crate) fn is_untouched(&self, now: &Self) -> bool {
         self.is_same_content(now) && self.ctime == now.ctime

@@ -19,6 +19,9 @@ const SIDEWAYS: isize = 16;
 /// Lines per wheel step.
 const WHEEL: i64 = 3;
 
+/// Files that are compared at most.
+const MOST_FILES: usize = 300;
+
 /// Lines that are shown at most.
 const MOST_LINES: usize = 20_000;
 
@@ -156,20 +159,23 @@ impl DiffState {
     }
 }
 
-/// The lines of a set's diff: of the first of its files, and no more than can be read. Blocks.
+/// The lines of a set's diff, and no more than can be read. Blocks.
 pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefused> {
-    let set = sets.show(id)?;
-    // Of so many files only those that the card counts first are compared.
-    let names = set.files.iter().filter_map(|file| file.name.bytes());
-    let path = |name| Path::new(&set.root).join(OsString::from_vec(name));
-    let paths: Vec<PathBuf> = names.filter(|_| set.more > 0).map(path).collect();
+    let root = sets.show(id)?.root;
+    let mut files = sets.files(id)?;
+    let more = files.len().saturating_sub(MOST_FILES);
+    let mut paths: Vec<PathBuf> = Vec::new();
+    if more > 0 {
+        // Of so many, rather those of which the name does not say all.
+        files.sort_by_key(|file| matches!(file.change, Change::Created | Change::Deleted));
+        let names = files.iter().filter_map(|file| file.name.bytes());
+        let path = |name| Path::new(&root).join(OsString::from_vec(name));
+        paths.extend(names.take(MOST_FILES).map(path));
+    }
     let mut lines = lines(&sets.diff(id, &paths)?);
-    if set.more > 0 {
+    if more > 0 {
         lines.push(DiffLine::Blank);
-        lines.push(DiffLine::Note(format!(
-            "{} more files; `agent-bash changes diff {id}` shows all",
-            set.more
-        )));
+        lines.push(DiffLine::Note(format!("{more} more files are not shown")));
     }
     Ok(lines)
 }

@@ -53,7 +53,9 @@ fn a_diff_is_the_same_held_done_and_undone() {
     let id = place.hold(SCRIPT).id;
     let held = diffs(&place, id, &[]);
     is_as_expected(&held);
-    assert_eq!(of(&held, "d").mode, None);
+    let (before, after) = of(&held, "d").mode.unwrap();
+    assert_ne!(before, after);
+    assert_eq!(after, 0o40700, "{after:o}");
     place.commit(id);
     assert_eq!(diffs(&place, id, &[]), held);
     place.undo(id);
