@@ -3,7 +3,9 @@
 
 use crate::error::ChangesError;
 use crate::seen::Seen;
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, fstat, open, openat2, statx,
+};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -115,4 +117,12 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
     rustix::fs::openat(CWD, &path, flags, Mode::empty())
         .map_err(ChangesError::errno("opening", &path))?;
     Ok(path)
+}
+
+/// The mount that a directory is on: renames lead no further.
+pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let found = statx(CWD, path, flags, StatxFlags::MNT_ID)
+        .map_err(ChangesError::errno("looking at", path))?;
+    Ok(found.stx_mnt_id)
 }

@@ -20,6 +20,7 @@ mod look_up;
 mod mark;
 mod meta;
 mod modes;
+mod numbers;
 mod plan;
 mod prune;
 mod recorder;

@@ -3,8 +3,9 @@
 use crate::error::ChangesError;
 use crate::listing;
 use crate::meta::Kind;
+use crate::numbers::numbers;
 use crate::set::Set;
-use crate::store::{Store, numbers};
+use crate::store::Store;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange};
 use agent_bash_os::PrivateDir;

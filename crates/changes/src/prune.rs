@@ -1,10 +1,11 @@
 //! Removing what is too old, or too much. A set and what undid and redid it go together.
 
 use crate::error::ChangesError;
+use crate::numbers::numbers;
 use crate::remove;
 use crate::seen::Time;
 use crate::set::{Set, State, try_lock};
-use crate::store::{Store, numbers};
+use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
 use std::collections::BTreeMap;

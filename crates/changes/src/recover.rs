@@ -3,8 +3,9 @@
 use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::Kind;
+use crate::numbers::numbers;
 use crate::set::{Set, State, try_lock};
-use crate::store::{Store, numbers};
+use crate::store::Store;
 use crate::transaction::{discard, settle};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;

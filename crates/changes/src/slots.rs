@@ -3,13 +3,13 @@
 //! anything is done.
 
 use crate::apply::dress;
-use crate::beneath::Tree;
+use crate::beneath::{Tree, mount_of};
 use crate::error::ChangesError;
 use crate::meta::Meta;
+use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
 use crate::seen::Seen;
 use crate::set::{GONE, Set};
-use crate::store::{mount_of, numbers};
 use crate::upper::look;
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, mknodat, openat};

@@ -1,20 +1,21 @@
 //! All sets of all sessions, below a state directory: `changes/<session>/<id>/`.
 
 use crate::attributes;
-use crate::beneath::{Tree, canonical};
+use crate::beneath::{Tree, canonical, mount_of};
 use crate::error::ChangesError;
 use crate::git_index;
 use crate::mark;
 use crate::meta::{Kind, Meta};
+use crate::numbers::numbers;
 use crate::set::{GONE, LINKS, LOCK, Set, State, UPPER, WORK, try_lock};
 use crate::slots;
 use crate::steps::{Care, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
-use rustix::fs::{AtFlags, Mode, StatxFlags, Timespec, Timestamps, statx};
+use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs::{File, read_dir};
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -191,19 +192,6 @@ impl Store {
     }
 }
 
-/// The numbers of a session's sets, in order.
-pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
-    let path = session.path();
-    let mut numbers = Vec::new();
-    for entry in read_dir(path).map_err(ChangesError::io("listing", path))? {
-        let entry = entry.map_err(ChangesError::io("listing", path))?;
-        let name = entry.file_name();
-        numbers.extend(name.to_str().and_then(|name| name.parse::<u64>().ok()));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
 /// Makes the directory of the next set.
 fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
     let first = numbers(session)?.last().map_or(1, |last| last + 1);
@@ -281,12 +269,4 @@ fn like_root(set: &Set) -> Result<(), ChangesError> {
         last_modification: time,
     };
     rustix::fs::utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(failed())
-}
-
-/// The mount that a directory is on: renames lead no further.
-pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
-    let flags = AtFlags::SYMLINK_NOFOLLOW;
-    let found = statx(rustix::fs::CWD, path, flags, StatxFlags::MNT_ID)
-        .map_err(ChangesError::errno("looking at", path))?;
-    Ok(found.stx_mnt_id)
 }
