@@ -14,7 +14,7 @@ import pytest
 
 from agent_bash import (
     AsyncShell,
-    CommandNotStarted,
+    NoJob,
     Delta,
     Result,
     ShellError,
@@ -252,7 +252,7 @@ def test_jobs_tools_artifacts(world: World) -> None:
         assert [j["id"] for j in await sh.jobs() if j["state"]["kind"] == "running"] == [job.id]
         killed = await job.kill()
         assert killed["job"]["state"]["kind"] == "ended" and killed["survivors"] == []
-        with pytest.raises(CommandNotStarted, match="denied") as refused:
+        with pytest.raises(NoJob, match="denied") as refused:
             await sh.start("git add -A")
         assert refused.value.result.status["kind"] == "blocked"
 

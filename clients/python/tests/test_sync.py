@@ -191,3 +191,25 @@ def test_a_child_that_stops_reading_does_not_stop_the_caller(world: World) -> No
 
 def test_result_of_finds_nothing_where_there_is_nothing() -> None:
     assert result_of(ValueError()) is None
+
+
+def test_files_are_moved_as_they_are(world: World) -> None:
+    content = os.urandom(5_000_000)
+    with Shell(**world.options) as sh:
+        sh.write_file("a.bin", content, mode=0o600)
+        assert (world.work / "a.bin").read_bytes() == content
+        assert (world.work / "a.bin").stat().st_mode & 0o777 == 0o600
+        assert sh.read_file("a.bin") == content
+        sh.write_file("empty", b"")
+        assert sh.read_file("empty") == b""
+        with pytest.raises(ShellError) as missing:
+            sh.read_file("missing")
+        assert missing.value.code == "not_found"
+
+
+def test_a_job_that_ends_is_told(world: World) -> None:
+    heard: List[Any] = []
+    with Shell(**world.options, on_event=heard.append) as sh:
+        job = sh.start("sleep 0.5")
+        world.wait_for(lambda: heard)
+        assert heard[0]["type"] == "job_ended" and heard[0]["job"]["id"] == job.id

@@ -2,9 +2,19 @@
 
 import type { ToolResult } from "./types.js";
 
-/** The program refused a request, cannot be found, or was used in a way that cannot work. */
+/**
+ * The program refused a request, cannot be found, or was used in a way that cannot work. `code` is the kind of error,
+ * where a program can do something about it: `not_found`, `protocol`, ….
+ */
 export class ShellError extends Error {
   override name = "ShellError";
+
+  constructor(
+    message: string,
+    readonly code?: string,
+  ) {
+    super(message);
+  }
 }
 
 /** The program has ended. Every call in flight fails with it; nothing is tried again. */
@@ -12,9 +22,12 @@ export class ShellLost extends ShellError {
   override name = "ShellLost";
 }
 
-/** `start` could not start a job: a check refused the command, or the system did. `result` says which. */
-export class CommandNotStarted extends ShellError {
-  override name = "CommandNotStarted";
+/**
+ * `start` has no job to give: a check refused the command, it could not be started, or it has ended already. `result`
+ * says which.
+ */
+export class NoJob extends ShellError {
+  override name = "NoJob";
 
   constructor(readonly result: ToolResult) {
     super(result.text);

@@ -1,7 +1,7 @@
 // The shell that coding agents sit on.
 
 export type { Delta } from "./deltas.js";
-export { AbortError, CommandNotStarted, ShellError, ShellLost } from "./errors.js";
+export { AbortError, NoJob, ShellError, ShellLost } from "./errors.js";
 export { findProgram } from "./program.js";
 export { Artifact, Job, Shell, Stream } from "./shell.js";
 export type { Abortable, Ended, ShellOptions } from "./shell.js";

@@ -2,7 +2,7 @@
 
 import { Connection, type Call, type Message } from "./connection.js";
 import type { Delta } from "./deltas.js";
-import { AbortError, CommandNotStarted, ShellError } from "./errors.js";
+import { AbortError, NoJob, ShellError } from "./errors.js";
 import { findProgram } from "./program.js";
 import type {
   AdapterCallData,
@@ -20,6 +20,12 @@ import type {
   RpcRequest,
   ToolResult,
 } from "./types.js";
+
+/** The version of the protocol that is spoken here. A program that speaks another one says so. */
+const PROTOCOL = 1;
+
+/** Bytes of a file in one request. */
+const PIECE = 4 * 1024 * 1024;
 
 /** How long a cancelled command may take to end before it is killed, in milliseconds, by profile. */
 const GRACE: { [profile: string]: number } = { modes: 15_000 };
@@ -89,7 +95,7 @@ export class Shell {
     });
     const shell = new Shell(connection);
     try {
-      (shell as { hello: HelloData }).hello = await shell.request("hello");
+      (shell as { hello: HelloData }).hello = await shell.request("hello", { protocol: PROTOCOL });
     } catch (error) {
       await connection.close();
       throw error;
@@ -124,7 +130,7 @@ export class Shell {
   /** Starts a command in the background. */
   async start(command: string, options: CallOptions & Abortable = {}): Promise<Job> {
     const result = await this.run(command, { ...options, mode: "background" });
-    if (result.status.kind !== "moved_to_background") throw new CommandNotStarted(result);
+    if (result.status.kind !== "moved_to_background") throw new NoJob(result);
     return new Job(this, result.status.job, result);
   }
 
@@ -174,6 +180,28 @@ export class Shell {
     return this.request("check", { command });
   }
 
+  /** The content of a file, where the commands run. */
+  async readFile(path: string): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let offset = 0; ; ) {
+      const piece = await this.request("file.read", { path, offset });
+      pieces.push(Buffer.from(piece.data, "base64"));
+      offset += pieces.at(-1)!.length;
+      if (piece.at_end) return Buffer.concat(pieces);
+    }
+  }
+
+  /** Puts a file in place, as a whole or not at all. Its directory must be there. */
+  async writeFile(path: string, content: Buffer | string, { mode }: { mode?: number } = {}): Promise<void> {
+    const bytes = Buffer.from(content);
+    let upload: number | null | undefined;
+    for (let start = 0; start === 0 || start < bytes.length; start += PIECE) {
+      const data = bytes.subarray(start, start + PIECE).toString("base64");
+      const more = start + PIECE < bytes.length;
+      ({ upload } = await this.request("file.write", { path, data, mode, more, upload }));
+    }
+  }
+
   /** Any request of the protocol; returns its data. */
   async request<T extends RpcRequest["type"]>(
     type: T,
@@ -199,7 +227,7 @@ export class Shell {
 
 /** The data of a response, or the error that it is. */
 function dataOf(message: Message): unknown {
-  if (!message["success"]) throw new ShellError(message["error"]);
+  if (!message["success"]) throw new ShellError(message["error"], message["code"]);
   return message["data"];
 }
 

@@ -1,12 +1,13 @@
 // How calls end, also those that are cancelled.
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AbortError, CommandNotStarted, Shell, ShellError, ShellLost, type Delta, type Ended } from "../src/index.js";
+import { AbortError, NoJob, Shell, ShellError, ShellLost, type Delta, type Ended } from "../src/index.js";
 import { Connection } from "../src/connection.js";
-import { inShell, inWorld } from "./world.js";
+import { inShell, inWorld, until } from "./world.js";
 
 inShell("success, failure, timeout and refusal are results", async (sh, world) => {
   let r = await sh.run("printf 'one\\ntwo\\n'; pwd");
@@ -38,8 +39,9 @@ inShell("an aborted call ends and leaves its output", async (sh, world) => {
 
 inShell("without the wait the partial output is missing", async (sh, world) => {
   const settle = Connection.prototype.settle;
-  Connection.prototype.settle = function (call) {
-    return settle.call(this, call, 0);
+  Connection.prototype.settle = async function (call) {
+    this.cancel(call);
+    return undefined;
   };
   try {
     const controller = new AbortController();
@@ -119,7 +121,7 @@ inShell("jobs, tools, artifacts", async (sh) => {
   assert.equal((await job.output()).text, "typed\nover\n");
   job = await sh.start("sleep 600");
   assert.equal((await job.kill()).job.state.kind, "ended");
-  await assert.rejects(sh.start("git add -A"), CommandNotStarted);
+  await assert.rejects(sh.start("git add -A"), NoJob);
 
   assert.deepEqual((await sh.tools()).map((tool) => tool["name"]), ["bash"]);
   assert.ok((await sh.call("bash", { command: "exit 3" })).is_error);
@@ -175,4 +177,22 @@ inShell("a child that stops reading does not stop the caller", async (sh) => {
   await sleep(200);
   process.kill(sh.pid!, "SIGCONT");
   assert.equal((await Promise.all(calls))[1]!.text, "here\n");
+});
+
+inShell("files are moved as they are", async (sh, world) => {
+  const content = randomBytes(5_000_000);
+  await sh.writeFile("a.bin", content, { mode: 0o600 });
+  assert.deepEqual(await sh.readFile("a.bin"), content);
+  await sh.writeFile("empty", "");
+  assert.equal(world.read("empty"), "");
+  await assert.rejects(sh.readFile("missing"), { code: "not_found" });
+});
+
+inWorld("a job that ends is told", async (world) => {
+  const heard: { [name: string]: any }[] = [];
+  const sh = await Shell.open({ ...world.options, onEvent: (message) => heard.push(message) });
+  const job = await sh.start("sleep 0.5");
+  await until(() => heard.length > 0);
+  assert.deepEqual([heard[0]!["type"], heard[0]!["job"].id], ["job_ended", job.id]);
+  await sh.close();
 });

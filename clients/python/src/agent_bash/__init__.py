@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._errors import CommandNotStarted, ShellError, ShellLost, result_of
+from ._errors import NoJob, ShellError, ShellLost, result_of
 from ._result import Answer, Delta, Found, Page, Result
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ __all__ = [
     "AsyncJob",
     "AsyncShell",
     "AsyncStream",
-    "CommandNotStarted",
+    "NoJob",
     "Delta",
     "Found",
     "Job",

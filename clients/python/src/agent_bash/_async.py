@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
+from base64 import b64decode, b64encode
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -19,9 +20,9 @@ from typing import (
 )
 
 from . import _program
-from ._call import MOST_IN_FLIGHT, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
+from ._call import MOST_IN_FLIGHT, PIECE, PROTOCOL, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
 from ._connection import Connection
-from ._errors import CommandNotStarted, ShellError
+from ._errors import NoJob, ShellError
 from ._result import Answer, Delta, Found, Page, Result
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class AsyncShell:
         self._gate = asyncio.Semaphore(MOST_IN_FLIGHT)
         self._connection = Connection(_program.command(*self._start), self._cwd, self._env, self._other)
         try:
-            hello = await self.request("hello")
+            hello = await self.request("hello", protocol=PROTOCOL)
         except BaseException:
             await self.aclose()
             raise
@@ -132,7 +133,7 @@ class AsyncShell:
         options["mode"] = "background"
         result = await self.run(command, **options)
         if result.status["kind"] != "moved_to_background":
-            raise CommandNotStarted(result)
+            raise NoJob(result)
         return AsyncJob(self, result.status["job"], result)
 
     async def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
@@ -168,6 +169,30 @@ class AsyncShell:
         """Whether a command would be refused, and why. Does not run it."""
         data: t.CheckData = await self.request("check", command=command)
         return data
+
+    async def read_file(self, path: str) -> bytes:
+        """The content of a file, where the commands run."""
+        content = bytearray()
+        while True:
+            piece: t.FilePieceData = await self.request("file.read", path=path, offset=len(content))
+            content += b64decode(piece["data"])
+            if piece["at_end"]:
+                return bytes(content)
+
+    async def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
+        """Puts a file in place, as a whole or not at all. Its directory must be there."""
+        upload: Optional[int] = None
+        for start in range(0, max(len(content), 1), PIECE):
+            end = start + PIECE
+            written: t.FileWrittenData = await self.request(
+                "file.write",
+                path=path,
+                data=b64encode(content[start:end]).decode(),
+                mode=mode,
+                more=end < len(content),
+                upload=upload,
+            )
+            upload = written.get("upload")
 
     async def ping(self) -> t.PingData:
         data: t.PingData = await self.request("ping")

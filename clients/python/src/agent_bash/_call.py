@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 #: left for what ends the others.
 MOST_IN_FLIGHT = 240
 
+#: The version of the protocol that is spoken here. A program that speaks another one says so.
+PROTOCOL = 1
+
+#: Bytes of a file in one request.
+PIECE = 4 * 1024 * 1024
+
 #: How long a cancelled command may take to end before it is killed, in seconds, by profile.
 _GRACE = {"modes": 15.0}
 _GRACE_OF_OTHERS = 2.0
@@ -68,7 +74,7 @@ def data_of(outcome: Outcome) -> Any:
     if error is not None:
         raise ShellLost(str(error))
     if not message["success"]:
-        raise ShellError(message["error"])
+        raise ShellError(message["error"], message.get("code"))
     return message.get("data")
 
 

@@ -8,15 +8,23 @@ from ._result import Result
 
 
 class ShellError(Exception):
-    """The program refused a request, cannot be found, or was used in a way that cannot work."""
+    """The program refused a request, cannot be found, or was used in a way that cannot work.
+
+    `code` is the kind of error, where a program can do something about it: `not_found`, `protocol`, ….
+    """
+
+    def __init__(self, text: str, code: Optional[str] = None) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 class ShellLost(ShellError):
     """The program has ended. Every call in flight fails with it; nothing is tried again."""
 
 
-class CommandNotStarted(ShellError):
-    """`start` could not start a job: a check refused the command, or the system did. `result` says which."""
+class NoJob(ShellError):
+    """`start` has no job to give: a check refused the command, it could not be started, or it has ended already.
+    `result` says which."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(result.text)

@@ -88,6 +88,11 @@ class Result:
         return self.data.get("sandbox")
 
     @property
+    def target(self) -> Optional[str]:
+        """The machine or container that it ran on, if that is another one."""
+        return self.data.get("target")
+
+    @property
     def rule(self) -> Optional[str]:
         """The rule that refused it."""
         return self.data["rule"]

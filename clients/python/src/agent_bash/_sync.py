@@ -6,6 +6,7 @@ import queue
 import time
 import traceback
 import warnings
+from base64 import b64decode, b64encode
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -21,9 +22,9 @@ from typing import (
 )
 
 from . import _program
-from ._call import MOST_IN_FLIGHT, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
+from ._call import MOST_IN_FLIGHT, PIECE, PROTOCOL, Call, Outcome, carry, data_of, patience, tool_answer, tool_list, tool_request
 from ._connection import Connection
-from ._errors import CommandNotStarted, ShellError
+from ._errors import NoJob, ShellError
 from ._result import Answer, Delta, Found, Page, Result
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Shell:
             _program.command(*self._start), self._cwd, self._env, _guarded(self._on_event)
         )
         try:
-            hello = self.request("hello")
+            hello = self.request("hello", protocol=PROTOCOL)
         except BaseException:
             self.close()
             raise
@@ -128,7 +129,7 @@ class Shell:
         options["mode"] = "background"
         result = self.run(command, **options)
         if result.status["kind"] != "moved_to_background":
-            raise CommandNotStarted(result)
+            raise NoJob(result)
         return Job(self, result.status["job"], result)
 
     def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
@@ -164,6 +165,30 @@ class Shell:
         """Whether a command would be refused, and why. Does not run it."""
         data: t.CheckData = self.request("check", command=command)
         return data
+
+    def read_file(self, path: str) -> bytes:
+        """The content of a file, where the commands run."""
+        content = bytearray()
+        while True:
+            piece: t.FilePieceData = self.request("file.read", path=path, offset=len(content))
+            content += b64decode(piece["data"])
+            if piece["at_end"]:
+                return bytes(content)
+
+    def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
+        """Puts a file in place, as a whole or not at all. Its directory must be there."""
+        upload: Optional[int] = None
+        for start in range(0, max(len(content), 1), PIECE):
+            end = start + PIECE
+            written: t.FileWrittenData = self.request(
+                "file.write",
+                path=path,
+                data=b64encode(content[start:end]).decode(),
+                mode=mode,
+                more=end < len(content),
+                upload=upload,
+            )
+            upload = written.get("upload")
 
     def ping(self) -> t.PingData:
         data: t.PingData = self.request("ping")
