@@ -27,8 +27,10 @@ const SCHEMAS: &[&str] = &[
 
 /// `cargo xtask clients`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
-    if arguments == ["test"] {
-        return step::run(tree);
+    match arguments {
+        [name] if name == "test" => return step::run(tree),
+        [name] if name == "frameworks" => return step::frameworks(tree),
+        _ => {}
     }
     no_arguments(arguments)?;
     generated::write_files(tree, &files(&tree.root)?)

@@ -71,8 +71,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "clients",
-        arguments: "[test]",
-        summary: "rewrites the types of the Python and TypeScript clients, from docs/schema; `test` tests them",
+        arguments: "[test|frameworks]",
+        summary: "rewrites the types of the clients, from docs/schema; tests them; tests agent frameworks with them",
         run: clients::command,
     },
     Command {

@@ -11,6 +11,15 @@ use xshell::cmd;
 /// What tests the client in Python.
 const PYTHON: &[&str] = &["pytest==9.2.0", "mypy==2.4.1"];
 
+/// The frameworks that the client in Python is tested with; several hundred megabytes, so only CI takes them by default.
+const FRAMEWORKS: &[&str] = &[
+    "openai-agents==0.24.0",
+    "deepagents==0.7.32",
+    "mini-swe-agent==2.4.6",
+    "inspect_ai==0.3.285",
+    "claude-agent-sdk==0.2.187",
+];
+
 /// What compiles the client in TypeScript, and the framework that it is tested with.
 const NODE: &[&str] = &["typescript@7.0.2", "@types/node@26.6.6", "ai@6.0.326"];
 
@@ -23,10 +32,17 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
         &["build", "--quiet", "--package", "agent-bash-cli"],
     ))?;
     let program = target.join("debug/agent-bash");
-    match (venv(target), node_packages(target)) {
+    match (venv(target, "python", PYTHON), node_packages(target)) {
         (Ok(python), Ok(packages)) => {
             test_python(tree, &python, &program)?;
-            test_typescript(tree, &packages, &program)
+            test_typescript(tree, &packages, &program)?;
+            if tree.shell.var_os("CI").is_some() {
+                return frameworks(tree);
+            }
+            say(
+                "   left out: agent frameworks; `cargo xtask clients frameworks` installs and runs them",
+            );
+            Ok(())
         }
         (Err(error), _) | (_, Err(error)) if tree.shell.var_os("CI").is_none() => {
             say(&format!(
@@ -38,9 +54,29 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     }
 }
 
-/// The interpreter of an environment with [`PYTHON`].
-fn venv(target: &Path) -> Result<PathBuf> {
-    let directory = kept(&target.join("clients"), "python", PYTHON);
+/// The tests of the frameworks, each in the version named here.
+pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
+    let metadata = layers::metadata(tree)?;
+    let target = Path::new(metadata.target_directory.as_str());
+    let packages = [PYTHON, FRAMEWORKS].concat();
+    let python = venv(target, "frameworks", &packages)?;
+    let _here = tree.shell.push_dir("clients/python");
+    let types = cmd!(
+        tree.shell,
+        "{python} -m mypy --cache-dir /dev/null --exclude ^$ -p agent_bash.frameworks"
+    );
+    check(&types.quiet().env("MYPYPATH", "src"))?;
+    pytest(
+        tree,
+        &python,
+        &target.join("debug/agent-bash"),
+        &["tests/frameworks"],
+    )
+}
+
+/// The interpreter of an environment with these packages.
+fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let directory = kept(&target.join("clients"), name, packages);
     made_once(&directory, |directory| {
         install("python3", &["-m", "venv", "."], directory)?;
         let python = directory.join("bin/python");
@@ -52,7 +88,7 @@ fn venv(target: &Path) -> Result<PathBuf> {
             "--quiet",
             "--disable-pip-version-check",
         ];
-        install(python, &[&words, PYTHON].concat(), directory)
+        install(python, &[&words, packages].concat(), directory)
     })?;
     Ok(directory.join("bin/python"))
 }
@@ -61,10 +97,15 @@ fn venv(target: &Path) -> Result<PathBuf> {
 fn test_python(tree: &Tree, python: &Path, program: &Path) -> Result<()> {
     let _here = tree.shell.push_dir("clients/python");
     check(&cmd!(tree.shell, "{python} -m mypy --cache-dir /dev/null").quiet())?;
+    let sources = ["-W", "error", "--ignore", "tests/frameworks"];
+    pytest(tree, python, program, &sources)
+}
+
+fn pytest(tree: &Tree, python: &Path, program: &Path, options: &[&str]) -> Result<()> {
     tests_step::under_census(|temp, state| {
         cmd!(
             tree.shell,
-            "{python} -B -W error -m pytest --quiet -p no:cacheprovider"
+            "{python} -B -m pytest --quiet -p no:cacheprovider {options...}"
         )
         .quiet()
         .env("PYTHONPATH", "src")

@@ -1,0 +1,84 @@
+"""`ShellTool` of openai-agents."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any, Dict, List
+
+import pytest
+
+from agent_bash import AsyncShell
+
+from ..conftest import World
+from .acting import kill, later
+
+
+async def told(sh: AsyncShell, action: Dict[str, Any]) -> str:
+    from agents import Agent, ModelResponse, RunConfig, Runner, ShellTool, Usage
+    from agents.models.interface import Model
+    from openai.types.responses import (
+        ResponseFunctionShellToolCall,
+        ResponseOutputMessage,
+        ResponseOutputText,
+    )
+
+    from agent_bash.frameworks.openai_agents import executor
+
+    inputs: List[Any] = []
+
+    class Script(Model):
+        async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:
+            inputs.append(input)
+            if len(inputs) == 1:
+                output: Any = ResponseFunctionShellToolCall.model_validate(
+                    {
+                        "id": "1",
+                        "call_id": "c1",
+                        "type": "shell_call",
+                        "status": "completed",
+                        "action": {"timeout_ms": None, "max_output_length": None, **action},
+                        "environment": None,
+                    }
+                )
+            else:
+                text = ResponseOutputText(type="output_text", text="done", annotations=[])
+                output = ResponseOutputMessage(
+                    id="2", type="message", role="assistant", status="completed", content=[text]
+                )
+            return ModelResponse(output=[output], usage=Usage(), response_id=None)
+
+        def stream_response(self, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError
+
+    agent = Agent(name="a", model=Script(), tools=[ShellTool(executor=executor(sh))])
+    run = await Runner.run(agent, "go", run_config=RunConfig(tracing_disabled=True))
+    assert run.final_output == "done"
+    return str([item for item in inputs[1] if item.get("type") == "shell_call_output"][0])
+
+def test_it(world: World) -> None:
+    async def test() -> None:
+        async with AsyncShell(**world.options) as sh:
+            assert "one" in await told(sh, {"commands": ["echo one"]})
+            said = await told(sh, {"commands": ["echo out; exit 3"]})
+            assert "'exit_code': 3" in said and "out" in said
+            said = await told(sh, {"commands": ["echo before; sleep 60"], "timeout_ms": 1000})
+            assert "timeout" in said and "before" in said
+
+            task = asyncio.create_task(told(sh, {"commands": ["echo $$ > begun; sleep 600"]}))
+            while not (world.work / "begun").exists():
+                await asyncio.sleep(0.02)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            pid = (world.work / "begun").read_text().strip()
+            while os.path.exists(f"/proc/{pid}"):
+                await asyncio.sleep(0.02)
+            (world.work / "begun").unlink()
+
+            thread = later(world, kill(sh.pid))
+            said = await told(sh, {"commands": ["touch begun; sleep 600"]})
+            thread.join()
+            assert "killed by signal 9" in said
+
+    asyncio.run(asyncio.wait_for(test(), 120))
