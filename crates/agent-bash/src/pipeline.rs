@@ -6,15 +6,15 @@ use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
 use crate::in_order::Place;
 use crate::journal::Asked;
 use crate::panics::caught_in;
-use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
-use crate::stage::parse_input::Input;
+use crate::stage::judge::Judgement;
+use crate::stage::parse_input::{Given, Input};
 use crate::stage::run::Watched;
 use crate::stage::{
-    approve, artifact, background, changes, journal, offer, parse_input, run, sandbox, shape,
-    terminal, timeout, working_directory,
+    artifact, background, changes, journal, judge, offer, parse_input, run, shape, terminal,
+    timeout, working_directory,
 };
 use crate::wiring::Wiring;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
@@ -84,10 +84,16 @@ async fn stages(
     cancel: &Cancel,
     call: &mut Call,
 ) -> Result<Ended, Refusal> {
-    let parsed = parse_input::parse(input)?;
-    let mut request = parsed.request;
-    call.command.clone_from(&request.command);
-    call.notices = parsed.notices;
+    let Given {
+        command,
+        request,
+        notices,
+        findings,
+    } = parse_input::parse(input)?;
+    (call.command, call.notices) = (command, notices);
+    if let Some(findings) = &findings {
+        call.window = call.window.or(findings.window);
+    }
     call.asked = Asked::of(tool.journal.as_ref(), &request);
     call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
 
@@ -97,22 +103,16 @@ async fn stages(
 
     offer::check(tool, &request)?;
 
-    let read = reading::read(tool, call, &mut request)?;
     let escalation = options.escalation.as_deref();
-    let asked = sandbox::asked(tool, &mut request, escalation);
-    call.sandbox.clone_from(&request.sandbox);
-    let asked = asked?;
-    let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
-    approve::ask(
-        tool,
-        call,
-        &request,
-        &read.verdict,
-        leaves.or(escalation),
-        cancel,
-    )
-    .await
-    .map_err(|refusal| sandbox::denied(refusal, leaves))?;
+    let judgement = match findings {
+        Some(findings) => judge::admit(tool, call, request, findings)?,
+        None => judge::judge(tool, call, request, escalation, cancel).await?,
+    };
+    let Judgement {
+        request,
+        findings,
+        asked,
+    } = judgement;
     call.allowed = true;
 
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
@@ -135,13 +135,13 @@ async fn stages(
         None => None,
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
-    let unwatched = changes::unwatched(terminal.is_some(), read.takes_privileges);
+    let unwatched = changes::unwatched(terminal.is_some(), findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let mut changing = changes::begin(tool, call, &request, executor, unwatched.as_deref()).await?;
     let decisions = Decisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
-        subshell: read.is_lifted && request.session.is_some() && read.last_pipeline.is_none(),
-        report_stages: read.last_pipeline.is_some(),
+        subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
+        report_stages: findings.last_pipeline.is_some(),
         limit: Some(limit),
         streams,
         stdin: options.stdin,
@@ -183,8 +183,8 @@ async fn stages(
     Ok(Ended::Ran(Box::new(Ran {
         outcome,
         output,
-        is_1_an_answer: read.is_1_an_answer,
-        last_pipeline: read.last_pipeline,
+        is_1_an_answer: findings.is_1_an_answer,
+        last_pipeline: findings.last_pipeline,
         boxed,
         changed,
     })))

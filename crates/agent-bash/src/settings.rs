@@ -21,6 +21,7 @@ mod key;
 mod keys;
 mod layers;
 mod source;
+mod told;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 

@@ -7,6 +7,7 @@ pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod intercept;
 pub(crate) mod journal;
+pub(crate) mod judge;
 pub(crate) mod last_pipeline;
 pub(crate) mod limits;
 pub(crate) mod normalise;

@@ -11,6 +11,7 @@ mod outbox;
 mod read;
 mod refused;
 mod updates;
+pub mod worker;
 
 pub use agent_bash_protocol::line::MAX_LINE;
 pub use agent_bash_protocol::message::{
@@ -26,14 +27,15 @@ use agent_bash::in_order::Tickets;
 use agent_bash::panics::caught_in;
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
-use agent_bash_protocol::Hello;
 use agent_bash_protocol::line::{Line, Lines};
+use agent_bash_protocol::{ErrorCode, Hello};
 use files::Uploads;
 use in_flight::{InFlight, Kind};
 use job_watch::JobWatch;
 use message::Response;
-use outbox::Outbox;
+use outbox::{Outbox, Writing};
 use read::Asked;
+use refused::Refused;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,51 +66,10 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    // Calls of adapters may continue after their answers, but not after their client has disconnected.
-    let end = stop.child();
-    let running = Arc::new(Running::new(end.clone()));
-    let grace = session.tool().profile().grace;
     let (outbox, writing) = Outbox::new(output);
-    let adapted = Adapted::new(
-        Arc::clone(&session),
-        Arc::clone(&running),
-        Arc::clone(&clock),
-    );
-    let mut serving = Serving {
-        session,
-        adapted,
-        outbox,
-        tools: None,
-        uploads: Arc::default(),
-        job_watch: None,
-        end: end.clone(),
-        in_flight: InFlight::default(),
-        tickets: Tickets::default(),
-        tasks: JoinSet::new(),
-    };
-    let read = serving.read_all(input, stop).await;
-
-    serving.in_flight.cancel_all();
-    end.cancel();
-    let all_done = async {
-        serving.all_done().await;
-        running.all_done().await;
-    };
-    tokio::select! {
-        biased;
-        () = all_done => {}
-        () = clock.sleep(grace + AFTER_GRACE) => {}
-    }
-    // Dropping the remaining tasks ends their commands without a grace period.
-    serving.tasks.shutdown().await;
-    drop(serving);
-    tokio::select! {
-        biased;
-        () = writing.finish() => {}
-        () = clock.sleep(LAST_WORDS) => {}
-    }
-    read
+    let clock = Arc::new(SystemClock::new());
+    let serving = Serving::new(session, outbox, clock, stop.child());
+    serving.serve(Lines::new(input), writing).await
 }
 
 fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response {
@@ -121,6 +82,13 @@ fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response
 struct Serving {
     session: Arc<Session>,
     adapted: Adapted,
+    /// The calls of adapters. They may continue after their answers, but not after their client has disconnected.
+    running: Arc<Running>,
+    clock: Arc<dyn Clock>,
+    /// It runs what its host has judged, and nothing else.
+    is_worker: bool,
+    /// A worker's host has said what makes no sense: nothing more of it is served.
+    is_out_of_step: bool,
     outbox: Outbox,
     /// The model's other tools, once `hello` has named them.
     tools: Option<Vec<String>>,
@@ -136,10 +104,66 @@ struct Serving {
 }
 
 impl Serving {
+    /// Serves until `end` is triggered, which it triggers itself when the client has gone.
+    fn new(session: Arc<Session>, outbox: Outbox, clock: Arc<dyn Clock>, end: Cancel) -> Self {
+        let running = Arc::new(Running::new(end.clone()));
+        let adapted = Adapted::new(
+            Arc::clone(&session),
+            Arc::clone(&running),
+            Arc::clone(&clock),
+        );
+        Self {
+            session,
+            adapted,
+            running,
+            clock,
+            is_worker: false,
+            is_out_of_step: false,
+            outbox,
+            tools: None,
+            uploads: Arc::default(),
+            job_watch: None,
+            end,
+            in_flight: InFlight::default(),
+            tickets: Tickets::default(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Serves these lines, and returns when everything has ended and was written.
+    async fn serve<R: AsyncRead + Unpin>(
+        mut self,
+        lines: Lines<R>,
+        writing: Writing,
+    ) -> io::Result<()> {
+        let read = self.read_all(lines).await;
+        self.in_flight.cancel_all();
+        self.end.cancel();
+        let (clock, running) = (Arc::clone(&self.clock), Arc::clone(&self.running));
+        let grace = self.session.tool().profile().grace;
+        let all_done = async {
+            while self.tasks.join_next().await.is_some() {}
+            running.all_done().await;
+        };
+        tokio::select! {
+            biased;
+            () = all_done => {}
+            () = clock.sleep(grace + AFTER_GRACE) => {}
+        }
+        // Dropping the remaining tasks ends their commands without a grace period.
+        self.tasks.shutdown().await;
+        drop(self);
+        written(writing, &*clock).await;
+        read
+    }
+
     /// Reads and starts requests until the input ends.
-    async fn read_all<R: AsyncRead + Unpin>(&mut self, input: R, stop: &Cancel) -> io::Result<()> {
-        let mut lines = Lines::new(input);
+    async fn read_all<R: AsyncRead + Unpin>(&mut self, mut lines: Lines<R>) -> io::Result<()> {
+        let stop = self.end.clone();
         loop {
+            if self.is_out_of_step {
+                return Ok(());
+            }
             let line = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
@@ -157,6 +181,7 @@ impl Serving {
                 Line::TooLong(head) => {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
+                    self.is_out_of_step = self.is_worker;
                     Some(read::refusal_of(head, error))
                 }
                 Line::Whole(line) => self.take(&line),
@@ -178,7 +203,10 @@ impl Serving {
         }
         let Asked { id, kind, call } = match read::request(line) {
             Ok(asked) => asked,
-            Err(refusal) => return Some(*refusal),
+            Err(refusal) => {
+                self.is_out_of_step = self.is_worker;
+                return Some(*refusal);
+            }
         };
         if let Some(answer) = dispatch::control(&call, &self.in_flight) {
             return Some(response(id, &kind, answer));
@@ -202,6 +230,7 @@ impl Serving {
                     id: id.clone(),
                     session: Arc::clone(&self.session),
                     adapted: self.adapted.clone(),
+                    is_worker: self.is_worker,
                     tools: self.tools.clone(),
                     outbox: self.outbox.clone(),
                     uploads: Arc::clone(&self.uploads),
@@ -225,22 +254,40 @@ impl Serving {
     }
 
     fn hello(&mut self, hello: &Hello) -> dispatch::Answer {
+        if self.is_worker {
+            let error = "`hello` comes first, and once: a worker has one host";
+            return Err(Refused::new(ErrorCode::Protocol, error));
+        }
         let tools = hello.tools.as_ref().or(self.tools.as_ref());
-        let answer = dispatch::hello(&self.session, hello, tools)?;
+        let answer = dispatch::hello(&self.session, hello, tools, None)?;
         self.tools = tools.cloned();
-        if hello.protocol.is_some() && self.job_watch.is_none() {
-            let watch = JobWatch::new(
-                Arc::clone(&self.session),
-                self.outbox.clone(),
-                self.end.clone(),
-            );
-            self.job_watch = Some(watch.clone());
-            self.tasks.spawn(async move { watch.look().await });
+        if hello.protocol.is_some() {
+            self.watch_jobs();
         }
         Ok(answer)
     }
 
-    async fn all_done(&mut self) {
-        while self.tasks.join_next().await.is_some() {}
+    /// Tells the client of jobs that end, from now on.
+    fn watch_jobs(&mut self) {
+        if self.job_watch.is_some() {
+            return;
+        }
+        let watch = JobWatch::new(
+            Arc::clone(&self.session),
+            self.outbox.clone(),
+            self.end.clone(),
+        );
+        self.job_watch = Some(watch.clone());
+        self.tasks.spawn(async move { watch.look().await });
+    }
+}
+
+/// Returns when everything has been written, or nobody has read it for a while. All clones of the outbox must have been
+/// dropped.
+async fn written(writing: Writing, clock: &dyn Clock) {
+    tokio::select! {
+        biased;
+        () = writing.finish() => {}
+        () = clock.sleep(LAST_WORDS) => {}
     }
 }

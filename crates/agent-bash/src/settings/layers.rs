@@ -30,6 +30,8 @@ pub enum Origin {
     Environment(String),
     /// A command-line option.
     CommandLine(String),
+    /// The host of a target.
+    Host,
 }
 
 impl fmt::Display for Origin {
@@ -39,6 +41,7 @@ impl fmt::Display for Origin {
             Self::User(path) | Self::Project(path) => path.display().fmt(f),
             Self::Environment(name) => write!(f, "${name}"),
             Self::CommandLine(option) => f.write_str(option),
+            Self::Host => f.write_str("settings of the host"),
         }
     }
 }
@@ -292,7 +295,7 @@ fn is_section(name: &str) -> bool {
     sections.any(|(section, _)| section == name)
 }
 
-fn known(name: &str, origin: &Origin) -> Result<&'static Key, SettingsError> {
+pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static Key, SettingsError> {
     if let Some(key) = KEYS.iter().find(|key| key.name == name) {
         return Ok(key);
     }

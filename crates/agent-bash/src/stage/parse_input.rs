@@ -1,6 +1,6 @@
 //! Turns a caller's input into a request in which every field is valid.
 
-use agent_bash_core::{Parsed, Request, RequestError, parse_request};
+use agent_bash_core::{Findings, Judged, Notice, Parsed, Request, RequestError, parse_request};
 use serde_json::Value;
 
 /// A call as given by the caller.
@@ -13,6 +13,8 @@ pub enum Input {
     Request(Request),
     /// Parsed already: [`Self::parsed`].
     Parsed(Parsed),
+    /// As judged by somebody who answers for it, such as the host of a target: it is run without being read again.
+    Judged(Box<Judged>),
 }
 
 impl Input {
@@ -23,6 +25,7 @@ impl Input {
             Self::Json(value) => value["command"].as_str(),
             Self::Request(request) => Some(&request.command),
             Self::Parsed(parsed) => Some(&parsed.request.command),
+            Self::Judged(judged) => Some(&judged.request.command),
         }
     }
 
@@ -40,7 +43,7 @@ impl Input {
     pub fn request(&self) -> Option<&Request> {
         match self {
             Self::Parsed(parsed) => Some(&parsed.request),
-            Self::Json(_) | Self::Request(_) => None,
+            Self::Json(_) | Self::Request(_) | Self::Judged(_) => None,
         }
     }
 }
@@ -57,16 +60,47 @@ impl From<Request> for Input {
     }
 }
 
+/// What a call asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Given {
+    /// The script as its caller gave it.
+    pub(crate) command: String,
+    pub(crate) request: Request,
+    pub(crate) notices: Vec<Notice>,
+    /// What its judge found out, if it has one.
+    pub(crate) findings: Option<Findings>,
+}
+
 /// Parses a model's call, or validates a program's request.
-pub(crate) fn parse(input: Input) -> Result<Parsed, RequestError> {
-    match input {
-        Input::Json(value) => parse_request(&value),
+pub(crate) fn parse(input: Input) -> Result<Given, RequestError> {
+    let parsed = match input {
+        Input::Json(value) => parse_request(&value)?,
         Input::Request(request) => {
             request.validate()?;
-            Ok(request.into())
+            request.into()
         }
-        Input::Parsed(parsed) => Ok(parsed),
-    }
+        Input::Parsed(parsed) => parsed,
+        Input::Judged(judged) => {
+            let Judged {
+                request,
+                mut findings,
+            } = *judged;
+            request.validate()?;
+            let command = findings.command.take();
+            return Ok(Given {
+                command: command.unwrap_or_else(|| request.command.clone()),
+                request,
+                notices: std::mem::take(&mut findings.notices),
+                findings: Some(findings),
+            });
+        }
+    };
+    Ok(Given {
+        command: parsed.request.command.clone(),
+        request: parsed.request,
+        notices: parsed.notices,
+        findings: None,
+    })
 }
 
 #[cfg(test)]

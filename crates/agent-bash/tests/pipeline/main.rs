@@ -10,6 +10,7 @@
 mod adapters;
 mod background;
 mod changes;
+mod judged;
 mod limits;
 mod panics;
 mod reading;

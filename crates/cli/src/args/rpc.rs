@@ -18,6 +18,11 @@ All messages: agent-bash man --guide rpc.")]
 pub(crate) struct RpcArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
+
+    /// Run what a host on another machine has judged, as its first message `hello` says: settings, session, directory
+    /// and lease come from there, and this machine's settings do not count.
+    #[arg(long, conflicts_with_all = ["profile", "safe_mode", "tools", "state"])]
+    pub(crate) worker: bool,
 }
 
 /// Options of a server.

@@ -10,18 +10,18 @@ use crate::jobs::{GRACE, duration, feed};
 use crate::kept;
 use crate::live::{self, Watcher};
 use agent_bash::adapters::{self, Adapted};
-use agent_bash::core::{Cancel, JobId, SessionName, Status};
+use agent_bash::core::{Cancel, Findings, JobId, Judged, Request, SessionName, Status};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
-use agent_bash::{CallOptions, LiveFeed, Session};
+use agent_bash::{CallOptions, Input, LiveFeed, Session};
 use agent_bash_protocol::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
-    JobWaitData, JobsData, MessagesData, PageData, PingData, ResetData, ShellsData,
+    JobWaitData, JobsData, MachineData, MessagesData, PageData, PingData, ResetData, ShellsData,
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL};
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
@@ -59,13 +59,18 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
 }
 
 /// Answers `hello`; `tools` are those the client has named, now or before.
-pub(super) fn hello(session: &Session, hello: &Hello, tools: Option<&Vec<String>>) -> Answer {
+pub(super) fn hello(
+    session: &Session,
+    hello: &Hello,
+    tools: Option<&Vec<String>>,
+    machine: Option<MachineData>,
+) -> Answer {
     agrees(hello)?;
     let profile = session.tool().profile();
     data(HelloData {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL,
-        machine: None,
+        machine,
         profile: profile.name.as_str().to_owned(),
         tools: tools.or(session.host().tools.as_ref()).cloned(),
     })
@@ -89,6 +94,8 @@ pub(super) struct Asking {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Session>,
     pub(super) adapted: Adapted,
+    /// Only calls that were judged are run, and no others are judged.
+    pub(super) is_worker: bool,
     /// The model's other tools, if `hello` has named them.
     pub(super) tools: Option<Vec<String>>,
     pub(super) outbox: Outbox,
@@ -111,12 +118,11 @@ impl Asking {
                 request,
                 stream,
                 tools,
-                judged: None,
-            } => self.tool_call(request, stream, tools).await,
-            RpcCall::ToolCall { .. } => Err(Refused::from(
-                "`judged`: calls are judged here; only a worker takes what was judged elsewhere"
-                    .to_owned(),
-            )),
+                judged,
+            } => {
+                let input = self.input(request, judged)?;
+                self.tool_call(input, stream, tools).await
+            }
             // Already served by `control` and `hello`.
             RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello(_) => Ok(None),
             RpcCall::Check { command, tools } => self.check(command, tools).await,
@@ -181,6 +187,9 @@ impl Asking {
     }
 
     async fn adapter_call(&self, adapter: &str, tool: &str, input: &Value) -> Answer {
+        if self.is_worker {
+            return Err(not_judged());
+        }
         let adapter = adapters::by_name(adapter).map_err(text)?;
         adapter.tool(tool)?;
         let calls = self.adapted.clone().beside(self.tools.clone());
@@ -194,9 +203,27 @@ impl Asking {
         data(apart(move || Ok(session.tool().check_with(&script, tools))).await?)
     }
 
+    /// The call as the pipeline takes it.
+    fn input(&self, request: Value, judged: Option<Box<Findings>>) -> Result<Input, Refused> {
+        match (self.is_worker, judged) {
+            (false, None) => Ok(Input::Json(request)),
+            (true, Some(findings)) => {
+                let request = Request::deserialize(request);
+                let request = request.map_err(|error| format!("`request`: {error}"))?;
+                let findings = *findings;
+                Ok(Input::Judged(Box::new(Judged { request, findings })))
+            }
+            (true, None) => Err(not_judged()),
+            (false, Some(_)) => {
+                let error = "`judged`: calls are judged here; only a worker takes what was judged elsewhere";
+                Err(Refused::from(error.to_owned()))
+            }
+        }
+    }
+
     async fn tool_call(
         &self,
-        request: Value,
+        request: Input,
         stream: Stream,
         tools: Option<Vec<String>>,
     ) -> Answer {
@@ -426,6 +453,11 @@ impl Asking {
             }
         }
     }
+}
+
+fn not_judged() -> Refused {
+    let error = "a worker runs what its host has judged; send a `tool_call` with `judged`";
+    Refused::new(ErrorCode::NotJudged, error)
 }
 
 /// Sends updates to the outbox.

@@ -1,0 +1,78 @@
+//! What a call has to pass before anything of it is started: the rules, the sandbox it asks for, and its approval. On
+//! this machine, or on another one that answers for it.
+
+use crate::call::Call;
+use crate::reading;
+use crate::refusal::Refusal;
+use crate::stage::sandbox::Asked;
+use crate::stage::{approve, sandbox};
+use crate::wiring::Wiring;
+use agent_bash_core::{Cancel, Findings, Request};
+
+/// A call that may run.
+pub(crate) struct Judgement {
+    pub(crate) request: Request,
+    /// What was found out. Notices are in the call.
+    pub(crate) findings: Findings,
+    /// The box that it is to run in.
+    pub(crate) asked: Option<Asked>,
+}
+
+/// Reads the script, and asks whoever has to be asked.
+pub(crate) async fn judge(
+    tool: &Wiring,
+    call: &mut Call,
+    mut request: Request,
+    escalation: Option<&str>,
+    cancel: &Cancel,
+) -> Result<Judgement, Refusal> {
+    let read = reading::read(tool, call, &mut request)?;
+    let asked = sandbox::asked(tool, &mut request, escalation);
+    call.sandbox.clone_from(&request.sandbox);
+    let asked = asked?;
+    let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
+    approve::ask(
+        tool,
+        call,
+        &request,
+        &read.verdict,
+        leaves.or(escalation),
+        cancel,
+    )
+    .await
+    .map_err(|refusal| sandbox::denied(refusal, leaves))?;
+    let findings = Findings {
+        lifted: read.is_lifted,
+        is_1_an_answer: read.is_1_an_answer,
+        last_pipeline: read.last_pipeline,
+        takes_privileges: read.takes_privileges.map(str::to_owned),
+        escalated: leaves.is_some(),
+        ..Findings::default()
+    };
+    Ok(Judgement {
+        request,
+        findings,
+        asked,
+    })
+}
+
+/// Takes a call that was judged elsewhere.
+pub(crate) fn admit(
+    tool: &Wiring,
+    call: &mut Call,
+    mut request: Request,
+    findings: Findings,
+) -> Result<Judgement, Refusal> {
+    call.sandbox.clone_from(&request.sandbox);
+    let asked = sandbox::asked(tool, &mut request, None)?;
+    let leaves = asked.as_ref().is_some_and(|asked| asked.reason.is_some());
+    if leaves && !findings.escalated {
+        let reason = "this call asks to leave the sandbox, which its judge did not approve";
+        return Err(Refusal::Escalation(reason.to_owned()));
+    }
+    Ok(Judgement {
+        request,
+        findings,
+        asked,
+    })
+}

@@ -1,0 +1,108 @@
+//! Calls that were judged elsewhere.
+
+use crate::scripted::{Scripted, builder, tool};
+use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
+use agent_bash::core::{Cancel, Findings, Judged, Notice, NoticeKind, Request, Status, Streams};
+use agent_bash::policy::RuleSelection;
+use agent_bash::{Escalation, Input, SandboxSettings, profiles};
+use serde_json::json;
+use std::num::NonZeroU64;
+use std::path::Path;
+
+fn judged(request: Request, findings: Findings) -> Input {
+    Input::Judged(Box::new(Judged { request, findings }))
+}
+
+#[tokio::test]
+async fn what_was_judged_is_not_judged_again() {
+    // Only the scripted executor ever sees it.
+    const SCRIPT: &str = "git reset --hard HEAD~3";
+    let executor = Scripted::exits(0, b"ran\n");
+    let tool = builder(&profiles::STANDARD, &executor, Path::new("/"))
+        .rules(RuleSelection::all())
+        .build();
+    let cancel = Cancel::new();
+    let own = tool.execute(json!(SCRIPT), &cancel).await;
+    assert!(matches!(own.status, Status::Blocked { .. }), "{own:?}");
+    assert_eq!(executor.runs(), 0, "the rule is in force here");
+    let input = judged(Request::new(SCRIPT), Findings::default());
+    let there = tool.execute(input, &cancel).await;
+    assert_eq!(there.status, Status::Exited { code: 0 });
+    assert_eq!(executor.last().script, SCRIPT);
+}
+
+#[tokio::test]
+async fn what_the_judge_found_out_is_in_force_as_if_it_were_found_out_here() {
+    let output = b"1\n2\n3\n4\n";
+    let given = "seq 4 | head -n 2";
+    let here = Scripted::exits(1, output);
+    let own = tool(&profiles::STANDARD, &here)
+        .execute(json!(given), &Cancel::new())
+        .await;
+    let there = Scripted::exits(1, output);
+    let request = Request::new("seq 4").head(NonZeroU64::new(2));
+    let findings = Findings {
+        command: Some(given.to_owned()),
+        notices: vec![Notice::from(NoticeKind::Lifted {
+            filter: "head -n 2".to_owned(),
+        })],
+        lifted: true,
+        ..Findings::default()
+    };
+    let wire = serde_json::to_string(&findings).unwrap();
+    let findings = serde_json::from_str(&wire).unwrap();
+    let told = tool(&profiles::STANDARD, &there)
+        .execute(judged(request, findings), &Cancel::new())
+        .await;
+    assert_eq!(there.last().script, "seq 4");
+    assert_eq!(there.last().streams, Streams::Split);
+    assert_eq!(
+        (&told.text, &told.notices, &told.output),
+        (&own.text, &own.notices, &own.output)
+    );
+}
+
+#[tokio::test]
+async fn only_an_approved_call_leaves_the_sandbox() {
+    let executor = Scripted::exits(0, b"");
+    let tool = builder(&profiles::STANDARD, &executor, Path::new("/"))
+        .sandbox(SandboxSettings {
+            level: SandboxLevel::ReadOnly,
+            escalation: Escalation::Ask,
+            ..SandboxSettings::default()
+        })
+        .build();
+    for escalated in [false, true] {
+        let request = Request::new("true").sandbox(Some(SandboxRequest {
+            level: Some(SandboxLevel::Off),
+            network: None,
+            writable: Vec::new(),
+            reason: "because".to_owned(),
+        }));
+        let findings = Findings {
+            escalated,
+            ..Findings::default()
+        };
+        let result = tool
+            .execute(judged(request, findings), &Cancel::new())
+            .await;
+        assert_eq!(executor.runs(), usize::from(escalated), "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_makes_no_sense_is_refused_all_the_same() {
+    let executor = Scripted::exits(0, b"");
+    let input = judged(Request::new(" "), Findings::default());
+    let result = tool(&profiles::STANDARD, &executor)
+        .execute(input, &Cancel::new())
+        .await;
+    assert!(
+        matches!(
+            result.status,
+            Status::NotStarted { .. } | Status::Blocked { .. }
+        ),
+        "{result:?}"
+    );
+    assert_eq!(executor.runs(), 0);
+}

@@ -1,0 +1,292 @@
+//! The end of the protocol that runs on a target: what its host judged is run here.
+//!
+//! What an ordinary server knows from its own machine (settings, session, directory) a worker is told in `hello`, which is
+//! its first message. It ends with its input, or when it has heard nothing for its lease; jobs live on.
+
+use super::refused::Refused;
+use super::{Serving, dispatch, outbox::Outbox, read, response};
+use crate::jobs::duration;
+use agent_bash::core::{Cancel, Clock};
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::session::SessionOptions;
+use agent_bash::settings::Settings;
+use agent_bash::sink::{Lifetime, SessionToken, session_token};
+use agent_bash::{HostContext, Session};
+use agent_bash_protocol::data::MachineData;
+use agent_bash_protocol::line::{Line, Lines};
+use agent_bash_protocol::message::Response;
+use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL, RpcCall};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The session's name if the host gives none.
+const SESSION: &str = "worker";
+
+/// What a worker starts from.
+#[derive(Debug)]
+pub struct Workplace {
+    /// The surroundings of its process.
+    pub host: HostContext,
+    /// How it starts supervisors.
+    pub supervisor: Supervisor,
+}
+
+/// Serves one host until its input ends, a line makes no sense, it is silent for its lease, or `stop` is triggered.
+/// Returns whether there was a `hello` that could be served. What was said last has been written then.
+///
+/// # Errors
+/// The input cannot be read.
+pub async fn serve<R, W>(
+    input: R,
+    output: W,
+    workplace: Workplace,
+    stop: &Cancel,
+) -> io::Result<bool>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let clock: Arc<dyn Clock> = Arc::new(agent_bash::process::SystemClock::new());
+    let heard = Heard::new(Arc::clone(&clock));
+    let mut lines = Lines::new(Hearing {
+        input,
+        heard: heard.clone(),
+    });
+    let line = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(true),
+        line = lines.next() => line?,
+    };
+    let (outbox, writing) = Outbox::new(output);
+    let opened = match line {
+        Line::End => return Ok(true),
+        Line::TooLong(first) => Err(read::refusal_of(
+            first,
+            "the first line is too long".to_owned(),
+        )),
+        Line::Whole(line) => open(&line, workplace, &clock),
+    };
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(refused) => {
+            outbox.send(&refused).await;
+            drop(outbox);
+            super::written(writing, &*clock).await;
+            return Ok(false);
+        }
+    };
+    outbox.send(&opened.answer).await;
+    // A silent host is like one that has gone.
+    let end = stop.child();
+    let session = Arc::clone(&opened.session);
+    let mut serving = Serving::new(opened.session, outbox, Arc::clone(&clock), end.clone());
+    serving.is_worker = true;
+    serving.tools = opened.tools;
+    serving.watch_jobs();
+    let served = serving.serve(lines, writing);
+    let served = match opened.lease {
+        None => served.await,
+        Some(lease) => {
+            let mut served = std::pin::pin!(served);
+            tokio::select! {
+                biased;
+                served = &mut served => served,
+                () = heard.silent_for(lease) => {
+                    tracing::warn!("the host was silent for longer than its lease");
+                    end.cancel();
+                    served.await
+                }
+            }
+        }
+    };
+    session.close();
+    served.map(|()| true)
+}
+
+/// A session that a host has opened.
+struct Opened {
+    session: Arc<Session>,
+    tools: Option<Vec<String>>,
+    lease: Option<Duration>,
+    answer: Response,
+}
+
+/// Opens a session for the host that says this line, which has to be `hello`.
+fn open(line: &[u8], workplace: Workplace, clock: &Arc<dyn Clock>) -> Result<Opened, Response> {
+    let asked = read::request(line).map_err(|refusal| *refusal)?;
+    let (id, kind) = (asked.id, asked.kind);
+    let refused = |refused: Refused| response(id.clone(), &kind, Err(refused));
+    let RpcCall::Hello(hello) = asked.call else {
+        let error = "a worker is told who its host is first; begin with `hello`";
+        return Err(refused(Refused::new(ErrorCode::Protocol, error)));
+    };
+    let (session, lease, machine) = session(&hello, workplace, clock).map_err(refused)?;
+    let answer = dispatch::hello(&session, &hello, hello.tools.as_ref(), Some(machine));
+    Ok(Opened {
+        answer: response(id.clone(), &kind, answer),
+        session: Arc::new(session),
+        tools: hello.tools,
+        lease,
+    })
+}
+
+fn session(
+    hello: &Hello,
+    workplace: Workplace,
+    clock: &Arc<dyn Clock>,
+) -> Result<(Session, Option<Duration>, MachineData), Refused> {
+    if hello.protocol.is_none() {
+        let error = format!("`protocol` is missing; this is version {PROTOCOL}");
+        return Err(Refused::new(ErrorCode::Protocol, error));
+    }
+    dispatch::agrees(hello)?;
+    let lease = hello.lease.as_ref().map(|lease| duration("lease", lease));
+    let lease = lease.transpose()?;
+    let told = hello.settings.as_ref().map(|settings| &settings.0);
+    let settings = told.map(Settings::from_told).transpose();
+    let settings = settings.map_err(text)?.unwrap_or_default();
+    let Workplace { host, supervisor } = workplace;
+    let host = surroundings(host, hello);
+    let name = hello.session.clone().unwrap_or_else(|| SESSION.to_owned());
+    let options = SessionOptions {
+        // A host that comes back, and its model, still know the paths.
+        lifetime: Lifetime::Day,
+        clock: Arc::clone(clock),
+        ..SessionOptions::many_calls(name.clone(), supervisor)
+    };
+    // The name is checked here, before it becomes a path.
+    let session = Session::open(&settings, host, options).map_err(text)?;
+    let known = match (&hello.token, session.host().state_dir()) {
+        (Some(token), Some(root)) => match session_token(&root, &name, &token.0) {
+            Ok(SessionToken::Foreign) => {
+                let error =
+                    format!("the session `{name}` belongs to another host; name one of your own");
+                return Err(Refused::new(ErrorCode::Token, error));
+            }
+            Ok(said) => said == SessionToken::Known,
+            Err(error) => {
+                let doing = format!("{} cannot be written", root.join(&name).display());
+                return Err(Refused::of_system(&error, &doing));
+            }
+        },
+        _ => false,
+    };
+    let machine = machine(&session, known);
+    Ok((session, lease, machine))
+}
+
+/// The worker's own surroundings with what the host adds to them.
+fn surroundings(host: HostContext, hello: &Hello) -> HostContext {
+    let mut env = (*host.env).clone();
+    let added = hello.env.iter().flat_map(|env| &env.0);
+    env.extend(added.map(|(name, value)| (OsString::from(name), OsString::from(value))));
+    let home = env.get(&OsString::from("HOME"));
+    let home = home.filter(|home| !home.is_empty()).map(PathBuf::from);
+    let cwd = match (&hello.cwd, &home) {
+        (None, _) => host.cwd,
+        (Some(cwd), Some(home)) if cwd == "~" => home.clone(),
+        (Some(cwd), home) => match (cwd.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => host.cwd.join(cwd),
+        },
+    };
+    HostContext {
+        cwd,
+        home,
+        env: Arc::new(env),
+        tools: None,
+    }
+}
+
+fn machine(session: &Session, known: bool) -> MachineData {
+    let host = session.host();
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    MachineData {
+        boot_id: boot_id.ok().map(|id| id.trim().to_owned()),
+        pid: std::process::id(),
+        uid: rustix::process::geteuid().as_raw(),
+        cwd: host.cwd.display().to_string(),
+        home: host.home.as_ref().map(|home| home.display().to_string()),
+        os: std::env::consts::OS.to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
+        bash: session
+            .tool()
+            .shell()
+            .ok()
+            .map(|shell| shell.path.display().to_string()),
+        known,
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> Refused {
+    Refused::from(error.to_string())
+}
+
+/// When something came last. Clones share it.
+#[derive(Debug, Clone)]
+struct Heard {
+    clock: Arc<dyn Clock>,
+    /// Milliseconds of the clock.
+    last: Arc<AtomicU64>,
+}
+
+impl Heard {
+    fn new(clock: Arc<dyn Clock>) -> Self {
+        let heard = Self {
+            clock,
+            last: Arc::default(),
+        };
+        heard.now();
+        heard
+    }
+
+    fn now(&self) {
+        self.last.store(self.millis(), Ordering::Relaxed);
+    }
+
+    fn millis(&self) -> u64 {
+        u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns once nothing has come for so long.
+    async fn silent_for(&self, lease: Duration) {
+        loop {
+            let silent = self
+                .millis()
+                .saturating_sub(self.last.load(Ordering::Relaxed));
+            let left = lease.saturating_sub(Duration::from_millis(silent));
+            if left.is_zero() {
+                return;
+            }
+            self.clock.sleep(left).await;
+        }
+    }
+}
+
+/// An input that notes when something comes.
+struct Hearing<R> {
+    input: R,
+    heard: Heard,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Hearing<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let read = Pin::new(&mut this.input).poll_read(context, buffer);
+        if read.is_ready() {
+            this.heard.now();
+        }
+        read
+    }
+}

@@ -1,0 +1,67 @@
+//! Whose session it is, where several hosts could name the same one: the first sets a token, and the others have to
+//! know it.
+
+use agent_bash_os::PrivateDir;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The file in a session's directory.
+const FILE: &str = "token";
+
+/// Longest token.
+const LONGEST: u64 = 1024;
+
+/// What a token says about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionToken {
+    /// Nobody had the session; from now on it belongs to whoever knows the token.
+    New,
+    /// The session was there, and has this token.
+    Known,
+    /// The session was there, and has another token.
+    Foreign,
+}
+
+/// Compares `token` with that of the session below `root`, and sets it if there is none. `session` is one path component.
+///
+/// # Errors
+/// The directory cannot be made or read, or belongs to somebody else.
+pub fn session_token(root: &Path, session: &str, token: &str) -> io::Result<SessionToken> {
+    let directory = PrivateDir::create(root, &[session])?;
+    let known = match directory.read(FILE) {
+        Ok(file) => {
+            let mut known = String::new();
+            file.take(LONGEST).read_to_string(&mut known)?;
+            known
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            directory.replace(FILE, token.as_bytes())?;
+            return Ok(SessionToken::New);
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(if known == token {
+        SessionToken::Known
+    } else {
+        SessionToken::Foreign
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt as _;
+
+    #[test]
+    fn a_session_belongs_to_who_knows_its_token() {
+        let root = tempfile::tempdir().unwrap();
+        let said = |session, token| session_token(root.path(), session, token).unwrap();
+        assert_eq!(said("a", "one"), SessionToken::New);
+        assert_eq!(said("a", "one"), SessionToken::Known);
+        assert_eq!(said("a", "two"), SessionToken::Foreign);
+        assert_eq!(said("a", "one"), SessionToken::Known);
+        assert_eq!(said("b", "two"), SessionToken::New);
+        let file = root.path().join("a/token").metadata().unwrap();
+        assert_eq!(file.mode() & 0o777, 0o600);
+    }
+}
