@@ -390,6 +390,8 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
         let acts = matches!(&effects[..], [Effect::Changes { wish: Wish::Act(wanted), .. }] if wanted.act == ChangesAct::Undo);
         assert_eq!(acts, is_done, "{effects:?}");
         assert!(app.prompt.is_empty(), "no key went elsewhere");
+        let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+        assert_eq!(changes.said, if is_done { &["Undoing…"][..] } else { &[] });
         if is_done {
             let said = Said {
                 set: Some(set(ChangesState::Undone, ChangesBy::Trace)),

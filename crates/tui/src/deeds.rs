@@ -100,6 +100,16 @@ impl Proposed {
         }
     }
 
+    /// While it is being done.
+    pub(crate) fn busy(&self) -> &'static str {
+        match self.act {
+            ChangesAct::Commit => "Committing…",
+            ChangesAct::Discard => "Discarding…",
+            ChangesAct::Undo => "Undoing…",
+            ChangesAct::Redo => "Redoing…",
+        }
+    }
+
     pub(crate) fn yes(&self) -> &'static str {
         word(self.act)
     }

@@ -133,7 +133,7 @@ impl App {
         self.diff = None;
         self.transcript.change(entry, |entry| {
             if let Some(changes) = entry.card.changes_mut() {
-                changes.said = vec![format!("… {}", proposed.title().trim_end_matches('?'))];
+                changes.said = vec![proposed.busy().to_owned()];
                 changes.refused = false;
             }
         });
