@@ -560,7 +560,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeWithoutSupervisor;
 
 /** There is a better tool for this; the command ran all the same. */
 export interface NoticeAdvice {
@@ -640,6 +640,15 @@ export interface NoticeHeadSatisfied {
   kind: "head_satisfied";
   /** How many lines were requested. */
   lines: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The call could not be written to the session's journal. */
+export interface NoticeJournalFailed {
+  kind: "journal_failed";
+  /** For example `No space left on device`. */
+  reason: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

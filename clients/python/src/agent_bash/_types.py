@@ -798,7 +798,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -907,6 +907,18 @@ class NoticeHeadSatisfied(TypedDict):
 
     # How many lines were requested.
     lines: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeJournalFailed(TypedDict):
+    """The call could not be written to the session's journal."""
+
+    kind: Literal["journal_failed"]
+
+    # For example `No space left on device`.
+    reason: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
