@@ -134,7 +134,11 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-remote",
-        workspace: &["agent-bash-core", "agent-bash-process"],
+        workspace: &[
+            "agent-bash-core",
+            "agent-bash-process",
+            "agent-bash-protocol",
+        ],
         third_party: &[
             "rustix",
             "serde",
@@ -209,6 +213,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-policy",
             "agent-bash-process",
             "agent-bash-pty",
+            "agent-bash-remote",
             "agent-bash-sandbox",
             "agent-bash-sink",
         ],

@@ -106,6 +106,8 @@ pub(crate) enum Ended {
     Ran(Box<Ran>),
     /// It continues in the background.
     Detached(Box<Detached>),
+    /// It has run on another machine, or continues there.
+    Elsewhere(Box<ToolResult>),
     /// Its outcome is unknown, because of a panic.
     Lost(Panicked),
 }

@@ -45,6 +45,7 @@ pub use agent_bash_journal as journals;
 pub use agent_bash_policy as policy;
 pub use agent_bash_process as process;
 pub use agent_bash_pty as pty;
+pub use agent_bash_remote as remote;
 pub use agent_bash_sink as sink;
 
 pub use apart::apart;

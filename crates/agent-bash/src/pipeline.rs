@@ -3,7 +3,7 @@
 //! are refused by `stage::offer`, not ignored.
 
 use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
-use crate::in_order::Place;
+use crate::in_order;
 use crate::journal::Asked;
 use crate::panics::caught_in;
 use crate::refusal::Refusal;
@@ -13,7 +13,7 @@ use crate::stage::judge::Judgement;
 use crate::stage::parse_input::{Given, Input};
 use crate::stage::run::Watched;
 use crate::stage::{
-    artifact, background, changes, journal, judge, offer, parse_input, run, shape, terminal,
+    artifact, background, changes, journal, judge, offer, parse_input, place, run, shape, terminal,
     timeout, working_directory,
 };
 use crate::wiring::Wiring;
@@ -91,30 +91,42 @@ async fn stages(
         findings,
     } = parse_input::parse(input)?;
     (call.command, call.notices) = (command, notices);
-    if let Some(findings) = &findings {
-        call.window = call.window.or(findings.window);
-    }
+    let window = findings.as_ref().and_then(|findings| findings.window);
+    call.window = call.window.or(window);
     call.asked = Asked::of(tool.journal.as_ref(), &request);
     call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
 
-    let place = place(tool, &request);
+    let queued = queued(tool, &request);
     // Yield, so that later calls also take their places before this one continues.
     tokio::task::yield_now().await;
 
     offer::check(tool, &request)?;
 
-    let escalation = options.escalation.as_deref();
     let judgement = match findings {
         Some(findings) => judge::admit(tool, call, request, findings)?,
-        None => judge::judge(tool, call, request, escalation, cancel).await?,
+        None => judge::judge(tool, call, request, options.escalation.as_deref(), cancel).await?,
     };
+    call.allowed = true;
+    match &tool.place {
+        Some(there) => place::run(&**there, call, judgement, options, queued, cancel).await,
+        None => here(tool, call, judgement, options, queued, cancel).await,
+    }
+}
+
+/// The stages of a call that may run, on this machine.
+async fn here(
+    tool: &Wiring,
+    call: &mut Call,
+    judgement: Judgement,
+    options: CallOptions<'_>,
+    queued: Option<in_order::Place>,
+    cancel: &Cancel,
+) -> Result<Ended, Refusal> {
     let Judgement {
         request,
         findings,
         asked,
     } = judgement;
-    call.allowed = true;
-
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
     call.notices.extend(clamped);
     if working_directory::is_wanted(&request) {
@@ -130,7 +142,7 @@ async fn stages(
     let mut boxed = match asked {
         Some(asked) => {
             let executor = run::executor(tool, terminal);
-            Some(asked.boxed(tool, executor, place.is_some()).await?)
+            Some(asked.boxed(tool, executor, queued.is_some()).await?)
         }
         None => None,
     };
@@ -154,8 +166,8 @@ async fn stages(
         unwatched: unwatched.is_some(),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
-    let _turn = match place {
-        Some(place) => Some(place.turn(cancel).await),
+    let _turn = match queued {
+        Some(queued) => Some(queued.turn(cancel).await),
         None => None,
     };
     changing.as_mut().map_or(Ok(()), Changing::mark)?;
@@ -191,7 +203,7 @@ async fn stages(
 }
 
 /// The call's place among those that use the same persistent shell. A job has a shell of its own.
-fn place(tool: &Wiring, request: &Request) -> Option<Place> {
+fn queued(tool: &Wiring, request: &Request) -> Option<in_order::Place> {
     let name = request.session.as_ref()?;
     (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))
 }

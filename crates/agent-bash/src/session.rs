@@ -24,6 +24,8 @@ mod bang;
 mod expect;
 mod message;
 mod open;
+mod open_on;
+mod there;
 
 pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
@@ -32,7 +34,7 @@ pub use open::{OpenError, SessionOptions, jobs_of_session};
 
 use crate::panics::{Panicked, caught_in};
 use crate::{BashTool, ChangeSets, HostContext};
-use agent_bash_core::{Cancel, RequestError, SessionName};
+use agent_bash_core::{Cancel, Place, RequestError, SessionName};
 use agent_bash_exec::{Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_sink::ArtifactDir;
@@ -83,6 +85,11 @@ pub enum BangError {
     /// The command is invalid.
     #[error(transparent)]
     Command(#[from] RequestError),
+    /// It would run on another machine than the model's.
+    #[error(
+        "on a target there is no shell of the user's own; run it as a call, or with the target's own client"
+    )]
+    OnTarget,
     /// A bug of ours.
     #[error(transparent)]
     Panicked(#[from] Panicked),
@@ -107,6 +114,11 @@ impl Session {
     /// The surroundings that the host has described.
     pub fn host(&self) -> &HostContext {
         &self.tool.wiring.host
+    }
+
+    /// The other machine on which its calls run, if they do not run on this one: jobs and stored outputs are there too.
+    pub fn place(&self) -> Option<&Arc<dyn Place>> {
+        self.tool.wiring.place.as_ref()
     }
 
     /// The default directory of calls.
@@ -171,6 +183,9 @@ impl Session {
         options: BangOptions<'_>,
         cancel: &Cancel,
     ) -> Result<BangMessage, BangError> {
+        if self.place().is_some() {
+            return Err(BangError::OnTarget);
+        }
         let cancel = cancel.child();
         let _turn = self.take_turn(&cancel)?;
         let ran = caught_in(bang::run(&self.tool.wiring, command, options, &cancel));

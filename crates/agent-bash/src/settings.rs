@@ -21,10 +21,12 @@ mod key;
 mod keys;
 mod layers;
 mod source;
+pub mod targets;
 mod told;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 
+use self::targets::{TargetSettings, TargetSettingsError};
 use crate::changes::ChangesSettings;
 use crate::journal::JournalSettings;
 use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
@@ -34,6 +36,7 @@ use agent_bash_policy::{
     SafeLevel, SafeMode, UnknownRule, default_rules,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
+use agent_bash_remote::Target;
 use agent_bash_sink::AuditFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -93,6 +96,8 @@ pub struct Settings {
     pub audit_file: Option<PathBuf>,
     /// The box of calls; safe mode may make it stricter ([`Settings::sandbox_in_force`]).
     pub sandbox: SandboxSettings,
+    /// Other machines that calls may run on.
+    pub targets: BTreeMap<String, TargetSettings>,
     /// What is kept of what calls do to files.
     pub changes: ChangesSettings,
     /// What is recorded for people.
@@ -133,6 +138,7 @@ impl Default for Settings {
             audit_file: None,
             audit_commands: false,
             sandbox: SandboxSettings::default(),
+            targets: BTreeMap::new(),
             changes: ChangesSettings::default(),
             journal: JournalSettings::default(),
         }
@@ -140,6 +146,17 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The target of that name: one of the settings', or one that says by itself where it is.
+    ///
+    /// # Errors
+    /// It leads nowhere.
+    pub fn target(&self, name: &str) -> Result<Target, TargetSettingsError> {
+        match self.targets.get(name) {
+            Some(target) => target.target(name),
+            None => Ok(Target::parse(name)?),
+        }
+    }
+
     /// The profile, modified by the settings.
     pub fn profile(&self) -> Profile {
         let mut profile = profiles::by_name(self.profile).clone();

@@ -13,6 +13,7 @@ pub(crate) mod limits;
 pub(crate) mod normalise;
 pub(crate) mod offer;
 pub(crate) mod parse_input;
+pub(crate) mod place;
 pub(crate) mod run;
 pub(crate) mod safe_mode;
 pub(crate) mod safety;

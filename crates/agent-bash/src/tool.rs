@@ -15,7 +15,7 @@ use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Profile, Shell, StreamId, ToolResult,
+    Place, Profile, Shell, StreamId, ToolResult,
 };
 use agent_bash_journal::Journal;
 use agent_bash_policy::{
@@ -60,6 +60,7 @@ impl BashTool {
             prefix: None,
             sessions: false,
             jobs: None,
+            place: None,
             audit: None,
             journal: None,
             virtual_terminal: false,
@@ -241,6 +242,7 @@ pub struct BashToolBuilder {
     prefix: Option<String>,
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
+    place: Option<Arc<dyn Place>>,
     audit: Option<Audit>,
     journal: Option<Arc<Journal>>,
     virtual_terminal: bool,
@@ -335,6 +337,14 @@ impl BashToolBuilder {
     #[must_use]
     pub fn jobs(mut self, starter: Arc<dyn JobStarter>) -> Self {
         self.jobs = Some(starter);
+        self
+    }
+
+    /// Runs calls on another machine, after they were judged here: directory, time limit, shells, jobs, outputs and texts are
+    /// that machine's, and the host context should describe it.
+    #[must_use]
+    pub fn place(mut self, place: Arc<dyn Place>) -> Self {
+        self.place = Some(place);
         self
     }
 
@@ -443,6 +453,7 @@ impl BashToolBuilder {
                 prefix: self.prefix,
                 sessions: self.sessions,
                 jobs: self.jobs,
+                place: self.place,
                 audit: self.audit,
                 journal: self.journal,
                 terminal,

@@ -7,7 +7,8 @@ use crate::changes::OwnChanges;
 use crate::in_order::Queues;
 use crate::sandbox::OwnBox;
 use agent_bash_core::{
-    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RunSpec, Shell,
+    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Place, Profile, RunSpec,
+    Shell,
 };
 use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
 use agent_bash_journal::Journal;
@@ -40,6 +41,8 @@ pub(crate) struct Wiring {
     /// Whether the executor has persistent shells.
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
+    /// The other machine on which calls run, if they do not run on this one.
+    pub(crate) place: Option<Arc<dyn Place>>,
     pub(crate) audit: Option<Audit>,
     /// The record of the session.
     pub(crate) journal: Option<Arc<Journal>>,
@@ -55,6 +58,10 @@ pub(crate) struct Wiring {
 impl Wiring {
     /// The shell dialect in which commands are parsed.
     pub(crate) fn dialect(&self) -> Dialect {
+        if let Some(place) = &self.place {
+            let shell = place.shell();
+            return shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell));
+        }
         let shell = self.shell.as_ref();
         shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell.path))
     }

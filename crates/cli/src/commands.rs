@@ -22,4 +22,5 @@ mod script;
 pub(crate) mod serving;
 mod session;
 pub(crate) mod settings;
+mod target;
 pub(crate) mod tui;

@@ -22,6 +22,7 @@ mod not_started;
 mod notice;
 mod observed;
 mod parse;
+mod place;
 mod profile;
 mod request;
 mod result;
@@ -51,6 +52,7 @@ pub use not_started::NotStarted;
 pub use notice::{LimitKind, Notice, NoticeKind};
 pub use observed::{Stage, Survivor};
 pub use parse::{Parsed, RequestError, parse_request};
+pub use place::{NotRun, Place};
 pub use profile::{
     Direction, OutputLimits, Profile, ProfileName, ShellChoice, SurvivorPolicy, TextLayout,
     Timeouts, Truncation, Window,

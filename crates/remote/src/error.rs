@@ -40,7 +40,7 @@ pub enum Obstacle {
     Strange(String),
     /// Our program is not for that machine.
     #[error(
-        "it is a `{there}` machine, and the program to upload is for `{ours}`; name one for it in `targets.program`"
+        "it is a `{there}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
     )]
     Machine {
         /// As `uname -m` says there.

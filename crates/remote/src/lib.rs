@@ -17,6 +17,7 @@ mod said;
 mod script;
 mod target;
 
+pub use agent_bash_protocol as protocol;
 pub use argv::argv;
 pub use channel::{Channel, Failed, MAX_LINE, Patience, Update};
 pub use dial::{BANNER, CONNECT, Here, UPLOAD};

@@ -7,8 +7,9 @@ use crate::error::{NotReached, Obstacle};
 use crate::said::Said;
 use crate::{Program, Target};
 use agent_bash_core::Cancel;
+use agent_bash_protocol::Hello;
+use agent_bash_protocol::hello::{HelloData, MachineData};
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ pub struct Remote {
     uploads: Arc<Uploads>,
     here: Here,
     /// What is said to it first.
-    hello: Value,
+    hello: Hello,
     patience: Patience,
     connection: Mutex<Option<Arc<Connection>>>,
 }
@@ -67,8 +68,8 @@ pub struct Remote {
 pub struct Connection {
     channel: Channel,
     said: Said,
-    /// What it answered.
-    pub answer: Box<RawValue>,
+    /// What it said of itself.
+    pub machine: MachineData,
     /// Whether our program was uploaded for it.
     pub uploaded: bool,
 }
@@ -92,8 +93,8 @@ pub enum AskError {
 }
 
 impl Remote {
-    /// The target; nothing is started yet. `hello` is an object with what is said to our program there first.
-    pub fn new(target: Target, uploads: Arc<Uploads>, here: Here, hello: Value) -> Self {
+    /// The target; nothing is started yet. `hello` is what is said to our program there first.
+    pub fn new(target: Target, uploads: Arc<Uploads>, here: Here, hello: Hello) -> Self {
         Self {
             target,
             uploads,
@@ -161,15 +162,17 @@ impl Remote {
             () = self.here.clock.sleep(CONNECT) => Err(Failed::Cut(Obstacle::Silent(CONNECT).to_string())),
         };
         let what = match answer {
-            Ok(Some(answer)) => {
-                return Ok(Connection {
-                    channel,
-                    said,
-                    answer,
-                    uploaded,
-                });
-            }
-            Ok(None) => Obstacle::Unfit("it answered nothing".to_owned()),
+            Ok(answer) => match machine(answer.as_deref()) {
+                Ok(machine) => {
+                    return Ok(Connection {
+                        channel,
+                        said,
+                        machine,
+                        uploaded,
+                    });
+                }
+                Err(what) => what,
+            },
             Err(Failed::Refused(why) | Failed::Unfit(why)) => {
                 Obstacle::Unfit(agent_bash_core::visible::shown(&why).into_owned())
             }
@@ -237,6 +240,22 @@ impl Remote {
             connection.channel.close(limit).await;
         }
     }
+}
+
+/// What a target says of itself, if calls can run on it.
+fn machine(answer: Option<&RawValue>) -> Result<MachineData, Obstacle> {
+    let answer = answer.map_or("null", RawValue::get);
+    let data: HelloData = serde_json::from_str(answer).map_err(|error| {
+        Obstacle::Unfit(format!("what it said of itself makes no sense: {error}"))
+    })?;
+    let machine = data.machine;
+    let machine = machine.ok_or_else(|| Obstacle::Unfit("it did not say what it is".to_owned()))?;
+    if machine.bash.is_none() {
+        let lacks =
+            "it has no `bash`; install it there, or name another shell of its as `shell.path`";
+        return Err(Obstacle::Unfit(lacks.to_owned()));
+    }
+    Ok(machine)
 }
 
 /// Why a channel was closed, with the last that its transport said of it.

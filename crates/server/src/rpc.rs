@@ -10,6 +10,7 @@ mod job_watch;
 mod outbox;
 mod read;
 mod refused;
+mod there;
 mod updates;
 pub mod worker;
 

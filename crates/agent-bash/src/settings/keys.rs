@@ -4,6 +4,7 @@
 mod changes;
 mod journal;
 mod sandbox;
+mod targets;
 
 use super::key::{
     Form, Key, Project, absolute_path, count, duration, duration_value, from_word, list,
@@ -295,6 +296,7 @@ pub(super) const KEYS: &[Key] = &[
     journal::KEEP,
     journal::MAX_MB,
     journal::MAX_TOTAL_MB,
+    targets::TARGETS,
     Key {
         name: "mcp.handle_after",
         doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",

@@ -373,3 +373,16 @@ fn a_box_is_set_by_its_section_and_takes_whole_paths_only() {
         assert!(error.contains(wanted), "{user}: {error}");
     }
 }
+
+#[test]
+fn a_name_of_the_settings_comes_first() {
+    let mut settings = Settings::default();
+    assert!(settings.target("box").is_err());
+    assert_eq!(settings.target("docker:box").unwrap().name, "docker:box");
+    let target = toml::from_str("transport = 'podman'\nto = 'c'").unwrap();
+    settings.targets.insert("box".to_owned(), target);
+    let way = agent_bash_remote::Way::Podman {
+        container: "c".to_owned(),
+    };
+    assert_eq!(settings.target("box").unwrap().way, way);
+}

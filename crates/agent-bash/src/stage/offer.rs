@@ -5,7 +5,8 @@ use crate::wiring::Wiring;
 use agent_bash_core::{Mode, Request, StdinMode};
 
 pub(crate) fn check(tool: &Wiring, request: &Request) -> Result<(), Refusal> {
-    check_request(request, tool.sessions, tool.jobs.is_some())
+    let jobs = tool.jobs.is_some() || tool.place.is_some();
+    check_request(request, tool.sessions, jobs)
 }
 
 fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Refusal> {

@@ -22,6 +22,7 @@ pub(crate) async fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refu
     let (result, refusal) = match ended {
         Ok(Ended::Ran(ran)) => return finished(tool, call, *ran).await,
         Ok(Ended::Detached(it)) => (detached(tool, call, *it), None),
+        Ok(Ended::Elsewhere(result)) => (*result, None),
         Ok(Ended::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };

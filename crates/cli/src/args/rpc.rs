@@ -21,7 +21,7 @@ pub(crate) struct RpcArgs {
 
     /// Run what a host on another machine has judged, as its first message `hello` says: settings, session, directory
     /// and lease come from there, and this machine's settings do not count.
-    #[arg(long, conflicts_with_all = ["profile", "safe_mode", "tools", "state"])]
+    #[arg(long, conflicts_with_all = ["profile", "safe_mode", "tools", "state", "on"])]
     pub(crate) worker: bool,
 }
 
@@ -41,6 +41,11 @@ pub(crate) struct ServingArgs {
     /// refused or commented on, depending on the setting `interceptor.mode`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
+
+    /// Run calls on another machine: a name of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or
+    /// kube:[context/]namespace/pod[/container]. What may run is judged here; what it needs is uploaded there once.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) on: Option<String>,
 
     /// Keep jobs and artifacts in the on-disk session of this name; by default in one for this directory, where the
     /// next server started here finds live jobs again.

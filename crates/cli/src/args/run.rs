@@ -85,6 +85,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) writable: Vec<PathBuf>,
 
+    /// Run it on another machine: a name of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or
+    /// kube:[context/]namespace/pod[/container]. What may run is judged here; what it needs is uploaded there once.
+    #[arg(long, value_name = "TARGET", conflicts_with_all = ["pty", "record"])]
+    pub(crate) on: Option<String>,
+
     /// Hold back what it changes in the workspace: show it, and commit or discard it later (`changes`), or commit it at once
     /// if it exits with 0 (`atomic`). Refused where the system cannot; never run for real instead.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold")]

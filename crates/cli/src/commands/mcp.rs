@@ -3,12 +3,18 @@
 use crate::args::McpArgs;
 use crate::commands::serving;
 use crate::start::Start;
+use crate::usage::Usage;
 use agent_bash_server::{mcp, stdio};
 use anyhow::Context;
 
 /// Serves until stdin ends.
 pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
     let adapter = args.adapter;
+    if adapter.is_some() && args.serving.on.is_some() {
+        let no =
+            "--adapter: tools of other agents are not served for a target; leave it out, or `--on`";
+        return Err(Usage(no.to_owned()).into());
+    }
     serving::serve(
         &args.serving,
         start,

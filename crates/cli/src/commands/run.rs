@@ -1,7 +1,7 @@
 //! `agent-bash run`: one call through the pipeline.
 
 use crate::args::{RunArgs, StdinArg};
-use crate::commands::{on_terminal, script, session};
+use crate::commands::{on_terminal, script, session, target};
 use crate::output::{self, Live};
 use crate::progress::Progress;
 use crate::runtime::{self, OneCall};
@@ -17,12 +17,12 @@ use agent_bash::core::{
 use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::{Session, may_start_ahead};
+use agent_bash::session::{Session, SessionOptions, may_start_ahead};
 use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
 use agent_bash_tui::Terminals;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -43,14 +43,17 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::Result<u8> {
     let input = input(args)?.parsed();
     let settings = settings(args, start)?;
-    let ahead = may_start_ahead(&input, &settings, &start.host);
+    let ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let (result, code) = if args.pty || io::stderr().is_terminal() {
+    let (result, code) = if args.pty || args.on.is_some() || io::stderr().is_terminal() {
         // Drawing may block, because terminal output may be stopped; timers and signals then need another worker.
         let runtime = runtime::start(Some(2))?;
         let ran = runtime.block_on(async {
             let expected = ahead.then_some(&input);
-            let prepared = prepare(args, settings, expected, start, supervisor, &clock)?;
+            let prepared = match &args.on {
+                Some(name) => prepare_on(name, args, &settings, start, supervisor, &clock).await?,
+                None => prepare(args, settings, expected, start, supervisor, &clock)?,
+            };
             call(prepared, args, input, start).await
         });
         runtime.shutdown_background();
@@ -164,6 +167,31 @@ fn prepare(
     })
 }
 
+/// As [`prepare`], for a call on the target of that name.
+async fn prepare_on(
+    name: &str,
+    args: &RunArgs,
+    settings: &Settings,
+    start: &Start,
+    supervisor: &Supervisor,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Prepared> {
+    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let options = SessionOptions::one_call(&args.state, supervisor.clone());
+    let session = tokio::select! {
+        biased;
+        session = target::open(name, settings, start, options, |builder| builder) => session?,
+        () = called_off.cancel().cancelled() => bail!("cancelled before the target was reached"),
+    };
+    Ok(Prepared {
+        called_off,
+        session,
+        terminals: None,
+        is_expected: false,
+        clock: Arc::clone(clock),
+    })
+}
+
 async fn call(
     prepared: Prepared,
     args: &RunArgs,
@@ -209,6 +237,9 @@ async fn call(
     let tool = session.tool();
     let result = tool.execute_with(input, options, called_off.cancel()).await;
     drop(progress);
+    if let Some(place) = session.place() {
+        place.close().await;
+    }
     if let Some(unwritten) = watched.unwritten {
         return Err(unwritten.into());
     }

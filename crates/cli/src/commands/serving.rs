@@ -1,6 +1,7 @@
 //! Shared by `rpc` and `mcp`: opening a session for this directory, and shutting down on a signal.
 
 use crate::args::ServingArgs;
+use crate::commands::target;
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
@@ -32,11 +33,18 @@ where
     let served = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
         let options = SessionOptions::many_calls(name, supervisor.clone());
-        let session = Arc::new(Session::open(&settings, start.host.clone(), options)?);
+        let session = match &args.on {
+            Some(name) => target::open(name, &settings, start, options, |builder| builder).await?,
+            None => Session::open(&settings, start.host.clone(), options)?,
+        };
+        let session = Arc::new(session);
         // As a task: tasks that it wakes then run on the same thread, which saves two thread switches per message.
         let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
         let served = served.await.context("the server has panicked")?;
         session.close();
+        if let Some(place) = session.place() {
+            place.close().await;
+        }
         served
     });
     runtime::end(runtime, &supervisor);

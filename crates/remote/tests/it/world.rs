@@ -1,8 +1,8 @@
 //! A target of its own for each test: a home, and a shell as the way to it.
 
 use agent_bash_process::SystemClock;
+use agent_bash_remote::protocol::Hello;
 use agent_bash_remote::{Here, Patience, Program, Remote, Target, Uploads, Way};
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,10 @@ impl World {
             self.target.clone(),
             Arc::new(uploads),
             here,
-            json!({"protocol": 1}),
+            Hello {
+                protocol: Some(1),
+                ..Hello::default()
+            },
         )
         .with_patience(self.patience)
     }

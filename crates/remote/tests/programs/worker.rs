@@ -49,7 +49,12 @@ fn answer(asked: &Value) -> (bool, Value) {
         Some("hello") if play().as_deref() == Some("refuses") => {
             (false, json!("no \u{1b}[31m here"))
         }
-        Some("hello") => (true, json!({"pid": std::process::id()})),
+        Some("hello") => (
+            true,
+            json!({"version": "1", "protocol": 1, "profile": "standard", "tools": null, "boot_id": null,
+                "pid": std::process::id(), "uid": 0, "cwd": "/", "home": null, "os": "linux", "arch": "x86_64",
+                "bash": "/bin/bash", "known": false}),
+        ),
         // What a command does that must not run twice.
         Some("append") => {
             let path = asked["path"].as_str().unwrap_or_default();

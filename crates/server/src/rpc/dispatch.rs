@@ -4,6 +4,7 @@ use super::files::{self, Uploads, Written};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
 use super::refused::Refused;
+use super::there;
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
@@ -108,6 +109,11 @@ impl Asking {
     /// Serves the request.
     pub(super) async fn answer(&self, call: RpcCall) -> Answer {
         let session = &*self.session;
+        if let Some(place) = session.place()
+            && let Some(answer) = there::answer(&**place, &call, &self.cancel).await
+        {
+            return data(answer?);
+        }
         match call {
             RpcCall::Bash {
                 command,

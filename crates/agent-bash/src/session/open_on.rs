@@ -1,0 +1,124 @@
+//! Opens a session whose calls run on a target: judged here, run there.
+
+use super::there::There;
+use super::{OpenError, Session, SessionOptions, SessionParts};
+use crate::settings::Settings;
+use crate::{BashTool, BashToolBuilder, HostContext};
+use agent_bash_core::{
+    Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, async_trait,
+};
+use agent_bash_remote::protocol::{Hello, PROTOCOL, Unlogged};
+use agent_bash_remote::{Here, Remote, Target, Uploads};
+use agent_bash_sink::host_secret;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Runs nothing: calls run on the target.
+struct Nothing;
+
+#[async_trait]
+impl Executor for Nothing {
+    async fn run(
+        &self,
+        _: &RunSpec,
+        _: &mut dyn OutputConsumer,
+        _: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        Err(NotStarted::new("commands run on the target"))
+    }
+}
+
+impl Session {
+    /// Opens a session whose calls are judged here and run on `target`, by our program there, which is uploaded from
+    /// `uploads` where it is missing. `host` is this machine; `add` adds to the tool, as in [`Self::open_with`].
+    ///
+    /// A target that is not reached is no error: each call tries again, and says why it was not started.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub async fn open_on(
+        target: Target,
+        uploads: Arc<Uploads>,
+        settings: &Settings,
+        host: HostContext,
+        options: SessionOptions,
+        add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
+    ) -> Result<Self, OpenError> {
+        let SessionOptions { name, clock, .. } = options;
+        let token = token(&host, &target);
+        let here = Here {
+            env: Arc::clone(&host.env),
+            cwd: host.cwd.clone(),
+            clock: Arc::clone(&clock),
+        };
+        let hello = Hello {
+            protocol: Some(PROTOCOL),
+            // Hosts that share a target have sessions of their own there.
+            session: Some(match &token {
+                Some(token) => format!("{name}-{}", &token[..8]),
+                None => name,
+            }),
+            token: token.map(Unlogged),
+            lease: Some(json!(target.lease.as_secs_f64())),
+            settings: Some(Unlogged(settings.told())),
+            cwd: target.cwd.clone(),
+            env: Some(Unlogged(target.env.clone())),
+            ..Hello::default()
+        };
+        let remote = Remote::new(target, uploads, here, hello);
+        let reached = remote.connected().await;
+        if let Err(error) = &reached {
+            tracing::warn!(%error, "the target is tried again with each call");
+        }
+        let machine = reached.ok().map(|connection| connection.machine.clone());
+        let cwd = machine.as_ref().map(|machine| machine.cwd.clone());
+        let cwd = cwd.or_else(|| remote.target().cwd.clone());
+        let profile = settings.profile();
+        let place = There {
+            shell: machine
+                .as_ref()
+                .and_then(|machine| machine.bash.clone())
+                .map(PathBuf::from),
+            remote,
+            limits: profile.output,
+            clock: Arc::clone(&clock),
+        };
+        // What the judge knows of the machine on which it runs. Nothing of this one's.
+        let there = HostContext {
+            cwd: cwd
+                .map(PathBuf::from)
+                .filter(|cwd| cwd.is_absolute())
+                .unwrap_or("/".into()),
+            home: machine.and_then(|machine| machine.home).map(PathBuf::from),
+            env: Arc::default(),
+            tools: host.tools,
+        };
+        let builder = BashTool::builder(profile, there, Arc::new(Nothing), clock);
+        let builder = settings
+            .configure(builder)?
+            .sessions(true)
+            .place(Arc::new(place));
+        Ok(Self::new(add(builder).build(), SessionParts::default()))
+    }
+}
+
+/// What proves to this target that a session of that name is ours: other targets are told another. `None` if nothing can be
+/// kept here; then a session is not found again.
+fn token(host: &HostContext, target: &Target) -> Option<String> {
+    let root = host.state_dir()?;
+    let secret = host_secret(&root)
+        .inspect_err(|error| tracing::warn!(%error, "sessions on targets are not found again"))
+        .ok()?;
+    let mut digest = Sha256::new();
+    digest.update(secret);
+    digest.update(target.name.as_bytes());
+    let mut text = String::with_capacity(64);
+    for byte in digest.finalize() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Some(text)
+}

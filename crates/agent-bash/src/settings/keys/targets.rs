@@ -1,0 +1,23 @@
+//! The setting `targets`: other machines on which calls may run, by the names that a user gives them.
+
+use crate::settings::key::{Form, Key, Project, to_value};
+use crate::settings::targets::TargetSettings;
+use std::collections::BTreeMap;
+
+pub(super) const TARGETS: Key = Key {
+    name: "targets",
+    doc: "Machines that `--on NAME` runs calls on: NAME = { transport = \"ssh\" (docker, podman, kube, command), to, command, cwd, \
+          env, directory, lease, install }.",
+    form: Form::FileOnly,
+    set: |s, v| {
+        let targets: Result<BTreeMap<String, TargetSettings>, _> = v.clone().try_into();
+        let targets = targets.map_err(|error| error.message().to_owned())?;
+        for (name, target) in &targets {
+            target.target(name).map_err(|error| error.to_string())?;
+        }
+        s.targets = targets;
+        Ok(())
+    },
+    get: |s| to_value(&s.targets),
+    project: Project::Never,
+};

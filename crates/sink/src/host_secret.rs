@@ -1,0 +1,52 @@
+//! What only this user's programs on this machine know: targets recognise their host by what is derived from it.
+
+use agent_bash_os::PrivateDir;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Its directory below the state directory, and its file in that.
+const DIRECTORY: &str = "targets";
+const FILE: &str = "secret";
+
+/// Bytes of it.
+const LENGTH: usize = 32;
+
+/// The secret that is kept below `root`; made when it is first asked for.
+///
+/// # Errors
+/// The directory cannot be made or read, or belongs to somebody else.
+pub fn host_secret(root: &Path) -> io::Result<[u8; LENGTH]> {
+    let directory = PrivateDir::create(root, &[DIRECTORY])?;
+    let kept = || -> io::Result<[u8; LENGTH]> {
+        let mut secret = [0; LENGTH];
+        directory.read(FILE)?.read_exact(&mut secret)?;
+        Ok(secret)
+    };
+    match kept() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut secret = [0; LENGTH];
+            File::open("/dev/urandom")?.read_exact(&mut secret)?;
+            directory.replace(FILE, &secret)?;
+            // Another program may have made one at the same time: the last one counts.
+            kept()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt as _;
+
+    #[test]
+    fn it_stays_the_same_and_is_ours_alone() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = host_secret(one.path()).unwrap();
+        assert_eq!(host_secret(one.path()).unwrap(), secret);
+        assert_ne!(host_secret(two.path()).unwrap(), secret);
+        let file = one.path().join("targets/secret").metadata().unwrap();
+        assert_eq!(file.mode() & 0o777, 0o600);
+    }
+}
