@@ -417,18 +417,26 @@ pub enum Undoable {
 pub struct Traced {
     /// Why that was not all, if it was not.
     pub lacking: Option<String>,
+    /// Whether the call was ended, as no more could be kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full: bool,
 }
 
 impl Traced {
     /// All of it.
     pub fn complete() -> Self {
-        Self { lacking: None }
+        Self {
+            lacking: None,
+            full: false,
+        }
     }
 
     /// Not all of it, and why.
     pub fn incomplete(reason: impl Into<String>) -> Self {
-        let lacking = Some(reason.into());
-        Self { lacking }
+        Self {
+            lacking: Some(reason.into()),
+            full: false,
+        }
     }
 
     /// Not all of it either, for this reason unless there was one before.

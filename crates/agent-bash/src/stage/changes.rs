@@ -171,6 +171,8 @@ impl Changing {
         let tell = tool.changes.settings.tell;
         let is_to_be_known = self.trial.is_some() || tool.changes.is_asked_for();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
+        let full = traced.as_ref().filter(|it| it.full);
+        let full = full.and_then(|it| it.lacking.clone());
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
         let Self { store, set, trial } = self;
@@ -203,6 +205,7 @@ impl Changing {
                     notices: text
                         .map(|text| file_notice(&changes, &text))
                         .into_iter()
+                        .chain(full.map(unknown))
                         .collect(),
                     changes: Some(changes),
                 }

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{Ran, cache, options, run, run_with, soon, spec};
-use agent_bash_changes::{Set, Store};
+use agent_bash_changes::{Limits, Set, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, SurvivorPolicy};
@@ -254,6 +254,35 @@ async fn who_outlives_a_call_goes_on_unrecorded() {
     assert!(!ran.outcome.survivors.is_empty(), "{ran:?}");
     assert!(soon(|| place.root.join("late").exists()).await);
     assert!(!Record::of(&set).names("late"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
+    // The negative control: where there is room, it goes on.
+    for (limit, ends) in [(1 << 20, true), (1 << 30, false)] {
+        let place = Place::new();
+        for name in ["large", "larger"] {
+            fs::write(place.root.join(name), vec![b'x'; 800 << 10]).unwrap();
+        }
+        let mut limits = Limits::default();
+        limits.set = limit;
+        let store = Store::open(&place.temp.path().join("state")).unwrap();
+        let store = store.limits(limits);
+        let set = store
+            .begin_trace("s", &place.root, ChangesLevel::Undo)
+            .unwrap();
+        let script = "echo 1 >large; echo 2 >larger; echo 3 >one";
+        let ran = run(&place.traced(script, &set)).await.unwrap();
+        let traced = ran.outcome.traced.clone().unwrap();
+        assert_eq!(traced.full, ends, "{ran:?}");
+        assert_eq!(code(&ran).is_none(), ends, "{ran:?}");
+        let size = |name: &str| fs::metadata(place.root.join(name)).unwrap().len();
+        let untouched = size("larger") == 800 << 10 && size("one") == 15;
+        assert_eq!((size("large"), untouched), (2, ends));
+        let changes = store.finish(set).unwrap();
+        store.undo("s", changes.id, &[], false).unwrap();
+        assert_eq!(size("large"), 800 << 10);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use agent_bash_core::changes::Traced;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 /// Watches nothing; there is none of it.
@@ -15,6 +15,14 @@ impl Tracer {
     }
 
     pub(super) fn record(&self, _: PathBuf, _: bool) {
+        match self.0 {}
+    }
+
+    pub(super) fn full(&self) -> BorrowedFd<'_> {
+        match self.0 {}
+    }
+
+    pub(super) fn is_full(&self) -> bool {
         match self.0 {}
     }
 

@@ -12,6 +12,7 @@ use super::launch::Starter;
 use super::relay::Relay;
 use super::session_processes::SessionProcesses;
 use super::shell::{Phase, Shell};
+use super::trace::Tracer;
 use super::tree::Tree;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
@@ -22,6 +23,9 @@ use rustix::net::Shutdown;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
+
+/// Between SIGTERM and SIGKILL for a call of which no more can be kept. What would change files waits.
+const FULL_GRACE: Duration = Duration::from_secs(1);
 
 /// The state of a running supervisor.
 #[derive(Debug)]
@@ -82,6 +86,9 @@ impl Server {
             if self.host != Host::Gone {
                 self.take_orders();
             }
+            if self.tracer().is_some_and(Tracer::is_full) {
+                self.terminate(FULL_GRACE, false);
+            }
             let empty = self.reap();
             self.report(empty);
             if empty {
@@ -130,6 +137,8 @@ impl Server {
         if self.host != Host::Gone {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
+        let full = self.tracer().map(Tracer::full);
+        fds.extend(full.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let pipes: Vec<BorrowedFd<'_>> = self.relay.pipes().collect();
         fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let sockets: Vec<BorrowedFd<'_>> = self.job.iter().flat_map(Job::sockets).collect();

@@ -7,13 +7,13 @@ mod memory;
 mod paths;
 mod touched;
 
-use agent_bash_changes::Recorder;
+use agent_bash_changes::{ChangesError, Recorder};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -29,6 +29,8 @@ pub(super) struct Tracer {
     orders: Sender<Order>,
     /// A byte for each order.
     wake: PipeWriter,
+    /// A byte once no more can be kept.
+    full: PipeReader,
     _thread: JoinHandle<()>,
 }
 
@@ -48,10 +50,12 @@ impl Tracer {
     ) -> io::Result<Self> {
         let (orders, given) = channel();
         let (woken, wake) = io::pipe()?;
+        let (full, tell_full) = io::pipe()?;
         let watch = Watch {
             listener: Some(Listener::new(listener)?),
             given,
             woken,
+            tell_full,
             apart,
             hidden,
             state: State::Waiting,
@@ -60,6 +64,7 @@ impl Tracer {
         Ok(Self {
             orders,
             wake,
+            full,
             _thread: thread.spawn(move || watch.run())?,
         })
     }
@@ -70,6 +75,19 @@ impl Tracer {
         self.order(Order::Record(set, at_once.then_some(tell)));
         // Nothing comes if nobody is to tell. If the thread hangs, the end of the record says so.
         let _ = told.recv_timeout(PATIENCE);
+    }
+
+    /// Readable when the call is to be ended, as no more of it can be kept.
+    pub(super) fn full(&self) -> BorrowedFd<'_> {
+        self.full.as_fd()
+    }
+
+    /// Whether that is so; said once.
+    pub(super) fn is_full(&self) -> bool {
+        let mut fds = [PollFd::new(&self.full, PollFlags::IN)];
+        let now = Timespec::default();
+        let heard = poll(&mut fds, Some(&now)).is_ok_and(|heard| heard > 0);
+        heard && matches!((&self.full).read(&mut [0]), Ok(1))
     }
 
     /// Nothing is recorded any more, and nobody waits. How complete the record is.
@@ -93,6 +111,7 @@ struct Watch {
     listener: Option<Listener>,
     given: Receiver<Order>,
     woken: PipeReader,
+    tell_full: PipeWriter,
     apart: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     state: State,
@@ -103,6 +122,8 @@ enum State {
     Waiting,
     /// Into this set, if it could be opened.
     Recording(Option<Box<Recorder>>, Traced),
+    /// Nothing any more, and whoever would change a file waits for the end of the call.
+    Full(Traced),
     /// Nothing any more.
     Stopped,
 }
@@ -114,7 +135,7 @@ impl Watch {
 
     /// Waits for what is next, and does it. `None` if nobody wants to know any more.
     fn turn(&mut self) -> Option<()> {
-        let looks = !matches!(self.state, State::Waiting);
+        let looks = !matches!(self.state, State::Waiting | State::Full(_));
         let listener = self.listener.as_ref().filter(|_| looks);
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
         fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
@@ -156,6 +177,7 @@ impl Watch {
                 let state = std::mem::replace(&mut self.state, State::Stopped);
                 let traced = match state {
                     State::Recording(recorder, traced) => ended(recorder, traced),
+                    State::Full(traced) => traced,
                     State::Waiting | State::Stopped => {
                         Traced::incomplete("nothing was to be recorded")
                     }
@@ -178,8 +200,20 @@ impl Watch {
             // If this thread ended, every call that waits would fail.
             let kept = AssertUnwindSafe(|| kept(listener, &call, recorder, &self.apart));
             let kept = catch_unwind(kept);
-            if let Err(reason) = kept.unwrap_or_else(|_| Err("recording it failed".to_owned())) {
-                traced.lacks(reason);
+            match kept.unwrap_or_else(|_| Err(Lacking::of("recording it failed"))) {
+                Ok(()) => {}
+                Err(Lacking {
+                    reason,
+                    full: false,
+                }) => traced.lacks(reason),
+                Err(Lacking { reason, full: true }) => {
+                    let mut traced = Traced::incomplete(reason);
+                    traced.full = true;
+                    self.state = State::Full(traced);
+                    // If it cannot be told, this call waits until the time limit.
+                    let _ = (&self.tell_full).write_all(b"!");
+                    return;
+                }
             }
         }
         // It may have been killed meanwhile.
@@ -187,15 +221,31 @@ impl Watch {
     }
 }
 
-/// Keeps what this call is about to change. An error says why the record is not complete.
+/// Why a record is not complete.
+struct Lacking {
+    reason: String,
+    /// No more can be kept.
+    full: bool,
+}
+
+impl Lacking {
+    fn of(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            full: false,
+        }
+    }
+}
+
+/// Keeps what this call is about to change.
 fn kept(
     listener: &Listener,
     waiting: &Waiting,
     recorder: &mut Recorder,
     apart: &[PathBuf],
-) -> Result<(), String> {
+) -> Result<(), Lacking> {
     if !trace::is_native(waiting.table, waiting.number) {
-        return Err("a program of 32 bits has changed files".to_owned());
+        return Err(Lacking::of("a program of 32 bits has changed files"));
     }
     let Some(call) = trace::call(waiting.number) else {
         return Ok(());
@@ -204,11 +254,19 @@ fn kept(
     if !listener.still_waits(waiting) {
         return Ok(());
     }
-    for (path, touch) in touched.map_err(|error| format!("a path could not be read: {error}"))? {
+    let unread = |error| Lacking::of(format!("a path could not be read: {error}"));
+    for (path, touch) in touched.map_err(unread)? {
         if !apart.iter().any(|own| path.starts_with(own)) {
-            recorder
-                .before(&path, touch)
-                .map_err(|error| error.to_string())?;
+            recorder.before(&path, touch).map_err(|error| match error {
+                ChangesError::TooMuch { limit } => Lacking {
+                    reason: format!(
+                        "it was ended, as more than {limit} MiB of former contents would have had to be kept \
+                         (`changes.max_set_mb`); what it did until then is listed, and can be undone"
+                    ),
+                    full: true,
+                },
+                error => Lacking::of(error.to_string()),
+            })?;
         }
     }
     Ok(())

@@ -84,7 +84,7 @@ impl Server {
         Some((event, Vec::new()))
     }
 
-    fn tracer(&self) -> Option<&Tracer> {
+    pub(super) fn tracer(&self) -> Option<&Tracer> {
         self.shell.as_ref().and_then(|shell| shell.tracer.as_ref())
     }
 
