@@ -97,7 +97,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-sandbox",
-        workspace: &["agent-bash-core", "agent-bash-notify"],
+        workspace: &["agent-bash-core", "agent-bash-notify", "agent-bash-os"],
         third_party: &[
             "landlock",
             "libc",

@@ -152,8 +152,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) terminal: Option<&'a Terminal>,
     /// The box to run in, if any.
     pub(crate) sandbox: Option<Arc<Plan>>,
-    /// Whether a shell that waits may take it.
-    pub(crate) pooled: bool,
+    /// Which of the shells that wait may take it.
+    pub(crate) pool: Option<u64>,
     /// Where what it changes is held back.
     pub(crate) trial: Option<Arc<Overlay>>,
     /// Where what it changes is recorded.

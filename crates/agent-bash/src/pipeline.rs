@@ -160,7 +160,7 @@ async fn here(
         is_safe_mode: tool.safe_mode.is_some(),
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
-        pooled: boxed.as_ref().is_none_or(|boxed| boxed.pooled),
+        pool: boxed.as_ref().map_or(Some(0), |boxed| boxed.pool),
         trial: changing.as_ref().and_then(Changing::trial),
         trace: changing.as_ref().and_then(Changing::trace),
         unwatched: unwatched.is_some(),

@@ -8,13 +8,14 @@ pub(crate) use watched::Watched;
 
 use agent_bash_core::Clock;
 use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown};
-use agent_bash_sandbox::{Facts, ResolveError, Stamp, Wanted, resolve, workspace};
+use agent_bash_sandbox::{Facts, ResolveError, Stamp, Surroundings, Wanted, resolve, workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The box of calls: section `[sandbox]` of the settings. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -151,16 +152,29 @@ struct Made {
     facts: Facts,
     plan: Arc<Plan>,
     stamp: Stamp,
-    /// What has been replaced since the first plan: a shell from before does not keep it as it is.
+    /// What has been replaced since the first plan: a persistent shell from before does not keep it as it is.
     replaced: BTreeSet<PathBuf>,
+    /// How often something was: other shells from before take no more calls.
+    replacements: u64,
+    /// Where all that is, if it was looked at there.
+    seen: Option<Seen>,
+}
+
+/// The directories around what is protected, and since when they have been as they are.
+#[derive(Debug)]
+struct Seen {
+    around: Surroundings,
+    since: Duration,
+    /// What is protected as it was found in them, once they had settled.
+    settled: Option<Watched>,
 }
 
 /// The box of one call, before it.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) plan: Arc<Plan>,
-    /// Whether a shell that waits may be in the same one.
-    pub(crate) pooled: bool,
+    /// Which of the shells that wait may be in the same one.
+    pub(crate) pool: Option<u64>,
     /// Protected files as they are.
     pub(crate) before: Watched,
 }
@@ -175,18 +189,16 @@ impl OwnBox {
 
     /// The box of a call for which no file system has to be asked: its plan is made, and as the kernel knows from its
     /// caches, what it protects is as it was. A thread for each look would take longer than many a call.
-    pub(crate) fn ready(&self, facts: &Facts) -> Option<Prepared> {
-        let made = self.made.try_lock().ok()?;
-        let made = made.as_ref().filter(|made| {
+    pub(crate) fn ready(&self, facts: &Facts, now: Duration, in_session: bool) -> Option<Prepared> {
+        let mut made = self.made.try_lock().ok()?;
+        let made = made.as_mut().filter(|made| {
             let same = made.facts.home == facts.home && made.facts.tier == facts.tier;
-            same && made.replaced.is_empty()
+            same && (made.replaced.is_empty() || !in_session)
         })?;
-        let now = Stamp::known(&made.plan).ok();
-        let now = now.filter(|now| *now == made.stamp)?;
         Some(Prepared {
+            before: made.as_it_was(now)?,
             plan: Arc::clone(&made.plan),
-            pooled: true,
-            before: Watched::at_once(&made.plan, &now)?,
+            pool: Some(made.pool()),
         })
     }
 
@@ -213,7 +225,7 @@ impl OwnBox {
             return Ok(changed.plan(&facts)?.map(|plan| Prepared {
                 before: Watched::before(&plan, &Stamp::of(&plan), &BTreeSet::new()),
                 plan,
-                pooled: false,
+                pool: None,
             }));
         }
         let last = made.take();
@@ -229,7 +241,7 @@ impl OwnBox {
         let prepared = Prepared {
             before: Watched::before(&now.plan, &now.stamp, replaced),
             plan: Arc::clone(&now.plan),
-            pooled: now.replaced.is_empty() || now.plan.tier == Tier::Base,
+            pool: Some(now.pool()),
         };
         *made = Some(now);
         Ok(Some(prepared))
@@ -254,7 +266,50 @@ impl Made {
             facts,
             plan,
             replaced: BTreeSet::new(),
+            replacements: 0,
+            seen: None,
         }))
+    }
+
+    /// The number of the shells that are in the box as it is. At the base tier nothing is mounted that could be gone.
+    fn pool(&self) -> u64 {
+        match self.plan.tier {
+            Tier::Base => 0,
+            Tier::Full => self.replacements,
+        }
+    }
+
+    /// What is protected, if it is what it was when the plan was made, and no file system has to be asked. Where the
+    /// directories around it have been the same for a while, that says it for each of the paths.
+    fn as_it_was(&mut self, now: Duration) -> Option<Watched> {
+        let seen = self.seen.take().filter(|seen| seen.around.are_the_same());
+        if let Some(Seen {
+            settled: Some(before),
+            ..
+        }) = &seen
+        {
+            let before = before.clone();
+            self.seen = seen;
+            return Some(before);
+        }
+        // Before what is in them, so that a change meanwhile counts as one after it.
+        let seen = match seen {
+            Some(seen) => Some(seen),
+            None => Surroundings::known(&self.plan).ok().map(|around| Seen {
+                around,
+                since: now,
+                settled: None,
+            }),
+        };
+        let stamp = Stamp::known(&self.plan).ok();
+        let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
+        let before = Watched::at_once(&self.plan, &stamp)?;
+        self.seen = seen.map(|seen| Seen {
+            settled: (now.saturating_sub(seen.since) >= Surroundings::SETTLED)
+                .then(|| before.clone().within(seen.around.clone())),
+            ..seen
+        });
+        Some(before)
     }
 
     /// The same, or a new one if what it was made from is different now.
@@ -263,8 +318,11 @@ impl Made {
         if stamp == self.stamp {
             return Ok(self);
         }
-        let replaced = stamp.replaced_since(&self.stamp).map(Path::to_owned);
-        self.replaced.extend(replaced);
+        let replaced: Vec<&Path> = stamp.replaced_since(&self.stamp).collect();
+        self.replacements += u64::from(!replaced.is_empty());
+        self.replaced
+            .extend(replaced.into_iter().map(Path::to_owned));
+        self.seen = None;
         if let Some(plan) = settings
             .plan(&self.facts)?
             .filter(|plan| *plan != self.plan)
@@ -287,8 +345,8 @@ pub(crate) struct Boxed {
     pub(crate) escalated: bool,
     /// `None` for a call that was let out.
     pub(crate) plan: Option<Arc<Plan>>,
-    /// Whether a shell that waits may be in the same one.
-    pub(crate) pooled: bool,
+    /// Which of the shells that wait may be in the same one.
+    pub(crate) pool: Option<u64>,
     /// Protected files as they were before the call.
     pub(crate) before: Option<Watched>,
     /// Those that are different after it.
@@ -310,6 +368,56 @@ impl Boxed {
         match looks.look(clock, || before.changed()).await {
             Some(changed) => self.changed = changed,
             None => self.unknown.push(Unknown::Changed),
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Needs Linux 5.12, as the caches cannot be asked before.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the file system's time has to pass"
+    )]
+    #[test]
+    fn what_changes_around_settled_directories_is_seen_before_and_after_a_call() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
+        let own = OwnBox::new(SandboxSettings {
+            level: SandboxLevel::WorkspaceWrite,
+            ..SandboxSettings::default()
+        });
+        let facts = Facts {
+            home: None,
+            directory: dir.path().to_owned(),
+            tier: Tier::Full,
+        };
+        let settled = || {
+            let made = own.made.lock().unwrap();
+            let seen = made.as_ref().and_then(|made| made.seen.as_ref());
+            seen.is_some_and(|seen| seen.settled.is_some())
+        };
+        let mut now = Duration::ZERO;
+        let mut ready = || {
+            now += Surroundings::SETTLED;
+            own.ready(&facts, now, false)
+        };
+        for name in [".vscode", ".idea"] {
+            own.prepare(None, facts.clone(), false).unwrap();
+            assert!(own.ready(&facts, Duration::ZERO, false).is_some() && !settled());
+            assert!(ready().is_some() && settled());
+            std::thread::sleep(Surroundings::SETTLED);
+            // What is no name of theirs changes nothing that counts.
+            fs::write(dir.path().join(".git/hooks/sample"), "").unwrap();
+            let before = ready().unwrap().before;
+            assert_eq!(before.changed_as_known(), Some(Vec::new()));
+            let path = dir.path().join(name);
+            fs::create_dir(&path).unwrap();
+            assert_eq!(before.changed_as_known(), Some(vec![path]));
+            assert!(ready().is_none());
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::error::ChangesError;
 use crate::numbers::numbers;
-use crate::remove;
 use crate::seen::Time;
 use crate::set::{Set, State, try_lock};
 use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, remove_tree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -39,7 +38,7 @@ impl Store {
             let is_old = u64::try_from(age).is_ok_and(|age| age > self.limits.keep);
             if is_old || total > self.limits.total {
                 for path in &group.paths {
-                    remove::tree(path).map_err(ChangesError::io("removing", path))?;
+                    remove_tree(path).map_err(ChangesError::io("removing", path))?;
                     removed += 1;
                 }
                 total = total.saturating_sub(group.size);

@@ -5,8 +5,8 @@ use crate::error::ChangesError;
 use crate::journal::Journal;
 use crate::mark;
 use crate::meta::{Kind, Meta};
-use crate::remove;
 use crate::seen::Time;
+use crate::size;
 use agent_bash_core::changes::{ChangesId, Overlay};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{FlockOperation, flock};
@@ -135,7 +135,7 @@ impl Set {
 
     /// The same, with what it takes up from now on.
     pub(crate) fn end(&mut self, state: State) -> Result<(), ChangesError> {
-        self.size = remove::size(self.dir.path());
+        self.size = size::of(self.dir.path());
         self.set_state(state)
     }
 

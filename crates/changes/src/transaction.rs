@@ -11,7 +11,6 @@ use crate::modes::Modes;
 use crate::numbers::numbers;
 use crate::plan::{Act, Op, Plan};
 use crate::recorder::Index;
-use crate::remove;
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State, UPPER, WORK};
 use crate::slots;
@@ -21,7 +20,7 @@ use crate::traced;
 use crate::turn::{Turn, state, turns};
 use crate::upper::{Scan, scan};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, FileName};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -119,7 +118,7 @@ impl Store {
             let _ = set.set_state(State::Done);
             if set.meta.beside().is_some() {
                 // Copies of it are in the tree.
-                let _ = remove::tree(&set.upper());
+                let _ = remove_tree(&set.upper());
             }
         } else if matches!(done, Err(ChangesError::Io { .. })) {
             // Taking back has changed inodes' times, which is not to be a conflict when it is tried again. What others
@@ -338,7 +337,7 @@ pub(crate) fn discard(set: &mut Set) -> Result<(), ChangesError> {
     set.set_state(State::Discarded)?;
     for name in [UPPER, WORK, GONE] {
         let path = set.dir.path().join(name);
-        remove::tree(&path).map_err(ChangesError::io("removing", path))?;
+        remove_tree(&path).map_err(ChangesError::io("removing", path))?;
     }
     Ok(())
 }

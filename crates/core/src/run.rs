@@ -134,8 +134,9 @@ pub struct RunSpec {
     /// Whether nobody may watch it, as what is watched cannot take privileges: a session's shell that is watched is
     /// replaced by one that is not.
     pub unwatched: bool,
-    /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call.
-    pub pooled: bool,
+    /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call: those that
+    /// were started for calls with the same number. What a shell has of a box is what there was when it was started.
+    pub pool: Option<u64>,
 }
 
 impl RunSpec {
@@ -162,7 +163,7 @@ impl RunSpec {
             trial: None,
             trace: None,
             unwatched: false,
-            pooled: true,
+            pool: Some(0),
         }
     }
 }
@@ -198,7 +199,7 @@ setters! {
     trial: Option<Arc<Overlay>>,
     trace: Option<PathBuf>,
     unwatched: bool,
-    pooled: bool,
+    pool: Option<u64>,
 }
 
 /// A shell found on the system.

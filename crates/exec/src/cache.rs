@@ -131,7 +131,7 @@ impl ShellCache {
     /// a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
         // What a shell sees of its trial is what was there when it first looked, so none waits in one.
-        if spec.pooled
+        if spec.pool.is_some()
             && spec.trial.is_none()
             && spec.shell.is_bash
             && spec.stdin == StdinSource::Null
@@ -166,8 +166,8 @@ impl ShellCache {
     /// Reuses a supervisor without processes for the next warm shell, or ends it.
     async fn done_with(&self, spec: &RunSpec, kind: &Kind, supervised: Option<Supervised>) {
         match supervised {
-            Some(supervised) if !spec.pooled => supervised.close().await,
-            None if !spec.pooled => {}
+            Some(supervised) if spec.pool.is_none() => supervised.close().await,
+            None if spec.pool.is_none() => {}
             // The program may exit next, along with the task that would reap the supervisor.
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
             recycled => self.refill(kind, recycled, 1),

@@ -97,6 +97,8 @@ pub(crate) struct Kind {
     sandbox: Option<Arc<Plan>>,
     /// Whether what it changes may be recorded.
     traced: bool,
+    /// The number of the calls that it is for.
+    pool: Option<u64>,
 }
 
 impl Kind {
@@ -116,6 +118,7 @@ impl Kind {
             inherited: Some(Inherited::now()),
             sandbox: None,
             traced: false,
+            pool: Some(0),
         }
     }
 
@@ -130,6 +133,7 @@ impl Kind {
             sandbox: spec.sandbox.clone(),
             // A session's shell may be watched or not: it is one session all the same.
             traced: spec.trace.is_some() && spec.session.is_none(),
+            pool: spec.pool,
         }
     }
 
@@ -153,8 +157,8 @@ impl Kind {
 }
 
 impl Kind {
-    /// Whether everything except the snapshot is the same: a session keeps what it has loaded, even if the
-    /// configuration changes.
+    /// Whether everything except the snapshot and the number of the calls is the same: a session keeps what it has loaded,
+    /// and the box that it has, even if the configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         // Usually the same environment is the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
@@ -170,6 +174,7 @@ impl Kind {
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
         self.is_like(other)
+            && self.pool == other.pool
             && self.snapshot.as_ref().map(Arc::as_ptr) == other.snapshot.as_ref().map(Arc::as_ptr)
     }
 }

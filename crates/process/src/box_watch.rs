@@ -20,12 +20,9 @@ impl BoxWatch {
     /// shell must be alive.
     pub fn of(report: Option<Report>, plan: Option<&Plan>, pid: u32) -> Option<Self> {
         let report = report?;
-        let has_own =
-            plan.is_some_and(|plan| plan.network != Network::On && report.tier == Tier::Full);
-        Some(Self {
-            report,
-            counters: has_own.then(|| Counters::of(pid)).flatten(),
-        })
+        let counters = plan.filter(|_| report.tier == Tier::Full);
+        let counters = counters.and_then(|plan| Counters::of(pid, plan.network));
+        Some(Self { report, counters })
     }
 
     /// What there is to say of it now, with the attempts since this was last asked.
@@ -41,20 +38,29 @@ impl BoxWatch {
 #[derive(Debug)]
 struct Counters {
     v4: File,
-    /// `None` without IPv6.
+    /// `None` without IPv6, or where it counts nothing.
     v6: Option<File>,
     seen: u64,
 }
 
 impl Counters {
-    fn of(pid: u32) -> Option<Self> {
+    /// `None` where the network is the host's. Without one, the namespace is the shell's own and has counted nothing yet;
+    /// a shared one has, of others.
+    fn of(pid: u32, network: Network) -> Option<Self> {
         let open = |name| File::open(format!("/proc/{pid}/net/{name}")).ok();
         let mut counters = Self {
             v4: open("snmp")?,
-            v6: open("snmp6"),
+            v6: None,
             seen: 0,
         };
-        counters.more()?;
+        match network {
+            Network::On => return None,
+            Network::Off => {}
+            Network::Loopback => {
+                counters.v6 = open("snmp6");
+                counters.more()?;
+            }
+        }
         Some(counters)
     }
 

@@ -2,9 +2,11 @@
 //! single place are handled there, with `cfg`.)
 
 use crate::refused::{UNNAMED_FILE, refused};
+use agent_bash_os::open_known;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// Creates a FIFO that only its owner can open.
@@ -19,7 +21,7 @@ pub fn make_fifo(path: &Path) -> io::Result<()> {
 /// Whether the kernel knows from its caches, without asking a file system, that this is a directory. If false, it
 /// has to be looked up, which may block for as long as the file system does.
 pub fn is_known_directory(path: &Path) -> bool {
-    system::is_known_directory(path)
+    open_known(path, OFlags::DIRECTORY).is_ok()
 }
 
 /// Where a path leads without links, as far as the kernel knows that from its caches: no file system is asked, and no
@@ -28,7 +30,8 @@ pub fn is_known_directory(path: &Path) -> bool {
 /// # Errors
 /// `NotFound` if the kernel knows that nothing is there; another one if it would have to look it up.
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
-    system::known_path(path)
+    let opened = open_known(path, OFlags::empty())?;
+    std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
 }
 
 /// Whether to look up a name in this directory mounts something.
@@ -38,11 +41,10 @@ pub fn is_automounter(directory: &Path) -> bool {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path, PathBuf};
-    use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ResolveFlags, memfd_create, openat2};
+    use super::{AsFd, Errno, OwnedFd, Path};
+    use rustix::fs::{MemfdFlags, memfd_create};
     use rustix::net::{RecvFlags, SendFlags};
     use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-    use std::os::fd::AsRawFd;
 
     pub(crate) const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
     pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
@@ -59,34 +61,16 @@ mod system {
         let _ = fcntl_setpipe_size(pipe, 1);
     }
 
-    pub(crate) fn is_known_directory(path: &Path) -> bool {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Also fails on older kernels.
-        openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).is_ok()
-    }
-
     pub(crate) fn is_automounter(directory: &Path) -> bool {
         // As in linux/magic.h.
         const AUTOFS: i64 = 0x187;
         rustix::fs::statfs(directory).is_ok_and(|found| found.f_type == AUTOFS)
     }
-
-    pub(crate) fn known_path(path: &Path) -> std::io::Result<PathBuf> {
-        /// The kernel also gives up where somebody mounts or renames something at this moment.
-        const TRIES: usize = 8;
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let open = || openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);
-        let opened = (1..TRIES)
-            .map(|_| open())
-            .find(|opened| !matches!(opened, Err(Errno::AGAIN)))
-            .unwrap_or_else(open)?;
-        std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
-    }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path, PathBuf};
+    use super::{AsFd, Errno, OwnedFd, Path};
     use rustix::fs::{Mode, OFlags, open, unlink};
     use rustix::io::{FdFlags, fcntl_setfd};
     use rustix::net::{RecvFlags, SendFlags};
@@ -113,16 +97,8 @@ mod system {
 
     pub(crate) fn shrink_pipe(_: impl AsFd) {}
 
-    pub(crate) fn is_known_directory(_: &Path) -> bool {
-        false
-    }
-
     pub(crate) fn is_automounter(_: &Path) -> bool {
         false
-    }
-
-    pub(crate) fn known_path(_: &Path) -> std::io::Result<PathBuf> {
-        Err(std::io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -25,7 +25,9 @@ pub use error::BoxError;
 pub use launcher::{NAME, init};
 pub use networks::{Entrance, Networks, Part};
 pub use plan::Order;
-pub use resolve::{Facts, Identity, ResolveError, Stamp, Uncached, Wanted, resolve, workspace};
+pub use resolve::{
+    Facts, Identity, ResolveError, Stamp, Surroundings, Uncached, Wanted, resolve, workspace,
+};
 pub use start::{Ready, Start};
 
 #[cfg(doctest)]

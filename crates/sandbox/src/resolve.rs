@@ -9,7 +9,7 @@ mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
-pub use stamp::{Identity, Stamp, Uncached};
+pub use stamp::{Identity, Stamp, Surroundings, Uncached};
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use paths::{canonical, existing};

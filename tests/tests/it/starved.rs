@@ -171,16 +171,24 @@ fn beside_a_hung_mount(world: &World, command: &[&str]) -> Command {
     unshare
 }
 
-#[test]
+/// `None` where no file system can be mounted.
 #[expect(clippy::print_stderr, reason = "what is left out is said")]
-fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> {
+fn world_with_a_hung_mount() -> Result<Option<World>> {
     let world = World::new()?;
     fs::create_dir(world.cwd().join("hung"))?;
     let tried = product::run(beside_a_hung_mount(&world, &["true"]), None)?;
     if tried.code != 0 {
         eprintln!("left out, since no file system can be mounted here: {tried:?}");
-        return Ok(());
+        return Ok(None);
     }
+    Ok(Some(world))
+}
+
+#[test]
+fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> {
+    let Some(world) = world_with_a_hung_mount()? else {
+        return Ok(());
+    };
     let program = product::agent_bash()?.display().to_string();
     let mut server = Conversation::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
     // More than there are threads to block on them.
@@ -235,15 +243,10 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is left out is said")]
 fn a_sandbox_waits_for_no_file_system() -> Result<()> {
-    let world = World::new()?;
-    fs::create_dir(world.cwd().join("hung"))?;
-    let tried = product::run(beside_a_hung_mount(&world, &["true"]), None)?;
-    if tried.code != 0 {
-        eprintln!("left out, since no file system can be mounted here: {tried:?}");
+    let Some(world) = world_with_a_hung_mount()? else {
         return Ok(());
-    }
+    };
     let program = product::agent_bash()?.display().to_string();
     let in_time = [
         "timeout",

@@ -2,21 +2,26 @@
 //! outside replaces it, and what does not exist yet may appear; at the base tier either may change.
 
 use agent_bash_core::sandbox::{Plan, Tier};
-use agent_bash_sandbox::{Identity, Stamp};
+use agent_bash_sandbox::{Identity, Stamp, Surroundings};
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How many files of a protected directory are looked at, and how much of each.
 const FILES: usize = 1000;
 const BYTES: u64 = 4 << 20;
 
-/// Protected paths as they were.
-#[derive(Debug)]
-pub(crate) struct Watched(Vec<(PathBuf, State)>);
+/// Protected paths as they were. Calls in a row share the list.
+#[derive(Debug, Clone)]
+pub(crate) struct Watched {
+    paths: Arc<[(PathBuf, State)]>,
+    /// The directories around them: while these are the same, so are the paths.
+    around: Option<Arc<Surroundings>>,
+}
 
 /// What a path was.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,7 +44,18 @@ impl Watched {
             };
             (path.to_owned(), state)
         };
-        Self(stamp.protected().map(state).collect())
+        Self {
+            paths: stamp.protected().map(state).collect(),
+            around: None,
+        }
+    }
+
+    /// The same, of which it is enough to look at these directories, which had settled when it was made.
+    pub(crate) fn within(self, around: Surroundings) -> Self {
+        Self {
+            around: Some(Arc::new(around)),
+            ..self
+        }
     }
 
     /// As [`Self::before`], where nothing was replaced; `None` if that takes looking into files.
@@ -52,7 +68,7 @@ impl Watched {
 
     /// Whether there is nothing to look at.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.paths.is_empty()
     }
 
     /// The paths that are different now.
@@ -62,14 +78,17 @@ impl Watched {
             State::Kept(found) => Identity::of(path) != Some(*found),
             State::Digest(_) => digest(path) != *before,
         };
-        let changed = self.0.into_iter().filter(is_changed);
-        changed.map(|(path, _)| path).collect()
+        let changed = self.paths.iter().filter(|one| is_changed(one));
+        changed.map(|(path, _)| path.clone()).collect()
     }
 
     /// As [`Self::changed`]; `None` if that takes asking a file system.
     pub(crate) fn changed_as_known(&self) -> Option<Vec<PathBuf>> {
+        if self.around.as_ref().is_some_and(|it| it.are_the_same()) {
+            return Some(Vec::new());
+        }
         let mut changed = Vec::new();
-        for (path, before) in &self.0 {
+        for (path, before) in &*self.paths {
             let before = match before {
                 State::Absent => None,
                 State::Kept(found) => Some(*found),

@@ -99,7 +99,7 @@ pub(super) async fn run(
         terminal: None,
         // The user may do what the user may do.
         sandbox: None,
-        pooled: true,
+        pool: Some(0),
         trial: None,
         trace: changing.as_ref().and_then(Changing::trace),
         unwatched: unwatched.is_some(),

@@ -51,7 +51,7 @@ pub(crate) fn spec(
         .trial(decisions.trial.clone())
         .trace(decisions.trace.clone())
         .unwatched(decisions.unwatched)
-        .pooled(decisions.pooled))
+        .pool(decisions.pool))
 }
 
 /// Who runs the script.

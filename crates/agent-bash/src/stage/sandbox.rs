@@ -126,7 +126,7 @@ impl Asked {
             network: settings.network,
             escalated: self.reason.is_some(),
             plan: None,
-            pooled: false,
+            pool: None,
             before: None,
             changed: Vec::new(),
             unknown: Vec::new(),
@@ -158,7 +158,7 @@ impl Asked {
             tier: report.tier,
         };
         let ready = match &self.changed {
-            None => tool.sandbox.ready(&facts),
+            None => tool.sandbox.ready(&facts, tool.clock.now(), in_session),
             Some(_) => None,
         };
         let prepared = match ready {
@@ -167,7 +167,7 @@ impl Asked {
         };
         if let Some(prepared) = prepared {
             boxed.plan = Some(prepared.plan);
-            boxed.pooled = prepared.pooled;
+            boxed.pool = prepared.pool;
             boxed.before = Some(prepared.before);
         }
         Ok(boxed)

@@ -450,7 +450,7 @@ async fn the_workspace_is_where_the_user_says_and_never_where_a_request_goes() {
 
 #[tokio::test]
 async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
-    for (tier, pooled) in [(Tier::Full, false), (Tier::Base, true)] {
+    for (tier, later) in [(Tier::Full, Some(1)), (Tier::Base, Some(0))] {
         let mut case = Case::of(SandboxLevel::WorkspaceWrite);
         case.report.as_mut().unwrap().tier = tier;
         let config = case.place.path("repo/.git/config");
@@ -458,22 +458,24 @@ async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
         let tool = case.tool(|builder| builder);
         let call = async || {
             tool.execute(json!("true"), &Cancel::new()).await;
-            case.script.last().pooled
+            case.script.last().pool
         };
-        assert!(call().await);
+        assert_eq!(call().await, Some(0));
         // What stays the same file is kept by the mount on it.
         std::fs::write(&config, "second").unwrap();
-        assert!(call().await);
+        assert_eq!(call().await, Some(0));
         let new = case.place.path("new");
         std::fs::write(&new, "third").unwrap();
         std::fs::rename(&new, &config).unwrap();
-        assert_eq!(call().await, pooled, "{tier:?}");
+        assert_eq!(call().await, later, "{tier:?}");
+        // One from after it does.
+        assert_eq!(call().await, later, "{tier:?}");
     }
     // Nor one for a box that only this call has.
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
     case.run(with(&json!({"level": "read_only", "reason": "r"})))
         .await;
-    assert!(!case.script.last().pooled);
+    assert_eq!(case.script.last().pool, None);
 }
 
 #[tokio::test]

@@ -75,9 +75,7 @@ async fn a_shell_of_another_box_does_not_serve_it() {
         network: Network::On,
         ..place.plan()
     }));
-    run_with(&cache, &alone.pooled(false), &cancel)
-        .await
-        .unwrap();
+    run_with(&cache, &alone.pool(None), &cancel).await.unwrap();
     assert_eq!(
         cache.warm(),
         before,

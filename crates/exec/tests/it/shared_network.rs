@@ -7,55 +7,36 @@ use crate::support::{self, cache, run_with, spec};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, RunSpec, SessionName};
 use agent_bash_exec::ShellCache;
+use agent_bash_test_kit::place::Place;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_exec-test-supervisor");
 
-struct Place {
-    _temp: tempfile::TempDir,
-    workspace: PathBuf,
+/// The box of these calls.
+fn plan(place: &Place) -> Plan {
+    Plan {
+        network: Network::Loopback,
+        tier: Tier::Full,
+        ..place.plan()
+    }
 }
 
-impl Place {
-    fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let workspace = fs::canonicalize(temp.path()).unwrap();
-        Self {
-            _temp: temp,
-            workspace,
-        }
-    }
+fn boxed(place: &Place, script: &str, plan: Plan) -> RunSpec {
+    let spec = spec(script).cwd(place.workspace.clone());
+    spec.sandbox(Arc::new(plan))
+}
 
-    fn plan(&self) -> Plan {
-        Plan {
-            level: Level::WorkspaceWrite,
-            network: Network::Loopback,
-            tier: Tier::Full,
-            writable: vec![self.workspace.clone()],
-            hidden: Vec::new(),
-            protected: Vec::new(),
-            devices: Vec::new(),
-        }
-    }
-
-    fn boxed(&self, script: &str, plan: Plan) -> RunSpec {
-        spec(script)
-            .cwd(self.workspace.clone())
-            .sandbox(Arc::new(plan))
-    }
-
-    /// What a call by this plan hears from the server.
-    async fn heard(&self, cache: &ShellCache, plan: Plan) -> String {
-        let spec = self.boxed("cat </dev/tcp/127.0.0.1/$(cat port)", plan);
-        run_with(cache, &spec, &Cancel::new()).await.unwrap().out
-    }
+/// What a call by this plan hears from the server.
+async fn heard(place: &Place, cache: &ShellCache, plan: Plan) -> String {
+    let spec = boxed(place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
+    run_with(cache, &spec, &Cancel::new()).await.unwrap().out
 }
 
 /// Starts the server in a call of its own, which runs until it is cancelled.
 async fn serve(place: &Place, cache: &Arc<ShellCache>, cancel: &Cancel) {
-    let spec = place.boxed(&format!("exec {SERVER} listen >port"), place.plan());
+    let spec = boxed(place, &format!("exec {SERVER} listen >port"), plan(place));
     let (cache, cancel) = (Arc::clone(cache), cancel.clone());
     tokio::spawn(async move { run_with(&cache, &spec, &cancel).await });
     let port = place.workspace.join("port");
@@ -67,37 +48,37 @@ async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
     let place = Place::new();
     let (cache, cancel) = (Arc::new(cache()), Cancel::new());
     // The network outlives the call that made it.
-    assert_eq!(place.heard(&cache, place.plan()).await, "");
+    assert_eq!(heard(&place, &cache, plan(&place)).await, "");
     serve(&place, &cache, &cancel).await;
     for _ in 0..2 {
-        assert_eq!(place.heard(&cache, place.plan()).await, "answered\n");
+        assert_eq!(heard(&place, &cache, plan(&place)).await, "answered\n");
     }
-    let in_session = place.boxed("cat </dev/tcp/127.0.0.1/$(cat port)", place.plan());
+    let in_session = boxed(&place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan(&place));
     let in_session = in_session.session(SessionName("s".into()));
-    let heard = run_with(&cache, &in_session, &Cancel::new()).await.unwrap();
-    assert_eq!(heard.out, "answered\n");
+    let said = run_with(&cache, &in_session, &Cancel::new()).await.unwrap();
+    assert_eq!(said.out, "answered\n");
 
     let others = [
         Plan {
             network: Network::Off,
-            ..place.plan()
+            ..plan(&place)
         },
         Plan {
             network: Network::On,
-            ..place.plan()
+            ..plan(&place)
         },
         Plan {
             level: Level::ReadOnly,
             writable: Vec::new(),
-            ..place.plan()
+            ..plan(&place)
         },
     ];
     for other in others {
-        let heard = place.heard(&cache, other.clone()).await;
-        assert_eq!(heard, "", "{other:?}");
+        let said = heard(&place, &cache, other.clone()).await;
+        assert_eq!(said, "", "{other:?}");
     }
     let other_host = support::cache();
-    assert_eq!(place.heard(&other_host, place.plan()).await, "");
+    assert_eq!(heard(&place, &other_host, plan(&place)).await, "");
     cancel.cancel();
 }
 
@@ -109,7 +90,7 @@ async fn first_calls_at_once_share_one_network() {
     let calls: Vec<_> = (0..6)
         .map(|_| {
             let cache = Arc::clone(&cache);
-            let spec = place.boxed("readlink /proc/self/ns/net", place.plan());
+            let spec = boxed(&place, "readlink /proc/self/ns/net", plan(&place));
             tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await })
         })
         .collect();
@@ -138,9 +119,9 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
     for network in [Network::Off, Network::Loopback] {
         let plan = Plan {
             network,
-            ..place.plan()
+            ..plan(&place)
         };
-        let counted = async |script| refused(&cache, &place.boxed(script, plan.clone())).await;
+        let counted = async |script| refused(&cache, &boxed(&place, script, plan.clone())).await;
         assert_eq!(counted(ATTEMPTS).await, Some(3), "{network}");
         assert_eq!(counted("true").await, Some(0), "{network}");
         // Nobody listens there, but it is theirs.
@@ -149,7 +130,7 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
 
         let in_session = |script| {
             let name = SessionName(format!("{network}"));
-            place.boxed(script, plan.clone()).session(name)
+            boxed(&place, script, plan.clone()).session(name)
         };
         assert_eq!(refused(&cache, &in_session(ATTEMPTS)).await, Some(3));
         assert_eq!(refused(&cache, &in_session("true")).await, Some(0));
@@ -157,13 +138,13 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
     let base = Plan {
         network: Network::Off,
         tier: Tier::Base,
-        ..place.plan()
+        ..plan(&place)
     };
     let host = Plan {
         network: Network::On,
-        ..place.plan()
+        ..plan(&place)
     };
     for plan in [base, host] {
-        assert_eq!(refused(&cache, &place.boxed("true", plan)).await, None);
+        assert_eq!(refused(&cache, &boxed(&place, "true", plan)).await, None);
     }
 }

@@ -5,6 +5,7 @@
 //! less: `/tmp` can be shared by containers, each with its own pids.)
 
 use crate::platform::make_fifo;
+use agent_bash_os::remove_tree;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -78,7 +79,7 @@ impl OwnDirectory {
 impl Drop for OwnDirectory {
     fn drop(&mut self) {
         // What cannot be removed is private.
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = remove_tree(&self.path);
     }
 }
 
@@ -110,7 +111,7 @@ pub(super) fn sweep(parent: &Path) {
         if let Ok(lock) = locked(&path)
             && fstat(&lock).is_ok_and(|stat| stat.st_uid == user)
         {
-            let _ = fs::remove_dir_all(&path);
+            let _ = remove_tree(&path);
         }
     }
 }

@@ -1,10 +1,16 @@
 //! Whether a plan that was made a while ago still says what it was made to say.
 
 use agent_bash_core::sandbox::Plan;
+#[cfg(target_os = "linux")]
+use agent_bash_os::open_known;
+#[cfg(target_os = "linux")]
+use rustix::fs::OFlags;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where repositories list what has hooks and configuration of its own.
 const LISTS: [&str; 2] = ["worktrees", "modules"];
@@ -64,30 +70,97 @@ fn found(path: &Path) -> Option<Found> {
 /// As [`found`], without asking a file system.
 #[cfg(target_os = "linux")]
 fn known(path: &Path) -> Result<Option<Found>, Uncached> {
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags};
-    use rustix::io::Errno;
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
-        Ok(opened) => opened,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        // Older kernels, too.
-        Err(_) => return Err(Uncached),
-    };
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    let it = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
-    let it = it.map_err(|_| Uncached)?;
-    let identity = Identity {
-        device: rustix::fs::makedev(it.stx_dev_major, it.stx_dev_minor),
-        inode: it.stx_ino,
-        is_link: FileType::from_raw_mode(it.stx_mode.into()) == FileType::Symlink,
-    };
-    let time = (it.stx_mtime.tv_sec, i64::from(it.stx_mtime.tv_nsec));
-    Ok(Some((identity, time)))
+    let found = looked_at(path, OFlags::NOFOLLOW)?;
+    Ok(found.map(|it| (it.identity, it.modified)))
 }
 
 #[cfg(not(target_os = "linux"))]
 fn known(_: &Path) -> Result<Option<Found>, Uncached> {
     Err(Uncached)
+}
+
+/// What the kernel knows from its caches to be at a path.
+#[cfg(target_os = "linux")]
+struct LookedAt {
+    identity: Identity,
+    modified: Time,
+    /// By what happened to it, or, if it is a directory, to a name in it. Nobody can set this time to another one.
+    changed: Time,
+}
+
+#[cfg(target_os = "linux")]
+fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, Uncached> {
+    use rustix::fs::{AtFlags, FileType, StatxFlags};
+    use rustix::io::Errno;
+    let opened = match open_known(path, flags) {
+        Ok(opened) => opened,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(_) => return Err(Uncached),
+    };
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let it = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
+    let it = it.map_err(|_| Uncached)?;
+    let time = |time: rustix::fs::StatxTimestamp| (time.tv_sec, i64::from(time.tv_nsec));
+    Ok(Some(LookedAt {
+        identity: Identity {
+            device: rustix::fs::makedev(it.stx_dev_major, it.stx_dev_minor),
+            inode: it.stx_ino,
+            is_link: FileType::from_raw_mode(it.stx_mode.into()) == FileType::Symlink,
+        },
+        modified: time(it.stx_mtime),
+        changed: time(it.stx_ctime),
+    }))
+}
+
+/// The directories that the protected paths of a plan and its lists are in, and when a name in them was changed last. As
+/// long as that is the same, so is what a [`Stamp`] would say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Surroundings(Vec<(PathBuf, Option<Found>)>);
+
+impl Surroundings {
+    /// How long they must have been the same before what is in them is looked at, to be relied on: the times of a file
+    /// system are rounded, and two changes can have the same one.
+    pub const SETTLED: Duration = Duration::from_millis(100);
+
+    /// As the kernel knows it from its caches.
+    ///
+    /// # Errors
+    /// As for [`Identity::known`].
+    pub fn known(plan: &Plan) -> Result<Self, Uncached> {
+        let parents = plan.protected.iter().filter_map(|path| path.parent());
+        let mut all: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
+        all.extend(lists(plan));
+        let place = |path: PathBuf| Ok((path.clone(), Self::look(&path)?));
+        all.into_iter()
+            .map(place)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Whether the kernel knows that they still are as they were.
+    pub fn are_the_same(&self) -> bool {
+        let same = |(path, found): &(PathBuf, _)| Self::look(path).is_ok_and(|now| now == *found);
+        self.0.iter().all(same)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn look(path: &Path) -> Result<Option<Found>, Uncached> {
+        // A directory may be reached by a link, and it is the directory that counts.
+        let found = looked_at(path, OFlags::empty())?;
+        Ok(found.map(|it| (it.identity, it.changed)))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn look(_: &Path) -> Result<Option<Found>, Uncached> {
+        Err(Uncached)
+    }
+}
+
+/// Where the repositories of a plan list what is part of them.
+fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
+    let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
+    let repositories = repositories.filter_map(|hooks| hooks.parent());
+    repositories.flat_map(|git| LISTS.map(|name| git.join(name)))
 }
 
 impl Stamp {
@@ -110,16 +183,15 @@ impl Stamp {
             let found = look(path)?;
             Ok((path.clone(), found.map(|(identity, _)| identity)))
         };
-        let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
-        let lists = repositories.filter_map(|hooks| hooks.parent());
-        let lists = lists.flat_map(|git| LISTS.map(|name| git.join(name)));
         Ok(Self {
             protected: plan
                 .protected
                 .iter()
                 .map(identity)
                 .collect::<Result<_, E>>()?,
-            lists: lists.map(|path| look(&path)).collect::<Result<_, E>>()?,
+            lists: lists(plan)
+                .map(|path| look(&path))
+                .collect::<Result<_, E>>()?,
         })
     }
 
@@ -175,6 +247,59 @@ mod tests {
         fs::create_dir_all(at("worktrees/side")).unwrap();
         assert_ne!(Stamp::of(&plan), second);
         assert_eq!(replaced(&second), Vec::<PathBuf>::new());
+    }
+
+    /// Needs Linux 5.12, as the caches cannot be asked before.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn surroundings_are_the_same_until_a_name_in_them_is_changed() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for directory in ["git/modules", "git/hooks", "other"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        fs::write(at("git/config"), "a").unwrap();
+        symlink("git", at("link")).unwrap();
+        let plan = Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier: Tier::Full,
+            writable: vec![dir.path().to_owned()],
+            hidden: Vec::new(),
+            protected: ["link/hooks", "link/config", ".vscode", "gone/config"]
+                .map(at)
+                .to_vec(),
+            devices: Vec::new(),
+        };
+        let changes: [&dyn Fn(); 6] = [
+            &|| fs::create_dir(at(".vscode")).unwrap(),
+            &|| {
+                fs::write(at("new"), "c").unwrap();
+                fs::rename(at("new"), at("git/config")).unwrap();
+            },
+            &|| fs::create_dir(at("git/modules/sub")).unwrap(),
+            &|| fs::create_dir(at("git/worktrees")).unwrap(),
+            &|| fs::create_dir(at("gone")).unwrap(),
+            &|| {
+                fs::remove_file(at("link")).unwrap();
+                symlink("other", at("link")).unwrap();
+            },
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            // So that their names are in the caches, and the link has been followed since it was made.
+            std::thread::sleep(Surroundings::SETTLED);
+            drop(Stamp::of(&plan));
+            for list in lists(&plan).chain([at("gone"), at("link")]) {
+                let _ = list.metadata();
+            }
+            let around = Surroundings::known(&plan).unwrap();
+            fs::write(at("git/config"), "b").unwrap();
+            assert!(around.are_the_same(), "{index}");
+            std::thread::sleep(Surroundings::SETTLED);
+            change();
+            assert!(!around.are_the_same(), "{index}");
+        }
     }
 
     /// Needs Linux 5.12, as the caches cannot be asked before.

@@ -7,6 +7,7 @@ use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::ShellStart;
 use agent_bash_core::sandbox;
 use agent_bash_sandbox::{BoxError, Order, Start};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 use std::io;
@@ -58,6 +59,8 @@ pub(super) struct Closed {
     pub(super) watched: Option<Result<Tracer, String>>,
     /// The shell's own directory.
     pub(super) directory: Option<OwnDirectory>,
+    /// Its mounts, if it has its own; see [`mounts_of`].
+    pub(super) mounts: Option<OwnedFd>,
 }
 
 impl Confined {
@@ -137,6 +140,8 @@ impl Confined {
                 held_back,
                 watched: watched.transpose()?,
                 directory: Some(self.directory),
+                // A trial's must be gone before what it held back is looked at.
+                mounts: if held_back { None } else { mounts_of(launcher) },
             })
         });
         if let (Err(_), Some(pid)) = (&closed, Pid::from_raw(launcher)) {
@@ -145,6 +150,13 @@ impl Confined {
         }
         closed
     }
+}
+
+/// Keeps the shell's mounts for as long as this is open. To take them down makes whoever does it wait for all processors,
+/// and a shell that ends would do so before anybody hears of its end.
+fn mounts_of(shell: i32) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    rustix::fs::open(format!("/proc/{shell}/ns/mnt"), flags, Mode::empty()).ok()
 }
 
 /// Begins to watch. Where the shell cannot be watched although its calls wait, it must not run: they would fail.

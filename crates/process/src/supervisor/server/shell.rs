@@ -5,6 +5,7 @@ use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
 use crate::supervisor::server::trace::Tracer;
+use std::os::fd::OwnedFd;
 
 /// The shell of the current call.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) struct Shell {
     pub(super) directory: Option<OwnDirectory>,
     /// Whether what it leaves uses that, too: in a box, temporary files are there.
     pub(super) shares_directory: bool,
+    /// Its mounts, if it has its own; kept until the host knows of its end.
+    pub(super) mounts: Option<OwnedFd>,
     /// By what it is watched, if it is; kept for as long as anything of the call may change files.
     pub(super) tracer: Option<Tracer>,
     /// The terminal it is on, if any.
@@ -53,9 +56,10 @@ impl Shell {
         matches!(self.phase, Phase::Over(_))
     }
 
-    /// Its own directory, once the host knows its end, and nobody uses the directory any more.
+    /// Its own directory, once the host knows its end, and nobody uses the directory any more. Its mounts are let go.
     pub(super) fn abandoned(&mut self) -> Option<OwnDirectory> {
         let is_told = matches!(self.phase, Phase::Leaving(_) | Phase::Over(_));
+        drop(self.mounts.take_if(|_| is_told));
         let is_used = self.shares_directory && !self.is_over();
         self.directory.take_if(|_| is_told && !is_used)
     }

@@ -1,0 +1,91 @@
+//! Removing what is in our own directories, whatever permissions a call gave it.
+
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
+use std::ffi::OsStr;
+use std::fs::{Permissions, remove_dir_all, set_permissions};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Opening a directory, and nothing that leads to one.
+const DIRECTORY: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// Removes a directory with all that is in it, if it exists.
+///
+/// # Errors
+/// The system's; then a part of it may be left.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    let removed = match remove_dir_all(path) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            unlock(path)?;
+            remove_dir_all(path)
+        }
+        other => other,
+    };
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Makes all directories writable that are on the file system of the top one. Nothing is looked up by more than one name at
+/// a time, and no link followed: somebody may still be at work in there.
+fn unlock(top: &Path) -> io::Result<()> {
+    let mut device = None;
+    let here = Rc::new(openat(CWD, ".", OFlags::PATH | DIRECTORY, Mode::empty())?);
+    let mut waiting: Vec<(Rc<OwnedFd>, PathBuf)> = vec![(here, top.to_owned())];
+    while let Some((parent, name)) = waiting.pop() {
+        let directory = openat(&parent, &name, OFlags::PATH | DIRECTORY, Mode::empty())?;
+        let own = fstat(&directory)?.st_dev;
+        if *device.get_or_insert(own) != own {
+            continue;
+        }
+        // The mode of what is opened like this can be changed by a name only.
+        let opened = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        set_permissions(opened, Permissions::from_mode(0o700))?;
+        let directory = Rc::new(directory);
+        let entries = openat(&directory, ".", DIRECTORY, Mode::empty())?;
+        for entry in Dir::new(entries)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if entry.file_type() == FileType::Directory && name != "." && name != ".." {
+                waiting.push((Rc::clone(&directory), name.into()));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Root is not kept out by permissions; the second half holds for everybody.
+    #[test]
+    fn directories_without_permissions_go_and_what_links_lead_to_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let (top, outside) = (place.path().join("top"), place.path().join("outside"));
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(top.join("a/b/file"), "").unwrap();
+        std::os::unix::fs::symlink(&outside, top.join("a/link")).unwrap();
+        let mode = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        mode(&outside, 0o500);
+        mode(&top.join("a/b"), 0o000);
+        mode(&top.join("a"), 0o500);
+        unlock(&top).unwrap();
+        let mode_of = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode_of(&top.join("a/b")), 0o700);
+        assert_eq!(mode_of(&outside), 0o500);
+        mode(&top.join("a"), 0o500);
+        remove_tree(&top).unwrap();
+        assert!(!top.exists() && outside.exists());
+        remove_tree(&top).unwrap();
+    }
+}
