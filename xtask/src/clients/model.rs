@@ -60,13 +60,43 @@ pub(super) enum Type {
 }
 
 impl Model {
-    /// Adds a schema and its definitions. What is already known must be the same.
+    /// Adds a schema and its definitions. A type that is known with another shape (what is read may lack fields that
+    /// what is written always has) gets a name of its own, and so does what refers to it.
     pub(super) fn add(&mut self, schema: &Value) -> Result<()> {
         let title = text(schema, "title");
         ensure!(!title.is_empty(), "the schema has no title");
-        self.define(&title, schema)?;
+        let mut new = Self::default();
+        new.define(&title, schema)?;
         for (name, definition) in members(schema, "$defs") {
-            self.define(&name, &definition)?;
+            new.define(&name, &definition)?;
+        }
+        while let Some(name) = new.items.iter().find_map(|(name, item)| {
+            let known = self.items.get(name)?;
+            (known.shape != item.shape).then(|| name.clone())
+        }) {
+            new.rename(&name, &format!("{name}Given"))?;
+        }
+        self.items.extend(new.items);
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<()> {
+        ensure!(
+            !self.items.contains_key(to),
+            "two different types are called {to}"
+        );
+        if let Some(item) = self.items.remove(from) {
+            self.items.insert(to.to_owned(), item);
+        }
+        for item in self.items.values_mut() {
+            match &mut item.shape {
+                Shape::Alias(of) => of.rename(from, to),
+                Shape::Record(fields) => {
+                    for field in fields {
+                        field.of.rename(from, to);
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -127,6 +157,21 @@ impl Model {
         let doc = plain(doc);
         self.items.insert(name.to_owned(), Item { doc, shape });
         Ok(())
+    }
+}
+
+impl Type {
+    fn rename(&mut self, from: &str, to: &str) {
+        match self {
+            Self::Named(name) if name == from => to.clone_into(name),
+            Self::List(inner) | Self::Pair(inner) | Self::Map(inner) => inner.rename(from, to),
+            Self::OneOf(types) => {
+                for of in types {
+                    of.rename(from, to);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
