@@ -3,6 +3,8 @@
 //! [`model`] reads the schemas; [`python`] and [`typescript`] write what it found in their language. The files are
 //! checked in, and the suite compares them.
 
+mod dist;
+mod installed;
 mod model;
 mod python;
 mod step;
@@ -11,6 +13,7 @@ mod typescript;
 use crate::generated::{self, Generated};
 use crate::{Tree, no_arguments};
 use anyhow::{Context, Result};
+pub(crate) use dist::command as dist;
 use model::Model;
 use std::path::Path;
 pub(crate) use step::run as test;
@@ -30,6 +33,9 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     match arguments {
         [name] if name == "test" => return step::run(tree),
         [name] if name == "frameworks" => return step::frameworks(tree),
+        [name, program] if name == "installed" => {
+            return installed::test(tree, Path::new(program));
+        }
         _ => {}
     }
     no_arguments(arguments)?;

@@ -71,9 +71,15 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "clients",
-        arguments: "[test|frameworks]",
-        summary: "rewrites the types of the clients, from docs/schema; tests them; tests agent frameworks with them",
+        arguments: "[test|frameworks|installed FILE]",
+        summary: "rewrites the types of the clients, from docs/schema; tests them; tests frameworks with them; tests their packages",
         run: clients::command,
+    },
+    Command {
+        name: "dist",
+        arguments: "[--program FILE]",
+        summary: "what people install, in target/dist: a static program, a wheel, packages for npm",
+        run: clients::dist,
     },
     Command {
         name: "agents",

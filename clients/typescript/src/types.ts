@@ -509,7 +509,7 @@ export interface Judged {
   /** A filter was lifted off the script's end. */
   lifted?: boolean;
   /** Notices for the result. */
-  notices?: NoticeGiven[];
+  notices?: Notice[];
   /** A program that it may run which takes privileges that its user lends it. */
   takes_privileges?: string | null;
   /** How much text the reader passes on. */
@@ -634,9 +634,6 @@ export interface NoticeFieldRenamed {
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
-
-/** A notice: its kind with values, and the sentence made from them. */
-export type NoticeGiven = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeWithoutSupervisor;
 
 /** `head` had its lines, so the producer's pipe was closed. */
 export interface NoticeHeadSatisfied {

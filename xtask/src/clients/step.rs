@@ -1,6 +1,8 @@
 //! Tests the clients against the program, with their own languages' tools. These are installed once below `target/`,
 //! from `PyPI` and npm.
 
+use super::dist::link_packages;
+use super::installed;
 use crate::suite::{cargo, check};
 use crate::{Tree, layers, say, tests_step};
 use agent_bash_tests::packages::{install, kept, made_once, npm};
@@ -36,6 +38,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
         (Ok(python), Ok(packages)) => {
             test_python(tree, &python, &program)?;
             test_typescript(tree, &packages, &program)?;
+            installed::test(tree, &program)?;
             if tree.shell.var_os("CI").is_some() {
                 return frameworks(tree);
             }
@@ -75,7 +78,7 @@ pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
 }
 
 /// The interpreter of an environment with these packages.
-fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
+pub(super) fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
     let directory = kept(&target.join("clients"), name, packages);
     made_once(&directory, |directory| {
         install("python3", &["-m", "venv", "."], directory)?;
@@ -116,7 +119,7 @@ fn pytest(tree: &Tree, python: &Path, program: &Path, options: &[&str]) -> Resul
 }
 
 /// The directory `node_modules` with [`NODE`].
-fn node_packages(target: &Path) -> Result<PathBuf> {
+pub(super) fn node_packages(target: &Path) -> Result<PathBuf> {
     let directory = kept(&target.join("clients"), "node", NODE);
     made_once(&directory, |directory| npm(directory, &[], NODE))?;
     Ok(directory.join("node_modules"))
@@ -125,18 +128,7 @@ fn node_packages(target: &Path) -> Result<PathBuf> {
 /// Compiles the sources, tests and examples, and runs the tests.
 fn test_typescript(tree: &Tree, packages: &Path, program: &Path) -> Result<()> {
     let _here = tree.shell.push_dir("clients/typescript");
-    // Packages are looked for beside the sources.
-    let link = tree.root.join("clients/typescript/node_modules");
-    if link.is_symlink() {
-        std::fs::remove_file(&link)?;
-    }
-    std::os::unix::fs::symlink(packages, &link).with_context(|| {
-        format!(
-            "{} cannot be a link to {}",
-            link.display(),
-            packages.display()
-        )
-    })?;
+    link_packages(tree, packages)?;
     let tsc = packages.join(".bin/tsc");
     tree.shell.remove_path("build")?;
     check(&cmd!(tree.shell, "{tsc} --project tsconfig.tests.json").quiet())?;

@@ -730,7 +730,7 @@ class Judged(TypedDict, total=False):
     lifted: bool
 
     # Notices for the result.
-    notices: List[NoticeGiven]
+    notices: List[Notice]
 
     # A program that it may run which takes privileges that its user lends it.
     takes_privileges: Optional[str]
@@ -898,10 +898,6 @@ class NoticeFieldRenamed(TypedDict):
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
-
-
-# A notice: its kind with values, and the sentence made from them.
-NoticeGiven = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeWithoutSupervisor"]
 
 
 class NoticeHeadSatisfied(TypedDict):

@@ -1,0 +1,203 @@
+//! `cargo xtask dist`: what people install. The static program in a tarball with its manual and completions, in a
+//! wheel, and in packages for npm; with their sizes and digests.
+//!
+//! The wheel is made by hatchling and given its tags by `wheel`, both of `PyPI`, from a program that is built already:
+//! it needs no C library, so it is for every Linux of its processor.
+
+use super::step::{node_packages, venv};
+use crate::suite::{cargo, check};
+use crate::{Tree, layers, say};
+use anyhow::{Context, Result, bail, ensure};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use xshell::cmd;
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The tags of the wheel: no C library is needed, neither glibc nor musl.
+const PLATFORMS: &str = "manylinux_2_17_x86_64.musllinux_1_1_x86_64";
+
+/// No package may be longer.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// What makes the wheel.
+const BUILDERS: &[&str] = &["build==1.6.1", "hatchling==1.33.0", "wheel==0.48.0"];
+
+/// `cargo xtask dist [--program FILE]`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => {
+            let program = build(tree)?;
+            pack(tree, &program, Some(MOST_BYTES)).map(drop)
+        }
+        [option, program] if option == "--program" => {
+            pack(tree, Path::new(program), None).map(drop)
+        }
+        _ => {
+            bail!("usage: cargo xtask dist [--program FILE]; FILE is packed instead of a new build")
+        }
+    }
+}
+
+/// What [`pack`] has made.
+pub(super) struct Packed {
+    pub(super) wheel: PathBuf,
+    /// The package for npm, and that with the program.
+    pub(super) npm: [PathBuf; 2],
+}
+
+/// Builds the program without shared libraries.
+fn build(tree: &Tree) -> Result<PathBuf> {
+    let words = "build --quiet --profile dist --package agent-bash-cli --target";
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.push(TARGET);
+    let flags = "-C target-feature=+crt-static";
+    check(&cargo(tree, &words).env("RUSTFLAGS", flags))?;
+    Ok(target(tree)?.join(TARGET).join("dist/agent-bash"))
+}
+
+/// Packs `program` in every way, into `target/dist`.
+pub(super) fn pack(tree: &Tree, program: &Path, most: Option<u64>) -> Result<Packed> {
+    let target = target(tree)?;
+    let out = target.join("dist");
+    tree.shell.remove_path(&out)?;
+    tree.shell.create_dir(&out)?;
+    let tarball = tarball(tree, program, &out)?;
+    let wheel = wheel(tree, program, &target, &out)?;
+    let npm = npm(tree, program, &target, &out)?;
+    for path in [&tarball, &wheel].into_iter().chain(&npm) {
+        let length = std::fs::metadata(path)?.len();
+        let digest = cmd!(tree.shell, "sha256sum {path}").quiet().read()?;
+        let digest = digest.split(' ').next().unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        say(&format!(
+            "{:>6.2} MiB  {digest}  {name}",
+            length as f64 / f64::from(1 << 20)
+        ));
+        ensure!(
+            most.is_none_or(|most| length <= most),
+            "{name} is longer than a package may be: {length} bytes of {MOST_BYTES}"
+        );
+    }
+    Ok(Packed { wheel, npm })
+}
+
+fn target(tree: &Tree) -> Result<PathBuf> {
+    Ok(PathBuf::from(
+        layers::metadata(tree)?.target_directory.as_str(),
+    ))
+}
+
+/// A directory with the program, its manual and its completions, as a tarball.
+fn tarball(tree: &Tree, program: &Path, out: &Path) -> Result<PathBuf> {
+    let shell = &tree.shell;
+    let name = format!("agent-bash-{VERSION}-x86_64-linux");
+    let directory = out.join(&name);
+    place(program, &directory.join("bin/agent-bash"))?;
+    for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        shell.copy_file(tree.root.join(file), &directory)?;
+    }
+    let pages = directory.join("share/man/man1");
+    shell.create_dir(&pages)?;
+    check(&cmd!(shell, "{program} man --out {pages}").quiet())?;
+    for (kind, path) in [
+        ("bash", "share/bash-completion/completions/agent-bash"),
+        ("zsh", "share/zsh/site-functions/_agent-bash"),
+        ("fish", "share/fish/vendor_completions.d/agent-bash.fish"),
+    ] {
+        let text = cmd!(shell, "{program} completions {kind}").quiet().read()?;
+        shell.write_file(directory.join(path), text + "\n")?;
+    }
+    let file = out.join(format!("{name}.tar.xz"));
+    check(&cmd!(shell, "tar --create --xz --owner=0 --group=0 --sort=name --file {file} --directory {out} {name}").quiet())?;
+    Ok(file)
+}
+
+/// The wheel: the sources in Python, and the program among its scripts.
+fn wheel(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<PathBuf> {
+    let shell = &tree.shell;
+    let python = venv(target, "wheel", BUILDERS)?;
+    let sources = tree.root.join("clients/python");
+    place(program, &sources.join("program/agent-bash"))?;
+    let built = cmd!(
+        shell,
+        "{python} -m build --quiet --wheel --no-isolation --outdir {out} {sources}"
+    );
+    let built = check(&built.quiet().ignore_stdout());
+    shell.remove_path(sources.join("program"))?;
+    built?;
+    let plain = out.join(format!("agent_bash-{VERSION}-py3-none-any.whl"));
+    let tags = cmd!(
+        shell,
+        "{python} -m wheel tags --remove --platform-tag {PLATFORMS} {plain}"
+    );
+    let name = tags.quiet().read()?;
+    Ok(out.join(name.trim()))
+}
+
+/// The package for npm, and the one with the program, which is an optional dependency of it.
+fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBuf; 2]> {
+    let shell = &tree.shell;
+    let sources = tree.root.join("clients/typescript");
+    link_packages(tree, &node_packages(target)?)?;
+    shell.remove_path(sources.join("dist"))?;
+    {
+        let _here = shell.push_dir(&sources);
+        check(&cmd!(shell, "node_modules/.bin/tsc --project tsconfig.json").quiet())?;
+    }
+    let carrier = out.join("linux-x64");
+    place(program, &carrier.join("bin/agent-bash"))?;
+    for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        shell.copy_file(tree.root.join(file), &carrier)?;
+    }
+    let manifest = serde_json::json!({
+        "name": "@agent-bash/linux-x64",
+        "version": VERSION,
+        "description": "The program of the package agent-bash, for Linux on x86-64",
+        "license": "(MIT OR Apache-2.0)",
+        "os": ["linux"],
+        "cpu": ["x64"],
+        "preferUnplugged": true,
+    });
+    shell.write_file(
+        carrier.join("package.json"),
+        serde_json::to_string_pretty(&manifest)?,
+    )?;
+    let pack = |directory: &Path| -> Result<PathBuf> {
+        let packed = cmd!(
+            shell,
+            "npm pack --silent --pack-destination {out} {directory}"
+        );
+        let name = packed.quiet().read()?;
+        Ok(out.join(name.lines().last().unwrap_or_default()))
+    };
+    Ok([pack(&sources)?, pack(&carrier)?])
+}
+
+/// Makes packages be found beside the sources in TypeScript.
+pub(super) fn link_packages(tree: &Tree, packages: &Path) -> Result<()> {
+    let link = tree.root.join("clients/typescript/node_modules");
+    if link.is_symlink() {
+        std::fs::remove_file(&link)?;
+    }
+    std::os::unix::fs::symlink(packages, &link).with_context(|| {
+        format!(
+            "{} cannot be a link to {}",
+            link.display(),
+            packages.display()
+        )
+    })
+}
+
+/// Copies a program, executable for all.
+fn place(program: &Path, to: &Path) -> Result<()> {
+    if let Some(directory) = to.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    std::fs::copy(program, to).with_context(|| format!("copying {}", program.display()))?;
+    Ok(std::fs::set_permissions(
+        to,
+        std::fs::Permissions::from_mode(0o755),
+    )?)
+}
