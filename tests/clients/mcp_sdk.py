@@ -25,7 +25,7 @@ async def run(session, command, **arguments):
 
 async def tools(session):
     listed = {tool.name: tool for tool in (await session.list_tools()).tools}
-    names = ["bash", "bash_output", "bash_input", "bash_kill", "bash_jobs", "read_artifact"]
+    names = ["bash", "bash_output", "bash_input", "bash_kill", "bash_jobs", "read_artifact", "bash_changes"]
     check(list(listed) == names, listed)
     check("command" in listed["bash"].input_schema["properties"], listed["bash"])
     check(os.getcwd() in listed["bash"].description, listed["bash"].description)

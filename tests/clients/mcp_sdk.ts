@@ -19,7 +19,7 @@ async function until(isSo: () => boolean) {
 }
 
 const names = (await client.listTools()).tools.map((tool) => tool.name);
-assert.deepEqual(names, ["bash", "bash_output", "bash_input", "bash_kill", "bash_jobs", "read_artifact"]);
+assert.deepEqual(names, ["bash", "bash_output", "bash_input", "bash_kill", "bash_jobs", "read_artifact", "bash_changes"]);
 
 // The SDK holds structured content against the tool's schema.
 const bad = await run("echo oops >&2; exit 3");

@@ -182,7 +182,49 @@ export interface Changes {
 /** How changes are known. */
 export type ChangesBy = "overlay" | "trace" | "scan";
 
+/** Data of `changes.diff`. */
+export interface ChangesDiffData {
+  /** The files that were asked for, in the order of their paths. */
+  files: FileDiffData[];
+}
+
+/** Data of `changes.commit`, `changes.discard`, `changes.undo` and `changes.redo`. */
+export interface ChangesDoneData {
+  /** The set; of an undo or a redo the one that this is, which can be undone, too. */
+  changes: Changes;
+  /** The same as a sentence. */
+  text: string;
+}
+
 export type ChangesId = string;
+
+/** Data of `changes.list`. */
+export interface ChangesListData {
+  /** Oldest first. */
+  sets: ChangesSetData[];
+}
+
+/** Data of `changes.preview`. */
+export interface ChangesPreviewData {
+  /** What somebody has changed since; because of these nothing would be done, unless in part. */
+  conflicts: FileName[];
+  /** How many files it would change. */
+  counts: ChangeCounts;
+  /** All of them. */
+  files: FileChange[];
+}
+
+/** A set of changes in a list. */
+export interface ChangesSetData {
+  /** What it did, or would do. */
+  changes: Changes;
+  /** The set that it did again. */
+  redoes?: ChangesId | null;
+  /** When its call was begun. */
+  started_at: Timestamp;
+  /** The set that it took back. */
+  undoes?: ChangesId | null;
+}
 
 /** What has become of a set. */
 export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" | "interrupted";
@@ -215,6 +257,14 @@ export interface DataByCommand {
   "artifact.show": PageData;
   bash: BashData;
   cancel: CancelData;
+  "changes.commit": ChangesDoneData;
+  "changes.diff": ChangesDiffData;
+  "changes.discard": ChangesDoneData;
+  "changes.list": ChangesListData;
+  "changes.preview": ChangesPreviewData;
+  "changes.redo": ChangesDoneData;
+  "changes.show": Changes;
+  "changes.undo": ChangesDoneData;
   check: CheckData;
   "file.read": FilePieceData;
   "file.write": FileWrittenData;
@@ -251,7 +301,7 @@ export type Direction = "tail" | "head" | "middle" | "head_tail";
 export type Enforced = "full" | "partial" | "nothing";
 
 /** Kinds of errors that a program tells apart. */
-export type ErrorCode = "protocol" | "token" | "not_judged" | "not_found" | "permission_denied" | "not_a_file" | "no_space" | "io";
+export type ErrorCode = "protocol" | "token" | "not_judged" | "not_found" | "permission_denied" | "not_a_file" | "no_space" | "io" | "conflict";
 
 /** A file that a call changed. Paths are below the root, separated by `/`. */
 export interface FileChange {
@@ -269,6 +319,18 @@ export interface FileChange {
   path: string;
   /** All its bytes in base64, if they are not UTF-8. */
   path_base64?: string | null;
+}
+
+/** What changed in a file. */
+export interface FileDiffData {
+  /** Whether there is none because it is not text. */
+  binary: boolean;
+  /** A unified diff, with the file's own characters; `null` if there is none. */
+  diff: string | null;
+  /** What was done to it. */
+  file: FileChange;
+  /** Type and permissions before and after, in octal, where they differ; otherwise `null`. */
+  mode: [string, string] | null;
 }
 
 /** The path of a file. */
@@ -886,7 +948,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestFileRead | RpcRequestFileWrite;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -969,6 +1031,86 @@ export interface RpcRequestCancel {
   /** Its id. */
   target: RpcId;
   type: "cancel";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Makes what a trial held back: all of it, or, if somebody else has changed one of the files, nothing (`conflict`). Data: `ChangesDoneData`. */
+export interface RpcRequestChangesCommit {
+  /** Its number, or its link. */
+  changes: Name;
+  /** It is the model that asks, not the user: the setting `changes.commit` applies. */
+  for_model?: boolean;
+  type: "changes.commit";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns what a set changed in files, or would. Data: `ChangesDiffData`. */
+export interface RpcRequestChangesDiff {
+  /** Its number, or its link. */
+  changes: Name;
+  /** Only these files, and what is in these directories. Default: all. */
+  paths?: string[];
+  type: "changes.diff";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Removes what a trial held back. Data: `ChangesDoneData`. */
+export interface RpcRequestChangesDiscard {
+  /** Its number, or its link. */
+  changes: Name;
+  type: "changes.discard";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Lists the sets of changes of the session: what calls did to files, or would do. Data: `ChangesListData`. */
+export interface RpcRequestChangesList {
+  type: "changes.list";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`. */
+export interface RpcRequestChangesPreview {
+  /** Its number, or its link. */
+  changes: Name;
+  /** Of a redo instead of an undo. */
+  redo?: boolean;
+  type: "changes.preview";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Makes again what was taken back of a set. Data: `ChangesDoneData`. */
+export interface RpcRequestChangesRedo {
+  /** Its number, or its link. */
+  changes: Name;
+  type: "changes.redo";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Returns a set with all its files. Data: `Changes`. */
+export interface RpcRequestChangesShow {
+  /** Its number, or its link (`changes://7`). */
+  changes: Name;
+  type: "changes.show";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Takes back what a set did. Data: `ChangesDoneData`. */
+export interface RpcRequestChangesUndo {
+  /** Its number, or its link. */
+  changes: Name;
+  /** Leave what somebody has changed since, and take back the rest; otherwise nothing is done then (`conflict`). */
+  partial?: boolean;
+  /** Only these files, and what is in these directories. Default: all. */
+  paths?: string[];
+  type: "changes.undo";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }

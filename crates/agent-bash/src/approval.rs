@@ -1,5 +1,6 @@
 //! The host's approval of a command before anything is started. By default everything is allowed.
 
+use agent_bash_core::changes::Changes;
 use agent_bash_core::{Request, visible};
 use agent_bash_policy::Verdict;
 use async_trait::async_trait;
@@ -19,6 +20,16 @@ pub trait Approver: Send + Sync {
         let _ = (proposal, reason);
         Approval::Deny {
             reason: NOBODY_TO_ASK.to_owned(),
+        }
+    }
+
+    /// Allows or denies the model to commit what a trial held back. Denies unless implemented.
+    async fn commit(&self, trial: &Changes) -> Approval {
+        let id = trial.id;
+        Approval::Deny {
+            reason: format!(
+                "committing trial {id} needs somebody's approval, and nobody is asked here"
+            ),
         }
     }
 }

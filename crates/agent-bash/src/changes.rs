@@ -148,6 +148,11 @@ impl OwnChanges {
         self.settings.level.is_some()
     }
 
+    /// Whether there is a place to keep anything.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.place.is_some()
+    }
+
     /// The session's name.
     pub(crate) fn session(&self) -> &str {
         self.place.as_ref().map_or("", |(_, name)| name)

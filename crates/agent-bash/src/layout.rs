@@ -7,6 +7,7 @@
 
 pub(crate) mod adapters;
 mod bang;
+pub mod changes;
 mod facts;
 mod modes;
 mod paged;

@@ -33,7 +33,8 @@ pub use message::{Bang, BangMessage, parse_bang};
 pub use open::{OpenError, SessionOptions, jobs_of_session};
 
 use crate::panics::{Panicked, caught_in};
-use crate::{BashTool, ChangeSets, HostContext};
+use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
+use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Cancel, Place, RequestError, SessionName};
 use agent_bash_exec::{Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
@@ -148,6 +149,20 @@ impl Session {
     pub fn changes(&self) -> ChangeSets {
         let changes = Arc::clone(&self.tool.wiring.changes);
         ChangeSets::new(changes, self.cwd().to_owned())
+    }
+
+    /// Commits a trial for the model: as the setting `changes.commit` says, at once, if the tool's
+    /// [`Approver`](crate::Approver) allows it, or not at all.
+    ///
+    /// # Errors
+    /// As [`ChangeSets::commit_for_model`].
+    pub async fn commit_for_model(
+        &self,
+        id: ChangesId,
+        cancel: &Cancel,
+    ) -> Result<ChangesDone, ChangesRefused> {
+        let approver = &*self.tool.wiring.approver;
+        self.changes().commit_for_model(id, approver, cancel).await
     }
 
     /// Options for terminals that calls bring themselves; `None` without terminals.

@@ -1,8 +1,13 @@
 //! The `data` of responses. For `tool_call` it is core's `ToolResult`.
 
+pub use crate::changes::{
+    ChangesDiffData, ChangesDoneData, ChangesListData, ChangesPreviewData, ChangesSetData,
+    FileDiffData,
+};
 pub use crate::file::{FilePieceData, FileWrittenData};
 pub use crate::hello::{HelloData, MachineData};
 
+use agent_bash_core::changes::Changes;
 use agent_bash_core::sandbox::JobBox;
 use agent_bash_core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
@@ -422,6 +427,22 @@ pub struct DataByCommand {
     artifact_show: PageData,
     #[serde(rename = "artifact.grep")]
     artifact_grep: FoundData,
+    #[serde(rename = "changes.list")]
+    changes_list: ChangesListData,
+    #[serde(rename = "changes.show")]
+    changes_show: Changes,
+    #[serde(rename = "changes.diff")]
+    changes_diff: ChangesDiffData,
+    #[serde(rename = "changes.preview")]
+    changes_preview: ChangesPreviewData,
+    #[serde(rename = "changes.commit")]
+    changes_commit: ChangesDoneData,
+    #[serde(rename = "changes.discard")]
+    changes_discard: ChangesDoneData,
+    #[serde(rename = "changes.undo")]
+    changes_undo: ChangesDoneData,
+    #[serde(rename = "changes.redo")]
+    changes_redo: ChangesDoneData,
     #[serde(rename = "session.list")]
     session_list: ShellsData,
     #[serde(rename = "session.reset")]

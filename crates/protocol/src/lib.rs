@@ -3,6 +3,7 @@
 //! Both ends use them: the server that answers, and a program that asks, such as a host whose commands run on another
 //! machine. What the messages mean is in `docs/rpc.md`; that they arrive, and what they do, is up to the two ends.
 
+pub mod changes;
 pub mod data;
 pub mod file;
 pub mod head;

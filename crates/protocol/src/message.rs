@@ -198,6 +198,67 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<usize>,
     },
+    /// Lists the sets of changes of the session: what calls did to files, or would do. Data: `ChangesListData`.
+    #[serde(rename = "changes.list")]
+    ChangesList,
+    /// Returns a set with all its files. Data: `Changes`.
+    #[serde(rename = "changes.show")]
+    ChangesShow {
+        /// Its number, or its link (`changes://7`).
+        changes: Name,
+    },
+    /// Returns what a set changed in files, or would. Data: `ChangesDiffData`.
+    #[serde(rename = "changes.diff")]
+    ChangesDiff {
+        /// Its number, or its link.
+        changes: Name,
+        /// Only these files, and what is in these directories. Default: all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
+    },
+    /// Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`.
+    #[serde(rename = "changes.preview")]
+    ChangesPreview {
+        /// Its number, or its link.
+        changes: Name,
+        /// Of a redo instead of an undo.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        redo: bool,
+    },
+    /// Makes what a trial held back: all of it, or, if somebody else has changed one of the files, nothing (`conflict`).
+    /// Data: `ChangesDoneData`.
+    #[serde(rename = "changes.commit")]
+    ChangesCommit {
+        /// Its number, or its link.
+        changes: Name,
+        /// It is the model that asks, not the user: the setting `changes.commit` applies.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        for_model: bool,
+    },
+    /// Removes what a trial held back. Data: `ChangesDoneData`.
+    #[serde(rename = "changes.discard")]
+    ChangesDiscard {
+        /// Its number, or its link.
+        changes: Name,
+    },
+    /// Takes back what a set did. Data: `ChangesDoneData`.
+    #[serde(rename = "changes.undo")]
+    ChangesUndo {
+        /// Its number, or its link.
+        changes: Name,
+        /// Only these files, and what is in these directories. Default: all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
+        /// Leave what somebody has changed since, and take back the rest; otherwise nothing is done then (`conflict`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        partial: bool,
+    },
+    /// Makes again what was taken back of a set. Data: `ChangesDoneData`.
+    #[serde(rename = "changes.redo")]
+    ChangesRedo {
+        /// Its number, or its link.
+        changes: Name,
+    },
     /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`.
     #[serde(rename = "session.list")]
     SessionList,
@@ -357,6 +418,8 @@ pub enum ErrorCode {
     NoSpace,
     /// Another error of the system's.
     Io,
+    /// Somebody else has changed files meanwhile; nothing was done.
+    Conflict,
 }
 
 impl<D> RpcResponse<D> {

@@ -1,18 +1,57 @@
 //! Conversions from the session's types to the data of responses.
 
+use agent_bash::change_sets::{FileDiff, Listed, Preview, Text};
 use agent_bash::core::Ending;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
 use agent_bash::sink::{ArtifactInfo, Found, Next, Page};
 use agent_bash_protocol::data::{
-    ArtifactData, BashData, FoundData, FoundLineData, JobData, JobEndingData, JobOrigin,
-    JobOutputData, JobProgress, MessageData, OldBashData, PageData, ShellData,
+    ArtifactData, BashData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData,
+    FoundLineData, JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData,
+    OldBashData, PageData, ShellData,
 };
 
 /// A value of the session's as data of a response: both types are of other crates.
 pub(crate) trait IntoData<Data> {
     /// The data.
     fn into_data(self) -> Data;
+}
+
+impl IntoData<ChangesSetData> for Listed {
+    fn into_data(self) -> ChangesSetData {
+        ChangesSetData {
+            changes: self.changes,
+            started_at: self.begun,
+            undoes: self.undoes,
+            redoes: self.redoes,
+        }
+    }
+}
+
+impl IntoData<FileDiffData> for FileDiff {
+    fn into_data(self) -> FileDiffData {
+        let octal = |(before, after)| [format!("{before:o}"), format!("{after:o}")];
+        let binary = self.text == Text::Binary;
+        FileDiffData {
+            file: self.file,
+            binary,
+            diff: match self.text {
+                Text::Unified(text) => Some(text),
+                _ => None,
+            },
+            mode: self.mode.map(octal),
+        }
+    }
+}
+
+impl IntoData<ChangesPreviewData> for Preview {
+    fn into_data(self) -> ChangesPreviewData {
+        ChangesPreviewData {
+            counts: self.counts,
+            files: self.files,
+            conflicts: self.conflicts,
+        }
+    }
 }
 
 impl IntoData<BashData> for BangMessage {

@@ -5,6 +5,7 @@
 //! output. Alternatively, the tools of an adapter.
 
 mod adapter;
+mod changes;
 mod handler;
 mod instructions;
 mod jobs;

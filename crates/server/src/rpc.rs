@@ -3,6 +3,7 @@
 //! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a request does is up to
 //! the session and the tool; this module only tracks requests and their clients.
 
+mod changes;
 mod dispatch;
 mod files;
 mod in_flight;

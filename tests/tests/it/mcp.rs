@@ -3,6 +3,7 @@
 
 mod adapter;
 mod agents;
+mod changes;
 mod ends;
 mod messages;
 mod order;
@@ -87,7 +88,8 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
                 "bash_input",
                 "bash_kill",
                 "bash_jobs",
-                reader
+                reader,
+                "bash_changes"
             ]
         );
         assert!(

@@ -3,6 +3,7 @@
 //! The results of single calls are tested by the conformance cases, which also run through it.
 
 mod adapters;
+mod changes;
 mod kept;
 mod load;
 mod order;

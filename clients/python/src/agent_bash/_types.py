@@ -263,7 +263,62 @@ class Changes(_ChangesAlways, total=False):
 ChangesBy = Literal["overlay", "trace", "scan"]
 
 
+class ChangesDiffData(TypedDict):
+    """Data of `changes.diff`."""
+
+    # The files that were asked for, in the order of their paths.
+    files: List[FileDiffData]
+
+
+class ChangesDoneData(TypedDict):
+    """Data of `changes.commit`, `changes.discard`, `changes.undo` and `changes.redo`."""
+
+    # The set; of an undo or a redo the one that this is, which can be undone, too.
+    changes: Changes
+
+    # The same as a sentence.
+    text: str
+
+
 ChangesId = str
+
+
+class ChangesListData(TypedDict):
+    """Data of `changes.list`."""
+
+    # Oldest first.
+    sets: List[ChangesSetData]
+
+
+class ChangesPreviewData(TypedDict):
+    """Data of `changes.preview`."""
+
+    # What somebody has changed since; because of these nothing would be done, unless in part.
+    conflicts: List[FileName]
+
+    # How many files it would change.
+    counts: ChangeCounts
+
+    # All of them.
+    files: List[FileChange]
+
+
+class _ChangesSetDataAlways(TypedDict):
+    # What it did, or would do.
+    changes: Changes
+
+    # When its call was begun.
+    started_at: Timestamp
+
+
+class ChangesSetData(_ChangesSetDataAlways, total=False):
+    """A set of changes in a list."""
+
+    # The set that it did again.
+    redoes: Optional[ChangesId]
+
+    # The set that it took back.
+    undoes: Optional[ChangesId]
 
 
 # What has become of a set.
@@ -304,6 +359,14 @@ _DataByCommandWords = TypedDict(
         "artifact.grep": "FoundData",
         "artifact.list": "ArtifactsData",
         "artifact.show": "PageData",
+        "changes.commit": "ChangesDoneData",
+        "changes.diff": "ChangesDiffData",
+        "changes.discard": "ChangesDoneData",
+        "changes.list": "ChangesListData",
+        "changes.preview": "ChangesPreviewData",
+        "changes.redo": "ChangesDoneData",
+        "changes.show": "Changes",
+        "changes.undo": "ChangesDoneData",
         "file.read": "FilePieceData",
         "file.write": "FileWrittenData",
         "jobs.input": "JobData",
@@ -362,7 +425,7 @@ Enforced = Literal["full", "partial", "nothing"]
 
 
 # Kinds of errors that a program tells apart.
-ErrorCode = Literal["protocol", "token", "not_judged", "not_found", "permission_denied", "not_a_file", "no_space", "io"]
+ErrorCode = Literal["protocol", "token", "not_judged", "not_found", "permission_denied", "not_a_file", "no_space", "io", "conflict"]
 
 
 class _FileChangeAlways(TypedDict):
@@ -395,6 +458,22 @@ class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
 
     # All its bytes in base64, if they are not UTF-8.
     path_base64: Optional[str]
+
+
+class FileDiffData(TypedDict):
+    """What changed in a file."""
+
+    # Whether there is none because it is not text.
+    binary: bool
+
+    # A unified diff, with the file's own characters; `null` if there is none.
+    diff: Optional[str]
+
+    # What was done to it.
+    file: FileChange
+
+    # Type and permissions before and after, in octal, where they differ; otherwise `null`.
+    mode: Optional[Tuple[str, str]]
 
 
 class _FileNameAlways(TypedDict):
@@ -1245,7 +1324,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestFileRead", "RpcRequestFileWrite"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -1374,6 +1453,130 @@ class _RpcRequestCancelAlways(TypedDict):
 
 class RpcRequestCancel(_RpcRequestCancelAlways, total=False):
     """Cancels a request that has not been answered yet. Data: `CancelData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesCommitAlways(TypedDict):
+    # Its number, or its link.
+    changes: Name
+
+    type: Literal["changes.commit"]
+
+
+class RpcRequestChangesCommit(_RpcRequestChangesCommitAlways, total=False):
+    """Makes what a trial held back: all of it, or, if somebody else has changed one of the files, nothing (`conflict`). Data: `ChangesDoneData`."""
+
+    # It is the model that asks, not the user: the setting `changes.commit` applies.
+    for_model: bool
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesDiffAlways(TypedDict):
+    # Its number, or its link.
+    changes: Name
+
+    type: Literal["changes.diff"]
+
+
+class RpcRequestChangesDiff(_RpcRequestChangesDiffAlways, total=False):
+    """Returns what a set changed in files, or would. Data: `ChangesDiffData`."""
+
+    # Only these files, and what is in these directories. Default: all.
+    paths: List[str]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesDiscardAlways(TypedDict):
+    # Its number, or its link.
+    changes: Name
+
+    type: Literal["changes.discard"]
+
+
+class RpcRequestChangesDiscard(_RpcRequestChangesDiscardAlways, total=False):
+    """Removes what a trial held back. Data: `ChangesDoneData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesListAlways(TypedDict):
+    type: Literal["changes.list"]
+
+
+class RpcRequestChangesList(_RpcRequestChangesListAlways, total=False):
+    """Lists the sets of changes of the session: what calls did to files, or would do. Data: `ChangesListData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesPreviewAlways(TypedDict):
+    # Its number, or its link.
+    changes: Name
+
+    type: Literal["changes.preview"]
+
+
+class RpcRequestChangesPreview(_RpcRequestChangesPreviewAlways, total=False):
+    """Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`."""
+
+    # Of a redo instead of an undo.
+    redo: bool
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesRedoAlways(TypedDict):
+    # Its number, or its link.
+    changes: Name
+
+    type: Literal["changes.redo"]
+
+
+class RpcRequestChangesRedo(_RpcRequestChangesRedoAlways, total=False):
+    """Makes again what was taken back of a set. Data: `ChangesDoneData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesShowAlways(TypedDict):
+    # Its number, or its link (`changes://7`).
+    changes: Name
+
+    type: Literal["changes.show"]
+
+
+class RpcRequestChangesShow(_RpcRequestChangesShowAlways, total=False):
+    """Returns a set with all its files. Data: `Changes`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesUndoAlways(TypedDict):
+    # Its number, or its link.
+    changes: Name
+
+    type: Literal["changes.undo"]
+
+
+class RpcRequestChangesUndo(_RpcRequestChangesUndoAlways, total=False):
+    """Takes back what a set did. Data: `ChangesDoneData`."""
+
+    # Leave what somebody has changed since, and take back the rest; otherwise nothing is done then (`conflict`).
+    partial: bool
+
+    # Only these files, and what is in these directories. Default: all.
+    paths: List[str]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]

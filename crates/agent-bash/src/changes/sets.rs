@@ -1,10 +1,13 @@
 //! The sets of a session, for every surface: listed, shown, committed, discarded, taken back; and what is said of that.
 
-use super::{ChangesSettings, OwnChanges};
+use super::{ChangesSettings, CommitBy, OwnChanges};
+use crate::apart::apart;
+use crate::approval::{Approval, Approver};
 use agent_bash_changes::{ChangesError, FileDiff, Listed, Preview, Store};
+use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
-    Changes, ChangesId, ChangesLevel, FileChange, FileName, applied_text, conflict_text,
-    discarded_text, not_redone_text, not_undone_text, redone_text, undone_text,
+    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
+    conflict_text, discarded_text, not_redone_text, not_undone_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
 use std::fmt;
@@ -129,12 +132,23 @@ impl ChangeSets {
         self.own.level()
     }
 
-    /// All sets, oldest first.
+    /// Whether calls are recorded, so that a model may be told that it can look and take back.
+    pub fn is_on(&self) -> bool {
+        self.level() != ChangesLevel::Off && self.own.is_kept()
+    }
+
+    /// All sets, oldest first, but for those of ordinary calls that changed nothing.
     ///
     /// # Errors
     /// [`ChangesRefused`], as for all below.
     pub fn list(&self) -> Result<Vec<Listed>, ChangesRefused> {
-        self.with(None, Store::list)
+        let mut sets = self.with(None, Store::list)?;
+        sets.retain(|set| {
+            let changes = &set.changes;
+            let is_empty = changes.counts.total() == 0 && changes.outside.is_empty();
+            !(is_empty && changes.by == ChangesBy::Trace && changes.exact)
+        });
+        Ok(sets)
     }
 
     /// What a set did, or would do, with the first of its files.
@@ -151,6 +165,17 @@ impl ChangeSets {
     /// As [`Self::show`].
     pub fn files(&self, id: ChangesId) -> Result<Vec<FileChange>, ChangesRefused> {
         self.with(None, |store, session| store.files(session, id))
+    }
+
+    /// A set with all its files, however many.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn whole(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
+        let mut changes = self.show(id)?;
+        changes.files = self.files(id)?;
+        changes.more = 0;
+        Ok(changes)
     }
 
     /// What a set changed in files, or would: in those at `paths` and below them, or in all. Relative paths are from the
@@ -181,6 +206,63 @@ impl ChangeSets {
         let changes = self.with(act, |store, session| store.commit(session, id))?;
         let text = applied_text(id, &changes.counts);
         Ok(ChangesDone { changes, text })
+    }
+
+    /// The same for a model, as far as the setting `changes.commit` allows it.
+    ///
+    /// # Errors
+    /// As [`Self::commit`]; [`ChangesRefused::NotAllowed`].
+    pub async fn commit_for_model(
+        &self,
+        id: ChangesId,
+        approver: &dyn Approver,
+        cancel: &Cancel,
+    ) -> Result<ChangesDone, ChangesRefused> {
+        let by = self.own.settings.commit;
+        if by == CommitBy::User {
+            let why = format!("trial {id} is committed by a person, if at all");
+            return Err(self.not_allowed(id, &why));
+        }
+        if by == CommitBy::Ask {
+            let trial = self.apart(move |sets| sets.show(id)).await?;
+            if trial.state != ChangesState::Held {
+                // Nothing is to be asked about: it says what it is.
+                return self.apart(move |sets| sets.commit(id)).await;
+            }
+            let answer = tokio::select! {
+                biased;
+                () = cancel.cancelled() => {
+                    return Err(ChangesRefused::NotAllowed("cancelled before it was committed".to_owned()));
+                }
+                answer = approver.commit(&trial) => answer,
+            };
+            if let Approval::Deny { reason } = answer {
+                return Err(self.not_allowed(id, &reason));
+            }
+        }
+        self.apart(move |sets| sets.commit(id)).await
+    }
+
+    /// The refusal, and how a person decides.
+    fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
+        let session = self.own.session();
+        ChangesRefused::NotAllowed(format!(
+            "Not committed: {why}. The user can: `agent-bash changes commit {id} --state {session}`"
+        ))
+    }
+
+    /// Does that away from the runtime.
+    ///
+    /// # Errors
+    /// As what is done.
+    pub async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, ChangesRefused> + Send + 'static,
+    ) -> Result<T, ChangesRefused> {
+        let sets = self.clone();
+        apart(move || work(&sets))
+            .await
+            .unwrap_or_else(|error| Err(ChangesRefused::Nowhere(error.to_string())))
     }
 
     /// Removes what a trial held back.

@@ -54,7 +54,12 @@ impl SessionOptions {
         Self {
             lifetime: Lifetime::Session,
             many_calls: true,
-            changes: ChangesLevel::Undo,
+            // Elsewhere nothing watches.
+            changes: if cfg!(target_os = "linux") {
+                ChangesLevel::Undo
+            } else {
+                ChangesLevel::Off
+            },
             ..Self::one_call(name, supervisor)
         }
     }

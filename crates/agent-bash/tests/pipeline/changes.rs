@@ -2,16 +2,23 @@
 //! of it. That it is held back is tested with the kernel, in `agent-bash-exec`.
 
 use crate::scripted::{Scripted, builder_with, outcome};
-use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, Traced};
+use agent_bash::core::changes::{
+    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, Traced,
+};
 use agent_bash::core::{
     Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, Survivor,
     ToolResult,
 };
-use agent_bash::{BashToolBuilder, ChangesSettings, profiles};
+use agent_bash::session::{Session, SessionParts};
+use agent_bash::{
+    Approval, Approver, BashToolBuilder, ChangesRefused, ChangesSettings, CommitBy, Proposal,
+    profiles,
+};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Writes a file as a command would: into the workspace, or where that is held back.
@@ -326,4 +333,71 @@ async fn what_is_kept_unasked_is_kept_without_a_word() {
         })
         .await;
     assert_eq!(result.changes, None);
+}
+
+/// Allows what it is told to, and counts how often it is asked to commit.
+struct Asked {
+    allows: bool,
+    times: AtomicUsize,
+}
+
+#[async_trait]
+impl Approver for Asked {
+    async fn approve(&self, _: &Proposal<'_>) -> Approval {
+        Approval::Allow
+    }
+
+    async fn commit(&self, trial: &Changes) -> Approval {
+        assert_eq!((trial.id, trial.counts.created), (ChangesId(1), 1));
+        self.times.fetch_add(1, Ordering::Relaxed);
+        if self.allows {
+            Approval::Allow
+        } else {
+            let reason = "not this one".to_owned();
+            Approval::Deny { reason }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_commits_as_the_setting_and_the_host_allow() {
+    for (by, allows, asked, is_done) in [
+        (CommitBy::Model, false, 0, true),
+        (CommitBy::Ask, true, 1, true),
+        (CommitBy::Ask, false, 1, false),
+        (CommitBy::User, true, 0, false),
+    ] {
+        let case = Case::new();
+        let approver = Arc::new(Asked {
+            allows,
+            times: AtomicUsize::new(0),
+        });
+        let executor = Arc::new(Writing {
+            script: Scripted::exits(0, b""),
+            holds: Ok(()),
+            says_held: true,
+            meanwhile: None,
+        });
+        let settings = ChangesSettings {
+            commit: by,
+            ..ChangesSettings::default()
+        };
+        let tool = builder_with(&profiles::STANDARD, executor, &case.repo())
+            .changes(settings)
+            .changes_in(case.root.path().join("state"), "s")
+            .approver(Arc::clone(&approver) as Arc<dyn Approver>)
+            .build();
+        let session = Session::new(tool, SessionParts::default());
+        let trial = tried(&json!(true));
+        session.tool().execute(trial, &Cancel::new()).await;
+        let committed = session.commit_for_model(ChangesId(1), &Cancel::new()).await;
+        assert_eq!(case.is_written(), is_done, "{by:?}: {committed:?}");
+        assert_eq!(approver.times.load(Ordering::Relaxed), asked, "{by:?}");
+        let refused = matches!(committed, Err(ChangesRefused::NotAllowed(_)));
+        assert_eq!(refused, !is_done, "{committed:?}");
+        // A person always may.
+        let by_hand = session.changes().commit(ChangesId(1));
+        assert_eq!(by_hand.is_ok(), !is_done, "{by_hand:?}");
+        assert!(case.is_written());
+    }
 }

@@ -5,16 +5,14 @@ use crate::output;
 use crate::start::Start;
 use crate::table::{ago, table};
 use agent_bash::change_sets::{FileDiff, Listed, Text};
-use agent_bash::core::changes::{
-    Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange,
-};
+use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
+use agent_bash::layout::changes as layout;
 use agent_bash::process::SystemClock;
 use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
 use anyhow::Context;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Exit code where nothing was done.
@@ -131,30 +129,7 @@ impl Kept {
             changes.more = 0;
             return print_json(&json!(changes));
         }
-        let mut text = format!(
-            "{} {id}, {}: {} in {}\n",
-            what(&changes),
-            state(changes.state),
-            counts(&changes.counts),
-            one_line(&changes.root)
-        );
-        for file in &files {
-            let _ = writeln!(text, "  {}", line(file));
-        }
-        for left in &changes.not_kept {
-            let _ = writeln!(text, "  cannot be taken back: {}", one_line(&left.path));
-        }
-        for (directory, writes) in &changes.outside {
-            let _ = writeln!(text, "  beyond it: {writes} in {}", one_line(directory));
-        }
-        for conflict in &changes.conflicts {
-            let _ = writeln!(
-                text,
-                "  changed by somebody else: {}",
-                one_line(&conflict.path)
-            );
-        }
-        Ok(output::print(&text)?)
+        Ok(output::print(&layout::set(&changes, &files))?)
     }
 
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), Refused> {
@@ -163,7 +138,7 @@ impl Kept {
             let all = diffs.iter().map(diff_as_json);
             return print_json(&all.collect());
         }
-        let text: String = diffs.iter().map(diff_text).collect();
+        let text: String = diffs.iter().map(layout::diff).collect();
         Ok(output::print(&text)?)
     }
 }
@@ -183,81 +158,13 @@ fn as_json(listed: &Listed) -> Value {
 
 fn row(listed: &Listed, now: Timestamp) -> [String; 5] {
     let changes = &listed.changes;
-    let state = match (listed.undoes, listed.redoes) {
-        (Some(of), _) => format!("undid {of}"),
-        (_, Some(of)) => format!("redid {of}"),
-        _ => state(changes.state).to_owned(),
-    };
     [
         changes.id.to_string(),
         ago(listed.begun, now),
-        state,
-        counts(&changes.counts),
+        layout::kind(listed),
+        layout::counts(&changes.counts),
         one_line(&changes.root).into_owned(),
     ]
-}
-
-fn what(changes: &Changes) -> &'static str {
-    match (changes.by, changes.state) {
-        (ChangesBy::Overlay, ChangesState::Held | ChangesState::Discarded) => "Trial",
-        _ => "Changes",
-    }
-}
-
-fn state(state: ChangesState) -> &'static str {
-    match state {
-        ChangesState::Listed => "listed",
-        ChangesState::Done => "done",
-        ChangesState::Held => "held",
-        ChangesState::Discarded => "discarded",
-        ChangesState::Undone => "undone",
-        ChangesState::Interrupted => "interrupted",
-        _ => "",
-    }
-}
-
-fn counts(counts: &ChangeCounts) -> String {
-    match counts.in_words() {
-        none if none.is_empty() => "no files".to_owned(),
-        words => words,
-    }
-}
-
-/// `changed   src/a.rs  (120 → 131 bytes)`.
-fn line(file: &FileChange) -> String {
-    let mut text = format!("{:<8}  {}", file.change.word(), one_line(&file.name.path));
-    match (&file.from, file.bytes) {
-        (Some(from), _) => {
-            let seems = if file.inferred { "it seems, " } else { "" };
-            let _ = write!(text, "  ({seems}from {})", one_line(from));
-        }
-        (None, Some([before, after])) if file.change == Change::Changed => {
-            let _ = write!(text, "  ({before} → {after} bytes)");
-        }
-        _ => {}
-    }
-    text
-}
-
-fn diff_text(diff: &FileDiff) -> String {
-    let name = one_line(&diff.file.name.path);
-    let mut text = String::new();
-    if let Some(from) = &diff.file.from {
-        let _ = writeln!(text, "renamed {} to {name}", one_line(from));
-    }
-    if let Some((before, after)) = diff.mode {
-        let _ = writeln!(text, "mode of {name}: {before:o} before, {after:o} after");
-    }
-    let word = diff.file.change.word();
-    match &diff.text {
-        Text::Unified(unified) => text.push_str(unified),
-        Text::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
-        Text::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
-        Text::Unknown => _ = writeln!(text, "{word}: {name} (its content is not kept)"),
-        _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}"),
-        _ => {}
-    }
-    text
 }
 
 fn diff_as_json(diff: &FileDiff) -> Value {

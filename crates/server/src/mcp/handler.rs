@@ -1,6 +1,7 @@
 //! The handler that `rmcp` calls: dispatches each request.
 
 use super::adapter::AdapterTools;
+use super::changes;
 use super::jobs::{Answer, JobTools, call_name, with_line};
 use super::log::Log;
 use super::so_far::SoFar;
@@ -206,6 +207,11 @@ impl Server {
             Which::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
             Which::Kill => self.jobs.kill(&arguments_of(arguments)?).await,
             Which::Jobs => self.jobs.list(),
+            Which::Changes => {
+                let window = window(context).map(beside);
+                let args = arguments_of(arguments)?;
+                changes::answer(&self.session, args, window, cancel).await
+            }
             Which::Read => {
                 let session = Arc::clone(&self.session);
                 let args = arguments_of(arguments)?;
@@ -229,8 +235,9 @@ impl Server {
             let called = adapter.call(&request.name, &input, window, cancel);
             return Ok(Box::pin(called).await?.into());
         }
-        let Some(which) = Which::named(&request.name) else {
-            let offered = tools::names(self.session.tool().profile().layout).join(", ");
+        let which = Which::named(&request.name);
+        let Some(which) = which.filter(|which| which.is_offered(&self.session)) else {
+            let offered = tools::names(&self.session).join(", ");
             let error = format!("there is no tool `{}`; offered are {offered}", request.name);
             return Err(ErrorData::invalid_params(error, None));
         };
@@ -305,7 +312,12 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let session = Arc::clone(&self.session);
-        let resources = agent_bash::apart(move || reading::resources(&session)).await;
+        let resources = agent_bash::apart(move || {
+            let mut resources = reading::resources(&session);
+            resources.extend(changes::resources(&session));
+            resources
+        })
+        .await;
         let resources = resources.map_err(|error| internal(&error))?;
         Ok(ListResourcesResult::with_all_items(resources))
     }
@@ -315,7 +327,10 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = vec![reading::template()];
+        let mut templates = vec![reading::template()];
+        if self.session.changes().is_on() {
+            templates.push(changes::template());
+        }
         Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 
@@ -325,7 +340,14 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
-        let text = agent_bash::apart(move || reading::resource(&session, &uri)).await;
+        let text = agent_bash::apart(move || {
+            if uri.starts_with(changes::SCHEME) {
+                changes::resource(&session, &uri)
+            } else {
+                reading::resource(&session, &uri)
+            }
+        })
+        .await;
         match text.map_err(|error| internal(&error))? {
             Ok(text) => {
                 let contents = vec![ResourceContents::text(text, request.uri)];

@@ -7,6 +7,7 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Most output in one answer.
@@ -33,18 +34,26 @@ pub(super) enum Which {
     Jobs,
     /// Reads a full output.
     Read,
+    /// Shows what commands did to files, and takes it back.
+    Changes,
 }
 
 impl Which {
     /// In listing order.
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Bash,
         Self::Output,
         Self::Input,
         Self::Kill,
         Self::Jobs,
         Self::Read,
+        Self::Changes,
     ];
+
+    /// Whether a session offers it.
+    pub(super) fn is_offered(self, session: &Session) -> bool {
+        self != Self::Changes || session.changes().is_on()
+    }
 
     /// Finds a tool by name. The reader has two names.
     pub(super) fn named(name: &str) -> Option<Self> {
@@ -66,6 +75,7 @@ impl Which {
             Self::Jobs => "bash_jobs",
             Self::Read if layout == TextLayout::Paged => "view",
             Self::Read => "read_artifact",
+            Self::Changes => "bash_changes",
         }
     }
 }
@@ -132,9 +142,45 @@ pub(super) struct ReadArgs {
     pub(super) context: usize,
 }
 
-/// The tool names under a layout.
-pub(super) fn names(layout: TextLayout) -> [&'static str; 6] {
-    Which::ALL.map(|which| which.name(layout))
+/// Arguments of `bash_changes`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangesArgs {
+    pub(super) action: ChangesAction,
+    #[serde(default, alias = "uri")]
+    pub(super) id: Option<JobName>,
+    #[serde(default)]
+    pub(super) paths: Vec<PathBuf>,
+    #[serde(default)]
+    pub(super) partial: bool,
+}
+
+/// What `bash_changes` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ChangesAction {
+    /// All sets.
+    List,
+    /// Which files.
+    Show,
+    /// What changed in them.
+    Diff,
+    /// Makes what a trial held back.
+    Commit,
+    /// Or not.
+    Discard,
+    /// Takes back what was made.
+    Undo,
+    /// Makes it again.
+    Redo,
+}
+
+/// The names of the tools that a session offers.
+pub(super) fn names(session: &Session) -> Vec<&'static str> {
+    let layout = session.tool().profile().layout;
+    let all = Which::ALL.into_iter();
+    let offered = all.filter(|which| which.is_offered(session));
+    offered.map(|which| which.name(layout)).collect()
 }
 
 /// All tools of a session. `structured`: with a schema for the result's data.
@@ -142,6 +188,7 @@ pub(super) fn all(session: &Session, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = Which::ALL
         .into_iter()
+        .filter(|which| which.is_offered(session))
         .map(|which| definition(which, layout, session).with_meta(meta(which, session)))
         .collect();
     if structured && let Some(bash) = tools.first_mut() {
@@ -215,8 +262,38 @@ fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
             reader_schema(layout),
             hints.read_only(true).open_world(false),
         ),
+        Which::Changes => (
+            "Shows what a command did to files, and takes it back: `undo` restores them as they were before that call, unless somebody has changed them since. What a trial holds back is made by `commit` or dropped by `discard`.",
+            changes_schema(),
+            hints.read_only(false).destructive(true).open_world(false),
+        ),
     };
     Tool::new(name, description, object(schema)).with_annotations(hints)
+}
+
+fn changes_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["action"],
+        "properties": {
+            "action": {
+                "type": "string",
+                "enum": ["list", "show", "diff", "commit", "discard", "undo", "redo"]
+            },
+            "id": {
+                "type": "string",
+                "description": "The number of the call's changes (changes://7), for all but `list`"
+            },
+            "paths": {
+                "type": "array", "items": { "type": "string" },
+                "description": "For `diff` and `undo`: only these files and directories"
+            },
+            "partial": {
+                "type": "boolean",
+                "description": "For `undo`: leave files that were changed since, and restore the others"
+            }
+        }
+    })
 }
 
 fn reader_schema(layout: TextLayout) -> Value {
@@ -273,6 +350,7 @@ fn longest(which: Which, session: &Session) -> usize {
         // They may also carry what the call itself would have answered.
         Which::Output | Which::Kill => output.max(PART.bytes),
         Which::Read => MAX_PAGE,
+        Which::Changes => PART.bytes,
         Which::Input | Which::Jobs => 0,
     };
     shown + BESIDE

@@ -1,5 +1,6 @@
 //! Serves a request and produces the data of its response.
 
+use super::changes;
 use super::files::{self, Uploads, Written};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
@@ -152,6 +153,14 @@ impl Asking {
             RpcCall::ArtifactList | RpcCall::ArtifactShow { .. } | RpcCall::ArtifactGrep { .. } => {
                 self.artifacts(call).await
             }
+            RpcCall::ChangesList
+            | RpcCall::ChangesShow { .. }
+            | RpcCall::ChangesDiff { .. }
+            | RpcCall::ChangesPreview { .. }
+            | RpcCall::ChangesCommit { .. }
+            | RpcCall::ChangesDiscard { .. }
+            | RpcCall::ChangesUndo { .. }
+            | RpcCall::ChangesRedo { .. } => changes::answer(self, call).await,
             RpcCall::SessionList => data(ShellsData {
                 sessions: session
                     .shells()
@@ -477,7 +486,7 @@ impl Watcher for ToClient<'_> {
     }
 }
 
-fn data<D: Serialize>(data: D) -> Answer {
+pub(super) fn data<D: Serialize>(data: D) -> Answer {
     to_raw_value(&data).map(Some).map_err(text)
 }
 

@@ -1,0 +1,109 @@
+//! Sets of changes as text: which files, and what changed in them.
+
+use agent_bash_changes::{FileDiff, Listed, Text};
+use agent_bash_core::changes::{
+    Change, ChangeCounts, Changes, ChangesBy, ChangesState, FileChange,
+};
+use agent_bash_core::visible::{one_line, shown};
+use std::fmt::Write as _;
+
+/// The word for what has become of a set.
+pub fn state(state: ChangesState) -> &'static str {
+    match state {
+        ChangesState::Listed => "listed",
+        ChangesState::Done => "done",
+        ChangesState::Held => "held",
+        ChangesState::Discarded => "discarded",
+        ChangesState::Undone => "undone",
+        ChangesState::Interrupted => "interrupted",
+        _ => "",
+    }
+}
+
+/// `2 created, 1 deleted`, or `no files`.
+pub fn counts(counts: &ChangeCounts) -> String {
+    match counts.in_words() {
+        none if none.is_empty() => "no files".to_owned(),
+        words => words,
+    }
+}
+
+/// The word for a set in a list: what has become of it, or which one it took back.
+pub fn kind(listed: &Listed) -> String {
+    match (listed.undoes, listed.redoes) {
+        (Some(of), _) => format!("undid {of}"),
+        (_, Some(of)) => format!("redid {of}"),
+        _ => state(listed.changes.state).to_owned(),
+    }
+}
+
+/// What a set did, or would do, with these of its files: a line for it, and one for each file.
+pub fn set(changes: &Changes, files: &[FileChange]) -> String {
+    let what = match (changes.by, changes.state) {
+        (ChangesBy::Overlay, ChangesState::Held | ChangesState::Discarded) => "Trial",
+        _ => "Changes",
+    };
+    let mut text = format!(
+        "{what} {}, {}: {} in {}\n",
+        changes.id,
+        state(changes.state),
+        counts(&changes.counts),
+        one_line(&changes.root)
+    );
+    if !changes.exact {
+        text.push_str("  there may be others\n");
+    }
+    // Writing to a String cannot fail.
+    for file in files {
+        let _ = writeln!(text, "  {}", line(file));
+    }
+    for left in &changes.not_kept {
+        let _ = writeln!(text, "  cannot be taken back: {}", one_line(&left.path));
+    }
+    for (directory, writes) in &changes.outside {
+        let _ = writeln!(text, "  beyond it: {writes} in {}", one_line(directory));
+    }
+    for conflict in &changes.conflicts {
+        let name = one_line(&conflict.path);
+        let _ = writeln!(text, "  changed by somebody else: {name}");
+    }
+    text
+}
+
+/// `changed   src/a.rs  (120 → 131 bytes)`.
+fn line(file: &FileChange) -> String {
+    let mut text = format!("{:<8}  {}", file.change.word(), one_line(&file.name.path));
+    match (&file.from, file.bytes) {
+        (Some(from), _) => {
+            let seems = if file.inferred { "it seems, " } else { "" };
+            let _ = write!(text, "  ({seems}from {})", one_line(from));
+        }
+        (None, Some([before, after])) if file.change == Change::Changed => {
+            let _ = write!(text, "  ({before} → {after} bytes)");
+        }
+        _ => {}
+    }
+    text
+}
+
+/// What changed in a file, as a unified diff. Characters that act on a terminal are marked.
+pub fn diff(diff: &FileDiff) -> String {
+    let name = one_line(&diff.file.name.path);
+    let mut text = String::new();
+    if let Some(from) = &diff.file.from {
+        let _ = writeln!(text, "renamed {} to {name}", one_line(from));
+    }
+    if let Some((before, after)) = diff.mode {
+        let _ = writeln!(text, "mode of {name}: {before:o} before, {after:o} after");
+    }
+    let word = diff.file.change.word();
+    match &diff.text {
+        Text::Unified(unified) => text.push_str(&shown(unified)),
+        Text::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
+        Text::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
+        Text::Unknown => _ = writeln!(text, "{word}: {name} (its content is not kept)"),
+        _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}"),
+        _ => {}
+    }
+    text
+}

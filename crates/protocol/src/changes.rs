@@ -1,0 +1,68 @@
+//! The data of the requests about what calls do to files.
+
+use agent_bash_core::Timestamp;
+use agent_bash_core::changes::{ChangeCounts, Changes, ChangesId, FileChange, FileName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Data of `changes.list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesListData {
+    /// Oldest first.
+    pub sets: Vec<ChangesSetData>,
+}
+
+/// A set of changes in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesSetData {
+    /// What it did, or would do.
+    pub changes: Changes,
+    /// When its call was begun.
+    pub started_at: Timestamp,
+    /// The set that it took back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<ChangesId>,
+    /// The set that it did again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redoes: Option<ChangesId>,
+}
+
+/// Data of `changes.diff`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesDiffData {
+    /// The files that were asked for, in the order of their paths.
+    pub files: Vec<FileDiffData>,
+}
+
+/// What changed in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileDiffData {
+    /// What was done to it.
+    pub file: FileChange,
+    /// A unified diff, with the file's own characters; `null` if there is none.
+    pub diff: Option<String>,
+    /// Whether there is none because it is not text.
+    pub binary: bool,
+    /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
+    pub mode: Option<[String; 2]>,
+}
+
+/// Data of `changes.commit`, `changes.discard`, `changes.undo` and `changes.redo`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesDoneData {
+    /// The set; of an undo or a redo the one that this is, which can be undone, too.
+    pub changes: Changes,
+    /// The same as a sentence.
+    pub text: String,
+}
+
+/// Data of `changes.preview`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesPreviewData {
+    /// How many files it would change.
+    pub counts: ChangeCounts,
+    /// All of them.
+    pub files: Vec<FileChange>,
+    /// What somebody has changed since; because of these nothing would be done, unless in part.
+    pub conflicts: Vec<FileName>,
+}

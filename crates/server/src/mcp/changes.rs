@@ -1,0 +1,210 @@
+//! `bash_changes`: what commands did to files, and sets of changes as resources.
+
+use super::jobs::Answer;
+use super::tools::{ChangesAction, ChangesArgs, PART};
+use agent_bash::core::changes::{Changes, ChangesId, FileChange};
+use agent_bash::core::{Cancel, Window};
+use agent_bash::layout::changes as layout;
+use agent_bash::{ChangeSets, ChangesRefused, Session};
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The scheme of links to sets.
+pub(super) const SCHEME: &str = "changes://";
+
+/// Files in an answer at most; others are counted.
+const FILES: usize = 500;
+
+/// Answers a call.
+pub(super) async fn answer(
+    session: &Session,
+    args: ChangesArgs,
+    window: Option<Window>,
+    cancel: &Cancel,
+) -> Result<Answer, String> {
+    let window = window.map_or(PART, |window| PART.and(window));
+    let sets = session.changes();
+    let answered = acted(session, &sets, args, window, cancel).await;
+    match answered {
+        Ok(answer) => Ok(answer),
+        Err(Failed::Refused(refused)) => Ok(Answer {
+            data: match &refused {
+                ChangesRefused::Conflict(conflict) => {
+                    json!({ "conflicts": conflict.conflicts, "free": conflict.free })
+                }
+                _ => Value::Null,
+            },
+            text: refused.to_string(),
+            is_error: true,
+        }),
+        Err(Failed::Usage(usage)) => Err(usage),
+    }
+}
+
+/// Why a call is not answered with what it asked for.
+enum Failed {
+    Refused(ChangesRefused),
+    Usage(String),
+}
+
+impl From<ChangesRefused> for Failed {
+    fn from(refused: ChangesRefused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+async fn acted(
+    session: &Session,
+    sets: &ChangeSets,
+    args: ChangesArgs,
+    window: Window,
+    cancel: &Cancel,
+) -> Result<Answer, Failed> {
+    let ChangesArgs {
+        action,
+        id,
+        paths,
+        partial,
+    } = args;
+    if action == ChangesAction::List {
+        return Ok(sets.apart(move |sets| list(sets, window)).await?);
+    }
+    let missing = || Failed::Usage("`id` is missing: the number of the changes".to_owned());
+    let id: ChangesId = id
+        .ok_or_else(missing)?
+        .text()
+        .parse()
+        .map_err(|error| Failed::Usage(format!("`id`: {error}")))?;
+    let takes_paths = matches!(action, ChangesAction::Diff | ChangesAction::Undo);
+    if !takes_paths && !paths.is_empty() {
+        let usage = "`paths` are for `diff` and `undo`; leave them out".to_owned();
+        return Err(Failed::Usage(usage));
+    }
+    let done = match action {
+        ChangesAction::Show | ChangesAction::List => {
+            return Ok(sets.apart(move |sets| show(sets, id, window)).await?);
+        }
+        ChangesAction::Diff => {
+            let diff = move |sets: &ChangeSets| {
+                let diffs = sets.diff(id, &paths)?;
+                let text: String = diffs.iter().map(layout::diff).collect();
+                Ok(said(cut(&text, window, "name `paths` to see others")))
+            };
+            return Ok(sets.apart(diff).await?);
+        }
+        ChangesAction::Commit => session.commit_for_model(id, cancel).await?,
+        ChangesAction::Discard => sets.apart(move |sets| sets.discard(id)).await?,
+        ChangesAction::Undo => {
+            sets.apart(move |sets| sets.undo(id, &paths, partial))
+                .await?
+        }
+        ChangesAction::Redo => sets.apart(move |sets| sets.redo(id)).await?,
+    };
+    Ok(Answer {
+        data: json!({ "changes": done.changes }),
+        text: done.text,
+        is_error: false,
+    })
+}
+
+fn list(sets: &ChangeSets, window: Window) -> Result<Answer, ChangesRefused> {
+    let listed = sets.list()?;
+    // The latest are the likeliest to be looked for.
+    let lines = listed.iter().rev().map(|one| {
+        let (kind, counts) = (layout::kind(one), layout::counts(&one.changes.counts));
+        format!("{}  {kind}  {counts}\n", one.changes.id)
+    });
+    let text: String = lines.collect();
+    Ok(if text.is_empty() {
+        said("Nothing is kept.".to_owned())
+    } else {
+        said(cut(&text, window, "these are older"))
+    })
+}
+
+fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<Answer, ChangesRefused> {
+    let (text, changes) = shown(sets, id)?;
+    let text = cut(
+        &text,
+        window,
+        "`diff` with `paths` shows those in a directory",
+    );
+    Ok(Answer {
+        text,
+        data: json!({ "changes": changes }),
+        is_error: false,
+    })
+}
+
+/// A set, its first files, and how many others there are.
+fn shown(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
+    let changes = sets.show(id)?;
+    let files: Vec<FileChange> = sets.files(id)?;
+    let mut text = layout::set(&changes, &files[..files.len().min(FILES)]);
+    if let more @ 1.. = files.len().saturating_sub(FILES) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  and {more} others");
+    }
+    Ok((text, changes))
+}
+
+fn said(text: String) -> Answer {
+    Answer {
+        text,
+        data: Value::Null,
+        is_error: false,
+    }
+}
+
+/// As many lines as a window has, and how much was left out.
+fn cut(text: &str, window: Window, hint: &str) -> String {
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take(window.lines) {
+        if end + line.len() > window.bytes {
+            break;
+        }
+        end += line.len();
+    }
+    match text.len() - end {
+        0 => text.to_owned(),
+        left => format!("{}[{left} bytes are left out; {hint}.]", &text[..end]),
+    }
+}
+
+/// The text of the resource: a set with its files.
+pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
+    let id = uri
+        .parse()
+        .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string())?;
+    let (text, _) = shown(&session.changes(), id).map_err(|refused| refused.to_string())?;
+    Ok(text)
+}
+
+/// All sets of a session, oldest first.
+pub(super) fn resources(session: &Session) -> Vec<Resource> {
+    let sets = session.changes();
+    let listed = if sets.is_on() {
+        sets.list().unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    listed
+        .into_iter()
+        .map(|one| {
+            let changes = &one.changes;
+            let (kind, counts) = (layout::kind(&one), layout::counts(&changes.counts));
+            Resource::new(changes.all.clone(), format!("changes {}", changes.id))
+                .with_title(format!("{kind}: {counts}"))
+                .with_description(format!("started {} in {}", one.begun, changes.root))
+                .with_mime_type("text/plain")
+        })
+        .collect()
+}
+
+/// The URI template of these resources.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new("changes://{id}", "changes")
+        .with_description("Which files a command changed, or would change")
+        .with_mime_type("text/plain")
+}

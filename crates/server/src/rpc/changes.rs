@@ -1,0 +1,96 @@
+//! The requests about what calls do to files.
+
+use super::dispatch::{Answer, Asking, data};
+use super::refused::Refused;
+use crate::into_data::IntoData;
+use agent_bash::ChangesRefused;
+use agent_bash::core::changes::ChangesId;
+use agent_bash_protocol::data::{ChangesDiffData, ChangesDoneData, ChangesListData};
+use agent_bash_protocol::message::RpcCall;
+use agent_bash_protocol::{ErrorCode, Name};
+use std::path::PathBuf;
+
+impl From<ChangesRefused> for Refused {
+    fn from(refused: ChangesRefused) -> Self {
+        let code = match &refused {
+            ChangesRefused::Conflict(_) => Some(ErrorCode::Conflict),
+            ChangesRefused::NotAllowed(_) => Some(ErrorCode::PermissionDenied),
+            _ => None,
+        };
+        Self {
+            error: refused.to_string(),
+            code,
+        }
+    }
+}
+
+/// Serves one of them.
+pub(super) async fn answer(asking: &Asking, call: RpcCall) -> Answer {
+    let sets = asking.session.changes();
+    let done = match call {
+        RpcCall::ChangesShow { changes: id } => {
+            let id = number(&id)?;
+            return data(sets.apart(move |sets| sets.whole(id)).await?);
+        }
+        RpcCall::ChangesDiff { changes: id, paths } => {
+            let (id, paths) = (number(&id)?, paths_of(paths));
+            let diffs = sets.apart(move |sets| sets.diff(id, &paths)).await?;
+            return data(ChangesDiffData {
+                files: diffs.into_iter().map(IntoData::into_data).collect(),
+            });
+        }
+        RpcCall::ChangesPreview { changes: id, redo } => {
+            let id = number(&id)?;
+            let preview = sets.apart(move |sets| sets.preview(id, redo)).await?;
+            return data::<agent_bash_protocol::data::ChangesPreviewData>(preview.into_data());
+        }
+        RpcCall::ChangesCommit {
+            changes: id,
+            for_model,
+        } => {
+            let id = number(&id)?;
+            if for_model {
+                asking.session.commit_for_model(id, &asking.cancel).await?
+            } else {
+                sets.apart(move |sets| sets.commit(id)).await?
+            }
+        }
+        RpcCall::ChangesDiscard { changes: id } => {
+            let id = number(&id)?;
+            sets.apart(move |sets| sets.discard(id)).await?
+        }
+        RpcCall::ChangesUndo {
+            changes: id,
+            paths,
+            partial,
+        } => {
+            let (id, paths) = (number(&id)?, paths_of(paths));
+            sets.apart(move |sets| sets.undo(id, &paths, partial))
+                .await?
+        }
+        RpcCall::ChangesRedo { changes: id } => {
+            let id = number(&id)?;
+            sets.apart(move |sets| sets.redo(id)).await?
+        }
+        // `changes.list`.
+        _ => {
+            let listed = sets.apart(agent_bash::ChangeSets::list).await?;
+            return data(ChangesListData {
+                sets: listed.into_iter().map(IntoData::into_data).collect(),
+            });
+        }
+    };
+    data(ChangesDoneData {
+        changes: done.changes,
+        text: done.text,
+    })
+}
+
+fn number(id: &Name) -> Result<ChangesId, Refused> {
+    id.0.parse()
+        .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string().into())
+}
+
+fn paths_of(paths: Vec<String>) -> Vec<PathBuf> {
+    paths.into_iter().map(PathBuf::from).collect()
+}

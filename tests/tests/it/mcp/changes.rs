@@ -1,0 +1,163 @@
+//! `bash_changes`, and sets of changes as resources.
+
+use super::{SOON, ask, call, server, text, world};
+use agent_bash_tests::conformance::shake_hands;
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::fs;
+
+/// A server in a repository, with that in its environment.
+fn server_with(world: &World, environment: &[(&str, &str)]) -> Result<Conversation> {
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("mcp").envs(environment.iter().copied());
+    let mut server = Conversation::start(command)?;
+    shake_hands(&mut server)?;
+    Ok(server)
+}
+
+fn changes(server: &mut Conversation, arguments: &Value) -> Result<Value> {
+    call(server, "bash_changes", arguments)
+}
+
+fn uris(server: &mut Conversation) -> Result<Vec<String>> {
+    let listed = ask(server, "resources/list", &json!({}))?;
+    let listed = listed["result"]["resources"]
+        .as_array()
+        .context("resources")?
+        .iter();
+    let uris = listed.filter_map(|one| one["uri"].as_str());
+    Ok(uris.map(str::to_owned).collect())
+}
+
+#[test]
+fn a_model_sees_what_a_call_did_and_takes_it_back() -> Result<()> {
+    let world = world()?;
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    fs::write(world.cwd().join("old"), "old\n")?;
+    fs::write(world.cwd().join("kept"), "a\n")?;
+    let mut server = server(&world, "50s")?;
+    let ran = call(
+        &mut server,
+        "bash",
+        &json!({"command": "rm old; echo b >> kept"}),
+    )?;
+    assert_eq!(
+        text(&ran),
+        "(no output)\n\n[Files: 1 deleted, 1 changed: old (deleted), kept changes://1]"
+    );
+    call(&mut server, "bash", &json!({"command": "true"}))?;
+    let list = changes(&mut server, &json!({"action": "list"}))?;
+    assert_eq!(text(&list), "1  done  1 changed, 1 deleted\n");
+    let show = changes(&mut server, &json!({"action": "show", "id": "1"}))?;
+    assert!(text(&show).contains("  deleted   old\n"), "{show}");
+    assert_eq!(show["structuredContent"]["changes"]["counts"]["deleted"], 1);
+    assert_eq!(uris(&mut server)?, ["changes://1"]);
+    let read = ask(
+        &mut server,
+        "resources/read",
+        &json!({"uri": "changes://1"}),
+    )?;
+    assert_eq!(read["result"]["contents"][0]["text"], text(&show));
+    let diff = json!({"action": "diff", "id": "changes://1", "paths": ["kept"]});
+    let diff = changes(&mut server, &diff)?;
+    assert_eq!(
+        text(&diff),
+        "--- a/kept\n+++ b/kept\n@@ -1 +1,2 @@\n a\n+b\n"
+    );
+
+    // Somebody has saved one of the files: it is named, and nothing is done.
+    fs::write(world.cwd().join("kept"), "somebody's\n")?;
+    let refused = changes(&mut server, &json!({"action": "undo", "id": 1}))?;
+    assert_eq!(refused["isError"], true);
+    assert_eq!(
+        text(&refused),
+        "[Not undone: kept was changed since. The other one can be undone alone.]"
+    );
+    assert_eq!(refused["structuredContent"]["conflicts"][0]["path"], "kept");
+    assert!(!world.cwd().join("old").exists());
+    let partly = json!({"action": "undo", "id": 1, "partial": true});
+    let partly = changes(&mut server, &partly)?;
+    assert_eq!(
+        text(&partly),
+        "[Undone: 1 file as before call 1.]\nleft as it is, as it was changed since: kept"
+    );
+    assert_eq!(fs::read_to_string(world.cwd().join("old"))?, "old\n");
+    assert_eq!(
+        fs::read_to_string(world.cwd().join("kept"))?,
+        "somebody's\n"
+    );
+    let again = changes(&mut server, &json!({"action": "redo", "id": 1}))?;
+    assert_eq!(text(&again), "[Done again: 1 file as after call 1.]");
+    assert!(!world.cwd().join("old").exists());
+    for (wrong, said) in [
+        (json!({"action": "show"}), "`id` is missing"),
+        (json!({"action": "show", "id": "x"}), "named by its number"),
+        (json!({"action": "show", "id": 77}), "no set of changes 77"),
+        (
+            json!({"action": "show", "id": 1, "paths": ["a"]}),
+            "leave them out",
+        ),
+        (
+            json!({"action": "diff", "id": 1, "paths": ["a"]}),
+            "did nothing to `a`",
+        ),
+    ] {
+        let answer = changes(&mut server, &wrong)?;
+        assert_eq!(answer["isError"], true, "{answer}");
+        assert!(text(&answer).contains(said), "{answer}");
+    }
+    assert!(server.end()?.status.success());
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// A trial that one call has held is committed by another, if the setting lets the model; otherwise nothing is done.
+#[test]
+fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
+    for (by, refusal) in [
+        ("model", None),
+        ("ask", Some("nobody is asked here")),
+        ("user", Some("is committed by a person")),
+    ] {
+        let world = world()?;
+        let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_COMMIT", by)])?;
+        let trial = json!({"command": "echo new > new", "trial": true});
+        let held = call(&mut server, "bash", &trial)?;
+        assert!(text(&held).contains("[Trial 1: nothing applied yet."));
+        let answer = changes(&mut server, &json!({"action": "commit", "id": 1}))?;
+        assert_eq!(world.cwd().join("new").exists(), refusal.is_none(), "{by}");
+        match refusal {
+            None => assert_eq!(text(&answer), "[Trial 1 applied: 1 created.]"),
+            Some(why) => {
+                assert_eq!(answer["isError"], true);
+                let said = text(&answer);
+                assert!(said.contains(why), "{said}");
+                assert!(said.contains("`agent-bash changes commit 1 --state mcp-"));
+                // To give it up is not to commit it.
+                let gone = changes(&mut server, &json!({"action": "discard", "id": 1}))?;
+                assert!(text(&gone).contains("its changes are discarded"), "{gone}");
+            }
+        }
+        assert!(server.end()?.status.success());
+    }
+    Ok(())
+}
+
+#[test]
+fn where_nothing_is_kept_nothing_is_offered() -> Result<()> {
+    let world = world()?;
+    let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_LEVEL", "off")])?;
+    let tools = ask(&mut server, "tools/list", &json!({}))?;
+    assert!(!tools.to_string().contains("bash_changes"), "{tools}");
+    let params = json!({"name": "bash_changes", "arguments": {"action": "list"}});
+    let answer = ask(&mut server, "tools/call", &params)?;
+    let error = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(error.starts_with("there is no tool `bash_changes`"));
+    let templates = ask(&mut server, "resources/templates/list", &json!({}))?;
+    assert!(!templates.to_string().contains("changes://"), "{templates}");
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! `changes.*`: what calls did to files, for programs.
+
+use super::{SOON, ask, data, world};
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::fs;
+
+/// A server in a repository with a file.
+fn server(world: &World, commit: &str) -> Result<Conversation> {
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    fs::write(world.cwd().join("old"), "old\n")?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("rpc").env("AGENT_BASH_CHANGES_COMMIT", commit);
+    Conversation::start(command)
+}
+
+fn run(server: &mut Conversation, request: &Value) -> Result<Value> {
+    data(server, json!({"type": "tool_call", "request": request}))
+}
+
+#[test]
+fn what_a_call_did_is_listed_previewed_taken_back_and_done_again() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "ask")?;
+    run(&mut server, &json!("rm old; echo new > new"))?;
+    let list = data(&mut server, json!({"type": "changes.list"}))?;
+    assert_eq!(list["sets"][0]["changes"]["id"], "1", "{list}");
+    let show = data(&mut server, json!({"type": "changes.show", "changes": 1}))?;
+    assert_eq!(show["files"].as_array().map(Vec::len), Some(2), "{show}");
+    let diff = json!({"type": "changes.diff", "changes": "changes://1", "paths": ["new"]});
+    let diff = data(&mut server, diff)?;
+    assert_eq!(
+        diff["files"][0]["diff"],
+        "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+new\n"
+    );
+    let preview = data(
+        &mut server,
+        json!({"type": "changes.preview", "changes": "1"}),
+    )?;
+    assert_eq!(preview["conflicts"], json!([]));
+    assert_eq!(
+        (&preview["counts"]["created"], &preview["counts"]["deleted"]),
+        (&json!(1), &json!(1))
+    );
+    assert!(!world.cwd().join("old").exists(), "a preview does nothing");
+    let undone = data(&mut server, json!({"type": "changes.undo", "changes": "1"}))?;
+    assert_eq!(undone["text"], "[Undone: 2 files as before call 1.]");
+    assert!(world.cwd().join("old").exists() && !world.cwd().join("new").exists());
+    data(&mut server, json!({"type": "changes.redo", "changes": "1"}))?;
+    assert!(!world.cwd().join("old").exists());
+
+    fs::write(world.cwd().join("new"), "somebody's\n")?;
+    let refused = ask(&mut server, json!({"type": "changes.undo", "changes": "1"}))?;
+    assert_eq!(refused["code"], "conflict", "{refused}");
+    assert_eq!(
+        refused["error"],
+        "[Not undone: new was changed since. The other one can be undone alone.]"
+    );
+    let preview = data(
+        &mut server,
+        json!({"type": "changes.preview", "changes": "1"}),
+    )?;
+    assert_eq!(preview["conflicts"][0]["path"], "new");
+    assert!(!world.cwd().join("old").exists());
+    let unknown = ask(&mut server, json!({"type": "changes.show", "changes": "x"}))?;
+    assert!(unknown["error"].to_string().contains("named by its number"));
+    assert!(server.end()?.status.success());
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// The client decides; what it passes on for a model, the setting decides.
+#[test]
+fn a_trial_is_committed_by_the_client_and_by_the_model_as_it_may() -> Result<()> {
+    for (commit, for_model, is_done) in [
+        ("user", false, true),
+        ("user", true, false),
+        ("ask", true, false),
+        ("model", true, true),
+    ] {
+        let world = world()?;
+        let mut server = server(&world, commit)?;
+        let held = run(&mut server, &json!({"command": "rm old", "trial": true}))?;
+        assert_eq!(held["changes"]["state"], "held", "{held}");
+        let request = json!({"type": "changes.commit", "changes": "1", "for_model": for_model});
+        let answer = ask(&mut server, request)?;
+        assert_eq!(answer["success"], is_done, "{answer}");
+        assert_eq!(world.cwd().join("old").exists(), !is_done, "{answer}");
+        if !is_done {
+            assert_eq!(answer["code"], "permission_denied");
+        }
+        assert!(server.end()?.status.success());
+    }
+    Ok(())
+}
