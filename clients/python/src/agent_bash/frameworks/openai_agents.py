@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Awaitable, Callable
+from typing import Any, Awaitable, Callable, Dict
 
 from agents import ShellCallOutcome, ShellCommandOutput, ShellCommandRequest, ShellResult
 
@@ -14,7 +14,7 @@ def executor(shell: AsyncShell) -> Callable[[ShellCommandRequest], Awaitable[She
 
     async def execute(request: ShellCommandRequest) -> ShellResult:
         action = request.data.action
-        given = {"commands": action.commands}
+        given: Dict[str, Any] = {"commands": action.commands}
         limits = {"timeout_ms": action.timeout_ms, "max_output_length": action.max_output_length}
         given.update((name, value) for name, value in limits.items() if value is not None)
         answer = await shell.call("shell", given, adapter="openai-shell")
