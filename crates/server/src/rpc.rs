@@ -3,6 +3,7 @@
 //! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a request does is up to
 //! the session and the tool; this module only tracks requests and their clients.
 
+mod answer;
 mod changes;
 mod dispatch;
 mod files;
@@ -22,6 +23,7 @@ pub use agent_bash_protocol::message::{
 pub use agent_bash_protocol::name::Name;
 pub use agent_bash_protocol::{MAX_REQUEST_BYTES, MAX_REQUESTS, data, message};
 
+use self::answer::Answer;
 use agent_bash::Session;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{Cancel, Clock};
@@ -74,7 +76,7 @@ where
     serving.serve(Lines::new(input), writing).await
 }
 
-fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response {
+fn response(id: Option<RpcId>, kind: &str, answer: Answer) -> Response {
     match answer {
         Ok(data) => RpcResponse::success(id, kind, data),
         Err(refused) => RpcResponse::failure(id, kind, refused.error).with_code(refused.code),
@@ -255,7 +257,7 @@ impl Serving {
         }
     }
 
-    fn hello(&mut self, hello: &Hello) -> dispatch::Answer {
+    fn hello(&mut self, hello: &Hello) -> Answer {
         if self.is_worker {
             let error = "`hello` comes first, and once: a worker has one host";
             return Err(Refused::new(ErrorCode::Protocol, error));

@@ -1,10 +1,11 @@
 //! The requests about what calls do to files.
 
-use super::dispatch::{Answer, Asking, data};
+use super::answer::{Answer, data};
 use super::refused::Refused;
 use crate::into_data::IntoData;
-use agent_bash::ChangesRefused;
+use agent_bash::core::Cancel;
 use agent_bash::core::changes::ChangesId;
+use agent_bash::{ChangesRefused, Session};
 use agent_bash_protocol::data::{ChangesDiffData, ChangesDoneData, ChangesListData};
 use agent_bash_protocol::message::RpcCall;
 use agent_bash_protocol::{ErrorCode, Name};
@@ -25,8 +26,8 @@ impl From<ChangesRefused> for Refused {
 }
 
 /// Serves one of them.
-pub(super) async fn answer(asking: &Asking, call: RpcCall) -> Answer {
-    let sets = asking.session.changes();
+pub(super) async fn answer(session: &Session, call: RpcCall, cancel: &Cancel) -> Answer {
+    let sets = session.changes();
     let done = match call {
         RpcCall::ChangesShow { changes: id } => {
             let id = number(&id)?;
@@ -50,7 +51,7 @@ pub(super) async fn answer(asking: &Asking, call: RpcCall) -> Answer {
         } => {
             let id = number(&id)?;
             if for_model {
-                asking.session.commit_for_model(id, &asking.cancel).await?
+                session.commit_for_model(id, cancel).await?
             } else {
                 sets.apart(move |sets| sets.commit(id)).await?
             }

@@ -1,5 +1,6 @@
 //! Serves a request and produces the data of its response.
 
+use super::answer::{Answer, data};
 use super::changes;
 use super::files::{self, Uploads, Written};
 use super::in_flight::InFlight;
@@ -23,8 +24,7 @@ use agent_bash_protocol::data::{
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
 use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL};
-use serde::{Deserialize as _, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -41,9 +41,6 @@ const BUILD: &str = match option_env!("AGENT_BASH_BUILD") {
     Some(build) => build,
     None => "development",
 };
-
-/// The serialised data of a response, or the error message.
-pub(super) type Answer = Result<Option<Box<RawValue>>, Refused>;
 
 /// Serves requests about other requests; `None` for all others.
 pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
@@ -160,7 +157,9 @@ impl Asking {
             | RpcCall::ChangesCommit { .. }
             | RpcCall::ChangesDiscard { .. }
             | RpcCall::ChangesUndo { .. }
-            | RpcCall::ChangesRedo { .. } => changes::answer(self, call).await,
+            | RpcCall::ChangesRedo { .. } => {
+                changes::answer(&self.session, call, &self.cancel).await
+            }
             RpcCall::SessionList => data(ShellsData {
                 sessions: session
                     .shells()
@@ -484,10 +483,6 @@ impl Watcher for ToClient<'_> {
             self.0.outbox.send(&message).await;
         }
     }
-}
-
-pub(super) fn data<D: Serialize>(data: D) -> Answer {
-    to_raw_value(&data).map(Some).map_err(text)
 }
 
 fn text(error: impl std::fmt::Display) -> Refused {
