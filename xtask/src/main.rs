@@ -20,6 +20,7 @@ mod programs;
 mod rules_page;
 mod soak;
 mod source_rules;
+mod static_build;
 mod suite;
 mod tests_step;
 
@@ -104,6 +105,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[NAME] [COUNT]",
         summary: "runs the long modes of the property and differential tests (no NAME: lists them)",
         run: fuzz::command,
+    },
+    Command {
+        name: "static",
+        arguments: "",
+        summary: "builds the program without any shared library, for machines and containers that have none",
+        run: static_build::command,
     },
     Command {
         name: "soak",

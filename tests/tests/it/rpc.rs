@@ -7,6 +7,7 @@ mod changes;
 mod kept;
 mod load;
 mod order;
+mod worker;
 
 use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::world::World;

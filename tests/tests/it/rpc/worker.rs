@@ -1,0 +1,364 @@
+//! `agent-bash rpc --worker` as a host sees it: on what terms it serves, and what is left when either side is gone.
+//!
+//! Over pipes. What carries them to another machine is tested where it is.
+
+use super::{SOON, answer, ask, data, world};
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, procfs, product};
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// What a call may take to end on SIGTERM, and the worker after it: its grace period and 2 s.
+const ENDING: Duration = Duration::from_secs(2 + 2);
+
+/// Allowed on top on a busy machine.
+const SLACK: Duration = Duration::from_secs(10);
+
+fn worker(world: &World) -> Result<Conversation> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["rpc", "--worker"]);
+    Conversation::start(command)
+}
+
+fn hello(more: &Value) -> Value {
+    let mut hello = json!({"type": "hello", "protocol": 1, "session": "s", "token": "t0ken"});
+    let more = more.as_object().cloned().unwrap_or_default();
+    hello
+        .as_object_mut()
+        .into_iter()
+        .for_each(|hello| hello.extend(more.clone()));
+    hello
+}
+
+fn call(script: &str) -> Value {
+    json!({"type": "tool_call", "request": {"command": script}, "judged": {}})
+}
+
+/// A worker that has been greeted.
+fn greeted(world: &World, more: &Value) -> Result<(Conversation, Value)> {
+    let mut worker = worker(world)?;
+    let said = data(&mut worker, hello(more))?;
+    Ok((worker, said))
+}
+
+#[test]
+fn a_worker_is_greeted_first_and_in_its_own_language() -> Result<()> {
+    let world = world()?;
+    for (first, error) in [
+        (json!({"type": "ping"}), "begin with `hello`"),
+        (json!({"type": "hello"}), "`protocol` is missing"),
+        (
+            json!({"type": "hello", "protocol": 7}),
+            "version 1 of the protocol, and not 7",
+        ),
+    ] {
+        let mut worker = worker(&world)?;
+        let answer = ask(&mut worker, first)?;
+        assert_eq!(answer["code"], "protocol", "{answer}");
+        assert!(
+            answer["error"]
+                .as_str()
+                .is_some_and(|said| said.contains(error)),
+            "{answer}"
+        );
+        let ended = worker.end()?;
+        assert_eq!(ended.status.code(), Some(1));
+    }
+    for (wrong, error) in [
+        (json!({"settings": {"profil": "paged"}}), "`profile`"),
+        (json!({"session": "../x"}), "../x"),
+        (json!({"lease": "soon"}), "`lease`"),
+    ] {
+        let mut worker = worker(&world)?;
+        let answer = ask(&mut worker, hello(&wrong))?;
+        assert!(
+            answer["error"]
+                .as_str()
+                .is_some_and(|said| said.contains(error)),
+            "{answer}"
+        );
+        assert_eq!(worker.end()?.status.code(), Some(1));
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn what_hello_brings_is_in_force_and_appears_nowhere() -> Result<()> {
+    let world = world()?;
+    fs::create_dir(world.home().join("work"))?;
+    let config = world.home().join(".config/agent-bash");
+    fs::create_dir_all(&config)?;
+    fs::write(config.join("config.toml"), "profile = \"modes\"\n")?;
+    let mut command = world.command(product::agent_bash()?);
+    command
+        .args(["rpc", "--worker"])
+        .env("AGENT_BASH_LOG", "trace");
+    let mut worker = Conversation::start(command)?;
+    let said = data(
+        &mut worker,
+        hello(&json!({
+            "settings": {"profile": "paged", "environment.set": {"SET": "s3cret-set"}},
+            "cwd": "~/work",
+            "env": {"ADDED": "s3cret-env"},
+        })),
+    )?;
+    let work = world.home().join("work").display().to_string();
+    assert_eq!(said["profile"], "paged", "not this machine's");
+    assert_eq!(said["cwd"], json!(work));
+    assert_eq!(said["home"], json!(world.home()));
+    assert_eq!(said["uid"], rustix::process::geteuid().as_raw());
+    assert_eq!(said["pid"], worker.pid());
+    assert!(
+        said["bash"]
+            .as_str()
+            .is_some_and(|bash| Path::new(bash).exists()),
+        "{said}"
+    );
+    assert_eq!(
+        (&said["os"], &said["known"]),
+        (&json!("linux"), &json!(false))
+    );
+    let result = data(&mut worker, call("echo $ADDED $SET; pwd"))?;
+    assert_eq!(
+        result["text"],
+        format!("s3cret-env s3cret-set\n{work}\n"),
+        "{result}"
+    );
+    for process in procfs::processes() {
+        assert!(!process.command.contains("s3cret"), "{process}");
+    }
+    let ended = worker.end()?;
+    assert!(!ended.stderr.is_empty(), "there is a log");
+    for secret in ["s3cret", "t0ken"] {
+        assert!(!ended.stderr.contains(secret), "{}", ended.stderr);
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn only_what_was_judged_is_run_and_only_by_a_worker() -> Result<()> {
+    let world = world()?;
+    let (mut worker, _) = greeted(&world, &json!({}))?;
+    for unjudged in [
+        json!({"type": "tool_call", "request": {"command": "touch ran"}}),
+        json!({"type": "adapter_call", "adapter": "codex", "tool": "exec_command", "input": {"cmd": "touch ran"}}),
+    ] {
+        let answer = ask(&mut worker, unjudged)?;
+        assert_eq!(answer["code"], "not_judged", "{answer}");
+    }
+    assert!(!world.cwd().join("ran").exists());
+    data(&mut worker, call("touch ran"))?;
+    assert!(world.cwd().join("ran").exists());
+    let mut plain = super::server(&world)?;
+    let answer = ask(&mut plain, call("touch more"))?;
+    assert_eq!(answer["success"], false, "{answer}");
+    assert!(!world.cwd().join("more").exists());
+    drop((worker, plain));
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn who_comes_back_finds_jobs_and_outputs_and_nobody_else_does() -> Result<()> {
+    let world = world()?;
+    let (mut first, said) = greeted(&world, &json!({}))?;
+    assert_eq!(said["known"], false);
+    let job = json!({"type": "tool_call", "judged": {}, "request":
+        {"command": "while [ ! -e over ]; do sleep 0.05; done; echo done", "mode": "background"}});
+    let started = data(&mut first, job)?;
+    assert_eq!(
+        started["status"]["kind"], "moved_to_background",
+        "{started}"
+    );
+    let long = data(&mut first, call("seq 100000"))?;
+    assert_eq!(first.end()?.status.code(), Some(0));
+
+    let mut other = worker(&world)?;
+    let answer = ask(&mut other, hello(&json!({"token": "guessed"})))?;
+    assert_eq!(answer["code"], "token", "{answer}");
+
+    let (mut second, said) = greeted(&world, &json!({}))?;
+    assert_eq!(said["known"], true);
+    let jobs = data(&mut second, json!({"type": "jobs.list"}))?;
+    assert_eq!(jobs["jobs"][0]["state"]["kind"], "running", "{jobs}");
+    let page = data(
+        &mut second,
+        json!({"type": "artifact.show", "artifact": long["artifacts"][0]["id"], "tail": 1}),
+    )?;
+    assert_eq!(page["text"], "100000\n");
+    File::create(world.cwd().join("over"))?;
+    let job = &jobs["jobs"][0]["id"];
+    let ended = data(&mut second, json!({"type": "jobs.wait", "job": job}))?;
+    assert_eq!(ended["job"]["state"]["ending"]["code"], 0, "{ended}");
+    drop((other, second));
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_host_that_is_out_of_step_is_not_served_any_more() -> Result<()> {
+    let world = world()?;
+    for line in ["{\"id\": 1, \"type\": \"dance\"}\n", "no json\n", "[]\n"] {
+        let (mut worker, _) = greeted(&world, &json!({}))?;
+        worker.send(&json!({"id": "c", "type": "tool_call", "request": {"command": "sleep 600"}, "judged": {}}))?;
+        worker.send_bytes(line.as_bytes())?;
+        // By itself: its input is still open.
+        let answer = answer(&worker, &json!("c"))?;
+        assert_eq!(answer["data"]["status"]["kind"], "cancelled", "{answer}");
+        assert!(gone(worker.pid(), SOON), "it goes on after {line:?}");
+    }
+    let (mut worker, _) = greeted(&world, &json!({}))?;
+    // It may be gone before it was all sent.
+    let _ = worker.send_bytes(&vec![b'x'; 9 << 20]);
+    let _ = worker.send_bytes(b"\n");
+    assert!(
+        gone(worker.pid(), SOON),
+        "it reads on after a line that is too long"
+    );
+    drop(worker);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Whether a process has ended, or does so within that time. It may wait to be reaped.
+fn gone(pid: u32, patience: Duration) -> bool {
+    let look = || (!procfs::process(pid).is_some_and(|process| process.is_alive())).then_some(());
+    poll::until(patience, look).is_some()
+}
+
+/// A host that is a process of its own, and the worker that it talks to.
+struct Pair {
+    host: Child,
+    worker: Child,
+}
+
+impl Pair {
+    /// A host that says these lines, and `ping` ever after.
+    fn start(world: &World, lines: &[Value]) -> Result<Self> {
+        let mut say = String::new();
+        for line in lines {
+            say.push_str(&format!("echo '{line}'; "));
+        }
+        let ping = "while sleep 0.1; do echo '{\"type\": \"ping\"}'; done";
+        let mut host = Command::new("bash");
+        host.args(["-c", &format!("{say}{ping}")]);
+        let mut host = host.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let said = host.stdout.take().context("stdout is piped")?;
+        let mut worker = world.command(product::agent_bash()?);
+        worker.args(["rpc", "--worker"]);
+        worker.stdin(said).stdout(Stdio::null());
+        let worker = worker.spawn()?;
+        Ok(Self { host, worker })
+    }
+
+    fn signal_host(&self, signal: Signal) -> Result<()> {
+        let pid = Pid::from_raw(self.host.id().cast_signed()).context("a pid")?;
+        Ok(kill_process(pid, signal)?)
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        // A stopped host dies of it, too. The end of its output then ends the worker.
+        let _ = self.host.kill();
+        let _ = self.host.wait();
+        let _ = self.worker.wait();
+    }
+}
+
+/// A call that says its shell's pid in the file `name` and stays. It does not end on SIGTERM.
+fn staying(name: &str) -> Value {
+    call(&format!(
+        "trap \"\" TERM; echo $$ > {name}.part; mv {name}.part {name}; while :; do sleep 1; done"
+    ))
+}
+
+fn pid_in(path: &Path) -> Result<u32> {
+    poll::exists(path, SOON)?;
+    Ok(fs::read_to_string(path)?.trim().parse()?)
+}
+
+#[test]
+fn a_killed_host_leaves_nothing_behind() -> Result<()> {
+    let world = world()?;
+    let lines = [hello(&json!({"lease": "60s"})), staying("pid")];
+    let mut pair = Pair::start(&world, &lines)?;
+    let pid = pid_in(&world.cwd().join("pid"))?;
+    pair.signal_host(Signal::KILL)?;
+    assert!(
+        gone(pid, Duration::from_secs(3) + SLACK),
+        "the call goes on"
+    );
+    assert!(pair.worker.wait()?.success());
+    drop(pair);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_stopped_host_is_taken_for_gone_after_its_lease_and_never_without_one() -> Result<()> {
+    const LEASE: Duration = Duration::from_secs(2);
+    let world = world()?;
+    let leased = [hello(&json!({"lease": 2})), staying("leased")];
+    let unleased = [hello(&json!({"session": "u"})), staying("unleased")];
+    let leased = Pair::start(&world, &leased)?;
+    let unleased = Pair::start(&world, &unleased)?;
+    let leased_pid = pid_in(&world.cwd().join("leased"))?;
+    let unleased_pid = pid_in(&world.cwd().join("unleased"))?;
+    // Pings keep it alive for as long as they come.
+    assert!(
+        !gone(leased.worker.id(), LEASE * 2),
+        "it ended although its host spoke"
+    );
+    for pair in [&leased, &unleased] {
+        pair.signal_host(Signal::STOP)?;
+    }
+    assert!(gone(leased_pid, LEASE + ENDING + SLACK), "its call goes on");
+    assert!(gone(leased.worker.id(), ENDING + SLACK), "it goes on");
+    // The control.
+    assert!(!gone(unleased_pid, LEASE + ENDING));
+    assert!(!gone(unleased.worker.id(), Duration::ZERO));
+    drop((leased, unleased));
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn files_come_and_go_in_pieces() -> Result<()> {
+    let world = world()?;
+    let (mut worker, _) = greeted(&world, &json!({}))?;
+    let write = json!({"type": "file.write", "path": "file", "data": "b25lIA==", "more": true, "mode": 0o640});
+    let begun = data(&mut worker, write)?;
+    assert!(!world.cwd().join("file").exists());
+    let last =
+        json!({"type": "file.write", "path": "file", "data": "dHdv", "upload": begun["upload"]});
+    assert_eq!(data(&mut worker, last)?, json!({"size": 7}));
+    assert_eq!(fs::read_to_string(world.cwd().join("file"))?, "one two");
+    let read = data(
+        &mut worker,
+        json!({"type": "file.read", "path": "file", "offset": 4}),
+    )?;
+    assert_eq!(
+        read,
+        json!({"data": "dHdv", "size": 7, "mode": 0o640, "at_end": true})
+    );
+    let missing = ask(&mut worker, json!({"type": "file.read", "path": "missing"}))?;
+    assert_eq!(missing["code"], "not_found", "{missing}");
+    // What is not finished goes with its host.
+    data(
+        &mut worker,
+        json!({"type": "file.write", "path": "half", "data": "", "more": true}),
+    )?;
+    ensure!(worker.end()?.status.success());
+    assert_eq!(fs::read_dir(world.cwd())?.count(), 1);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

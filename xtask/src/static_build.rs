@@ -1,0 +1,79 @@
+//! `cargo xtask static`: the program without any shared library, for machines and containers that have none.
+//!
+//! It has a directory of its own below `target`, so that it neither spoils nor waits for other builds.
+
+use crate::{Tree, no_arguments, say};
+use anyhow::{Context, Result, ensure};
+use std::path::PathBuf;
+use xshell::cmd;
+
+/// What it is built for: the system's own target, as that of musl is not installed everywhere.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Without libraries, and without the relocations of a program that may be loaded anywhere (crates/cli/build.rs says why).
+const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";
+
+/// `cargo xtask static`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    no_arguments(arguments)?;
+    let program = build(tree)?;
+    let size = std::fs::metadata(&program)?.len();
+    say(&format!(
+        "{} ({:.1} MB)",
+        program.display(),
+        size as f64 / 1_000_000.0
+    ));
+    Ok(())
+}
+
+/// Builds it, stripped; returns its path. The commit is in what it answers to `ping` as its build.
+pub(crate) fn build(tree: &Tree) -> Result<PathBuf> {
+    let (shell, cargo) = (&tree.shell, &tree.cargo);
+    let directory = tree.root.join("target/static");
+    let commit = cmd!(shell, "git describe --always --dirty").quiet().read();
+    let commit = commit.unwrap_or_else(|_| "unknown".to_owned());
+    cmd!(
+        shell,
+        "{cargo} build --release --locked --package agent-bash-cli --target {TARGET} --target-dir {directory}"
+    )
+    .env("RUSTFLAGS", FLAGS)
+    .env("AGENT_BASH_BUILD", commit)
+    .run()
+    .context("on Debian, glibc's static libraries are in libc6-dev")?;
+    let program = directory.join(TARGET).join("release/agent-bash");
+    let bytes = std::fs::read(&program)?;
+    ensure!(
+        !is_interpreted(&bytes),
+        "{} needs a dynamic linker",
+        program.display()
+    );
+    Ok(program)
+}
+
+/// Whether an ELF file of 64 bits names a dynamic linker (`PT_INTERP`).
+fn is_interpreted(elf: &[u8]) -> bool {
+    const PT_INTERP: u64 = 3;
+    let number = |at: usize, length: usize| {
+        let bytes = elf.get(at..at + length).unwrap_or_default();
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |number, byte| (number << 8) | u64::from(*byte))
+    };
+    let (headers, size, count) = (number(0x20, 8), number(0x36, 2), number(0x38, 2));
+    (0..count).any(|index| {
+        usize::try_from(headers + index * size).is_ok_and(|at| number(at, 4) == PT_INTERP)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ordinary_program_is_known_by_its_linker() {
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert!(is_interpreted(&own), "tests are linked dynamically");
+        assert!(!is_interpreted(b"\x7fELF"));
+    }
+}
