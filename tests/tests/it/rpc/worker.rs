@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// What a call may take to end on SIGTERM, and the worker after it: its grace period and 2 s.
@@ -243,12 +243,13 @@ struct Pair {
 impl Pair {
     /// A host that says these lines, and `ping` ever after.
     fn start(world: &World, lines: &[Value]) -> Result<Self> {
-        let mut say = String::new();
-        for line in lines {
-            say.push_str(&format!("echo '{line}'; "));
-        }
+        let say: Vec<String> = lines
+            .iter()
+            .map(|line| format!("echo '{line}'; "))
+            .collect();
+        let say = say.concat();
         let ping = "while sleep 0.1; do echo '{\"type\": \"ping\"}'; done";
-        let mut host = Command::new("bash");
+        let mut host = world.command("bash");
         host.args(["-c", &format!("{say}{ping}")]);
         let mut host = host.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let said = host.stdout.take().context("stdout is piped")?;
