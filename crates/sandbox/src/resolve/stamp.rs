@@ -252,6 +252,10 @@ mod tests {
     /// Needs Linux 5.12, as the caches cannot be asked before.
     #[cfg(target_os = "linux")]
     #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "times of files are the kernel's, whatever clock is used here"
+    )]
     fn surroundings_are_the_same_until_a_name_in_them_is_changed() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().unwrap();
