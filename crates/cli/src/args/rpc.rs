@@ -42,7 +42,7 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// Run calls on another machine: a name of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or
+    /// Run calls on another machine: a name of the settings' [targets.NAME], `ssh:[user@]host[:port]`, docker:NAME, podman:NAME or
     /// kube:[context/]namespace/pod[/container]. What may run is judged here; what it needs is uploaded there once.
     #[arg(long, value_name = "TARGET")]
     pub(crate) on: Option<String>,

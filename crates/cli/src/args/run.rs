@@ -85,7 +85,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) writable: Vec<PathBuf>,
 
-    /// Run it on another machine: a name of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or
+    /// Run it on another machine: a name of the settings' [targets.NAME], `ssh:[user@]host[:port]`, docker:NAME, podman:NAME or
     /// kube:[context/]namespace/pod[/container]. What may run is judged here; what it needs is uploaded there once.
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["pty", "record"])]
     pub(crate) on: Option<String>,
