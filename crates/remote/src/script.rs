@@ -48,8 +48,8 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
         format!("n={first}; n=${{n}}{second}; h={hash}; s={length}; u=$(id -u); umask 077"),
         r#"say() { echo "$n $*"; }"#.to_owned(),
         r#"no() { say "$@"; exit 1; }"#.to_owned(),
-        // A directory of ours alone: in one of another user's, that user says what runs.
-        r#"own() { [ -n "$1" ] && [ -d "$1" ] && [ -O "$1" ] && { [ -L "$1" ] && return 1; return 0; }; }"#.to_owned(),
+        // A directory that only we can write: whoever else can, says what runs.
+        r#"own() { [ -n "$1" ] && [ -d "$1" ] && [ -O "$1" ] || return 1; [ -L "$1" ] && return 1; case $(ls -ld "$1") in ?????w*|????????w*) return 1;; esac; return 0; }"#.to_owned(),
         format!("m=$(uname -m); [ \"$m\" = {machine} ] || no {} \"$m\"", word::MACHINE),
         format!("set -- {directories}"),
         format!(
@@ -57,8 +57,8 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
             word::RUN
         ),
         format!("[ {install} = 1 ] || no {}", word::MISSING),
-        // What runs is found by running something.
-        r#"for d in "$@" -; do [ "$d" = - ] && break; [ -n "$d" ] || continue; [ -d "$d" ] || mkdir -p "$d"; own "$d" && chmod 700 "$d" || continue; t=$d/.try-$$; echo : > "$t" && chmod 700 "$t" && "$t"; r=$?; rm -f "$t"; [ $r = 0 ] && break; done"#.to_owned(),
+        // What runs is found by running something. A directory that is there keeps its mode: it may be anything.
+        r#"for d in "$@" -; do [ "$d" = - ] && break; [ -n "$d" ] || continue; [ -d "$d" ] || mkdir -p "$d"; own "$d" || continue; t=$d/.try-$$; echo : > "$t" && chmod 700 "$t" && "$t"; r=$?; rm -f "$t"; [ $r = 0 ] && break; done"#.to_owned(),
         format!("[ \"$d\" = - ] && no {}", word::NOWHERE),
         format!("f=$d/{NAME}$h; t=$d/.new-$$; say {}", word::NEED),
         format!(

@@ -18,8 +18,8 @@ pub(crate) struct Recorded {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-rpc, mcp and tui record what ran and how it ended; other commands, and outputs, where the setting journal.level says
-so. Secrets are taken out.
+rpc, mcp and tui record what ran and how it ended; other commands, and outputs, where the
+setting journal.level says so. Secrets are taken out.
 
   agent-bash log                     the calls of the session that was recorded last
   agent-bash log --list              which sessions there are
@@ -44,8 +44,8 @@ pub(crate) struct LogArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The page is one file that loads nothing. To have outputs on it, record them: AGENT_BASH_JOURNAL_LEVEL=full, or
-level = \"full\" in the section [journal] of the settings.
+The page is one file that loads nothing. To have outputs on it, record them:
+AGENT_BASH_JOURNAL_LEVEL=full, or level = \"full\" in the section [journal] of the settings.
 
   agent-bash report                        report.html, of the session that was recorded last
   agent-bash report mcp-project-1f0a -o -  of another, to stdout")]

@@ -188,11 +188,19 @@ async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
     assert!(is_told, "{error}");
     assert!(!full.installed().exists());
 
-    // A directory of another user's is no place for a program.
-    let others = World::new();
-    let mut target = others;
-    target.target.directory = Some("/proc".to_owned());
-    assert_eq!(obstacle(target.remote()).await.what, Obstacle::Nowhere);
+    // What is not a place for a program stays as it is.
+    let shared = tempfile::tempdir().unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o770)).unwrap();
+    for directory in [Path::new("/proc"), shared.path()] {
+        let before = mode(directory);
+        let mut target = World::new();
+        target.target.directory = Some(directory.display().to_string());
+        let error = obstacle(target.remote()).await;
+        assert_eq!(error.what, Obstacle::Nowhere, "{}", directory.display());
+        assert_eq!(mode(directory), before, "{}", directory.display());
+    }
+    assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 0);
 }
 
 /// Somebody else could say what runs.
