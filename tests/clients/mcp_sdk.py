@@ -92,7 +92,7 @@ async def outputs(session):
     check(page.content[0].text.startswith("50000\n50001\n"), page)
     found = await session.call_tool("read_artifact", {"id": str(artifact["id"]), "pattern": "^4{5}$"})
     check(found.content[0].text.startswith("44444:44444"), found)
-    listed = (await session.list_resources()).resources
+    listed = [one for one in (await session.list_resources()).resources if str(one.uri).startswith("artifact:")]
     check([str(resource.uri) for resource in listed] == [artifact["uri"]], listed)
     read = await session.read_resource(listed[0].uri)
     check(read.contents[0].text.startswith("1\n2\n3\n"), read.contents[0].text[:80])

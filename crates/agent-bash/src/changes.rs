@@ -6,7 +6,7 @@ pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefu
 
 use agent_bash_changes::{ChangesError, Limits, Store};
 use agent_bash_core::Notice;
-use agent_bash_core::changes::{Changes, ChangesLevel, Tell};
+use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, Tell};
 use agent_bash_sandbox::{Facts, workspace};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -122,6 +122,8 @@ pub(crate) struct OwnChanges {
     /// The state directory, and the name of the session in it.
     place: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
+    /// The last set that turned out to be of a call that changed nothing.
+    empty: Mutex<Option<ChangesId>>,
 }
 
 impl OwnChanges {
@@ -135,6 +137,7 @@ impl OwnChanges {
             unasked,
             place,
             store: Mutex::default(),
+            empty: Mutex::default(),
         }
     }
 
@@ -151,6 +154,17 @@ impl OwnChanges {
     /// Whether there is a place to keep anything.
     pub(crate) fn is_kept(&self) -> bool {
         self.place.is_some()
+    }
+
+    /// A call changed nothing. Its set keeps its number from being used again until the next such call; then it goes.
+    pub(crate) fn changed_nothing(&self, store: &Store, id: ChangesId) {
+        let mut empty = self.empty.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = empty.replace(id);
+        drop(empty);
+        if let Some(former) = former {
+            // What stays is removed when it is old.
+            let _ = store.forget(self.session(), former);
+        }
     }
 
     /// The session's name.

@@ -47,6 +47,21 @@ impl Store {
         Ok(removed)
     }
 
+    /// Removes a trace that has recorded nothing. The caller has a later set of the session: no set gets the number of another.
+    ///
+    /// # Errors
+    /// There is none, it runs, or it cannot be removed.
+    pub fn forget(&self, session: &str, id: ChangesId) -> Result<(), ChangesError> {
+        let set = self.idle(session, id)?;
+        let is_empty = set.state == State::Done && self.show(session, id)?.counts.total() == 0;
+        if is_empty {
+            for path in set.meta.beside().into_iter().chain([set.dir().to_owned()]) {
+                remove_tree(&path).map_err(ChangesError::io("removing", path))?;
+            }
+        }
+        Ok(())
+    }
+
     fn groups(&self) -> Result<Vec<Group>, ChangesError> {
         let mut all = Vec::new();
         for session in self.sessions()? {

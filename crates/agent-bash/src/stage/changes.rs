@@ -118,15 +118,16 @@ async fn started(
 ) -> Result<(Arc<Store>, Set), String> {
     let changes = Arc::clone(&tool.changes);
     let (cwd, host) = (call.cwd.clone(), tool.host.clone());
-    let begun = apart(move || {
+    let work = move || {
         let root = changes
             .settings
             .root_of(&cwd, &host.cwd, host.home.as_deref())?;
         let store = changes.store()?;
         let set = make(&store, changes.session(), &root).map_err(|error| error.to_string())?;
         Ok((store, set))
-    });
-    begun.await.map_err(|error| error.to_string())?
+    };
+    let begun = tool.sandbox.looks.look(&*tool.clock, work).await;
+    begun.unwrap_or_else(|| Err("its file system does not answer".to_owned()))
 }
 
 fn unknown(reason: String) -> Notice {
@@ -176,6 +177,8 @@ impl Changing {
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
         let Self { store, set, trial } = self;
+        let own = Arc::clone(&tool.changes);
+        let nobody_is_left = outcome.survivors.is_empty();
         let ended = apart(move || {
             match trial {
             // It was promised that they would be: nobody knows what was done.
@@ -186,7 +189,11 @@ impl Changing {
             Some(TrialRequest::Hold) => store.hold(set).map_err(said),
             Some(TrialRequest::Atomic) if wanted => committed(&store, &session, set),
             Some(TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
-            None => recorded(&store, set, traced.as_ref()),
+            None => recorded(&store, set, traced.as_ref()).inspect(|changes| {
+                if nobody_is_left && changes.counts.total() == 0 {
+                    own.changed_nothing(&store, changes.id);
+                }
+            }),
         }
         });
         let changes = match ended.await {

@@ -263,7 +263,7 @@ fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
             hints.read_only(true).open_world(false),
         ),
         Which::Changes => (
-            "Shows what a command did to files, and takes it back: `undo` restores them as they were before that call, unless somebody has changed them since. What a trial holds back is made by `commit` or dropped by `discard`.",
+            "Shows what a command did to files, and takes it back: `undo` restores them as before that call, unless changed since. `commit` makes what a trial holds back, `discard` drops it.",
             changes_schema(),
             hints.read_only(false).destructive(true).open_world(false),
         ),
@@ -286,7 +286,7 @@ fn changes_schema() -> Value {
             },
             "paths": {
                 "type": "array", "items": { "type": "string" },
-                "description": "For `diff` and `undo`: only these files and directories"
+                "description": "For `diff` and `undo`: only these"
             },
             "partial": {
                 "type": "boolean",
