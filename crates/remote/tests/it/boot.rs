@@ -191,7 +191,7 @@ async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
     // What is not a place for a program stays as it is.
     let shared = tempfile::tempdir().unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o770)).unwrap();
+    fs::set_permissions(shared.path(), Permissions::from_mode(0o770)).unwrap();
     for directory in [Path::new("/proc"), shared.path()] {
         let before = mode(directory);
         let mut target = World::new();
