@@ -144,9 +144,18 @@ impl World {
     /// files are checked together: a host that is releasing its shells may just be starting one, which appears and
     /// ends a moment later.
     pub fn settle(&self, patience: Duration) -> Leftovers {
+        self.until_left(patience, |left| left.processes.is_empty())
+    }
+
+    /// What is left as soon as that `is_settled`, or after `patience`.
+    pub fn until_left(
+        &self,
+        patience: Duration,
+        is_settled: impl Fn(&Leftovers) -> bool,
+    ) -> Leftovers {
         poll::until(patience, || {
             let left = self.left(Duration::ZERO);
-            left.processes.is_empty().then_some(left)
+            is_settled(&left).then_some(left)
         })
         .unwrap_or_else(|| self.left(Duration::ZERO))
     }

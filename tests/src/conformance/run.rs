@@ -39,7 +39,8 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
     }
     drop(server);
     let left = if case.leaves_processes {
-        world.left(Duration::ZERO)
+        // Shells that waited for a next call have directories of their own until they have ended, too.
+        world.until_left(PATIENCE, |left| left.files.is_empty())
     } else {
         world.settle(PATIENCE)
     };

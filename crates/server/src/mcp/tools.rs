@@ -282,7 +282,7 @@ fn changes_schema() -> Value {
             },
             "id": {
                 "type": "string",
-                "description": "The number of the call's changes (changes://7), for all but `list`"
+                "description": "Number of the call's changes, for all but `list`"
             },
             "paths": {
                 "type": "array", "items": { "type": "string" },
@@ -290,7 +290,7 @@ fn changes_schema() -> Value {
             },
             "partial": {
                 "type": "boolean",
-                "description": "For `undo`: leave files that were changed since, and restore the others"
+                "description": "For `undo`: leave files changed since"
             }
         }
     })
