@@ -91,7 +91,10 @@ def test_a_stream_is_cancelled_from_another_thread(world: World) -> None:
 def test_ctrl_c_ends_the_command_and_leaves_its_output(world: World) -> None:
     script = textwrap.dedent(
         """
+        import signal
         from agent_bash import Shell, result_of
+        # Who runs these tests in the background has SIGINT ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with Shell() as sh:
             try:
                 sh.run("echo part; touch begun; sleep 600")
