@@ -65,7 +65,7 @@ pub fn date(time: Timestamp) -> String {
     format!("{day} {} UTC", clock(time))
 }
 
-/// `+2 ~1 −1`, as on a card: created, changed or renamed or with another mode, deleted.
+/// `+2 ~1 −1`: created; changed, renamed or with another mode, which a card counts apart; deleted.
 pub fn delta(counts: &ChangeCounts) -> String {
     let changed = counts.changed + counts.renamed + counts.mode;
     let parts = [("+", counts.created), ("~", changed), ("−", counts.deleted)];
