@@ -114,7 +114,7 @@ impl Marked {
                 || (process.pid == shell.pid && !shell.reaped)
                 || self.known.has(process)
                 || bears(process.pid, entry.as_bytes())
-                || proc_fs::writes_to(process.pid, &shell.pipes)
+                || (proc_fs::writes_to(process.pid, &shell.pipes) && !is_before_exec(process, own))
         };
         let mut found: BTreeSet<i32> = all
             .iter()
@@ -135,8 +135,68 @@ impl Marked {
     }
 }
 
+/// Whether it is a child of ours that still runs our program: between fork and exec it has all our descriptors, the
+/// outputs of others' shells among them.
+fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
+    let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    process.parent == own && program(process.pid).is_some_and(|it| Some(it) == program(own))
+}
+
 /// Whether a process has this entry in its environment. False if we may not look.
 fn bears(pid: i32, entry: &[u8]) -> bool {
     fs::read(format!("/proc/{pid}/environ"))
         .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::OwnedFd;
+    use std::process::{Command, Stdio};
+
+    /// What the test below runs as a child with this very program. As a test of its own it has no input, and ends.
+    #[test]
+    fn waits_for_the_end_of_its_input() {
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    }
+
+    #[test]
+    fn a_child_that_has_not_executed_its_program_yet_is_not_counted() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        let inode = rustix::fs::fstat(&write).unwrap().st_ino;
+        let mut shell = Command::new("true").spawn().unwrap();
+        let mut marked = Marked::new("nobody's".to_owned());
+        marked.leads(shell.id().cast_signed(), &[inode]);
+        let child = |program: &str, arguments: &[&str], output: OwnedFd| {
+            Command::new(program)
+                .args(arguments)
+                .stdin(Stdio::piped())
+                .stdout(output)
+                .spawn()
+                .unwrap()
+        };
+        let own = std::env::current_exe().unwrap();
+        let name = "supervisor::server::marked::tests::waits_for_the_end_of_its_input";
+        let before = child(
+            own.to_str().unwrap(),
+            &[name, "--exact", "--nocapture"],
+            write.try_clone().unwrap(),
+        );
+        let after = child("cat", &[], write);
+        // Until both run what they are to run, the second of them is a child before exec, too.
+        let exe = format!("/proc/{}/exe", after.id());
+        while fs::read_link(&exe).is_ok_and(|program| program == own) {
+            std::thread::yield_now();
+        }
+        let (before_pid, after_pid) = (before.id().cast_signed(), after.id().cast_signed());
+        let found: Vec<i32> = marked.look().iter().map(|one| one.pid).collect();
+        for mut child in [before, after] {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+        shell.wait().unwrap();
+        drop(read);
+        assert!(found.contains(&after_pid), "{found:?}");
+        assert!(!found.contains(&before_pid), "{found:?}");
+    }
 }
