@@ -149,6 +149,7 @@ fn bears(pid: i32, entry: &[u8]) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test starts what it looks for")]
 mod tests {
     use super::*;
     use std::os::fd::OwnedFd;
