@@ -274,6 +274,7 @@ pub(crate) const CRATES: &[Crate] = &[
         package: "agent-bash-cli",
         workspace: &[
             "agent-bash",
+            "agent-bash-render",
             "agent-bash-report",
             "agent-bash-server",
             "agent-bash-tui",

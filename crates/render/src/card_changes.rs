@@ -1,9 +1,10 @@
 //! What a call did to files, as its card shows it: `Δ +2 ~1 −1` in the footer, and lines below the output.
 
 use crate::Theme;
-use crate::file_row::sign;
+use crate::file_row::style;
 use crate::styled_line::wrapped;
-use agent_bash_core::changes::{Change, ChangeCounts, Changes, ChangesBy, ChangesState};
+use crate::words::{counted, sign};
+use agent_bash_core::changes::{ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
 use ratatui::style::Style;
@@ -104,17 +105,7 @@ impl CardChanges {
 
 /// How many of each kind there are, of those that there are any of.
 fn counts(counts: &ChangeCounts, theme: &Theme) -> Vec<(String, Style)> {
-    let counted = [
-        (Change::Created, counts.created),
-        (Change::Changed, counts.changed),
-        (Change::Deleted, counts.deleted),
-        (Change::Renamed, counts.renamed),
-        (Change::Mode, counts.mode),
-    ];
-    let some = counted.into_iter().filter(|(_, number)| *number > 0);
-    some.map(|(change, number)| {
-        let (sign, style) = sign(change, theme);
-        (format!("{sign}{number}"), style)
-    })
-    .collect()
+    let some = counted(counts);
+    some.map(|(change, number)| (format!("{}{number}", sign(change)), style(change, theme)))
+        .collect()
 }

@@ -1,28 +1,28 @@
 //! A changed file in a row: `+ src/new.rs`, `~ src/a.rs  120 → 131 bytes`. Names are anybody's, so nothing in them acts.
 
 use crate::Theme;
+use crate::words::sign;
 use agent_bash_core::changes::{Change, FileChange};
 use agent_bash_core::visible::one_line;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// The sign of what was done, and its style.
-pub(crate) fn sign(change: Change, theme: &Theme) -> (&'static str, Style) {
+/// The style of the sign of what was done.
+pub(crate) fn style(change: Change, theme: &Theme) -> Style {
     match change {
-        Change::Created => ("+", theme.ok),
-        Change::Changed => ("~", theme.warning),
-        Change::Deleted => ("−", theme.error),
-        Change::Renamed => ("→", theme.accent),
+        Change::Created => theme.ok,
+        Change::Changed => theme.warning,
+        Change::Deleted => theme.error,
+        Change::Renamed => theme.accent,
         // Modes, and whatever a later version adds.
-        _ => ("m", theme.dim),
+        _ => theme.dim,
     }
 }
 
 /// Sign, name and what else is known.
 pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'static> {
-    let (sign, style) = sign(file.change, theme);
     let mut spans = vec![
-        Span::styled(format!("{sign} "), style),
+        Span::styled(format!("{} ", sign(file.change)), style(file.change, theme)),
         Span::styled(one_line(&file.name.path).into_owned(), name),
     ];
     let more = match (&file.from, file.bytes, file.change) {

@@ -29,6 +29,7 @@ mod styled_line;
 mod theme;
 mod tool_card;
 mod visible_text;
+pub mod words;
 
 pub use agent_bash_core as core;
 pub use bang_card::{BangCard, BangState, KeptOutput};

@@ -3,10 +3,10 @@
 use crate::ansi::Palette;
 use crate::changes::changes;
 use crate::given::{Diff, JobLine};
-use crate::words::{clock, delta, duration, outcome};
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{Caller, Status, visible};
 use agent_bash_journal::{Entry, Objection};
+use agent_bash_render::words::{clock, delta, duration, outcome};
 use maud::{Markup, html};
 
 /// A kind of calls that can be looked at alone.

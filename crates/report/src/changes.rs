@@ -3,6 +3,7 @@
 use crate::given::Diff;
 use agent_bash_core::changes::{Change, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
+use agent_bash_render::words::sign;
 use maud::{Markup, html};
 
 /// Lines of one diff that are shown.
@@ -65,14 +66,6 @@ fn state(changes: &Changes) -> &'static str {
         (ChangesState::Interrupted, _) => "seen until whoever watched died",
         (_, ChangesBy::Scan) => "found by comparing: may not be all",
         _ => "done",
-    }
-}
-
-fn sign(change: Change) -> &'static str {
-    match change {
-        Change::Created => "+",
-        Change::Deleted => "−",
-        _ => "~",
     }
 }
 

@@ -10,7 +10,6 @@ mod given;
 mod page;
 mod policy;
 mod timeline;
-pub mod words;
 
 pub use agent_bash_journal as journal;
 pub use given::{Diff, JobLine};

@@ -5,10 +5,10 @@ use crate::call::{FILTERS, call};
 use crate::given::{Diff, JobLine};
 use crate::policy::policy;
 use crate::timeline::timeline;
-use crate::words::{date, duration};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::{Entry, Recorded};
+use agent_bash_render::words::{date, duration};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The strip at the top: each call where it was in time.
 
-use crate::words::{duration, outcome};
 use agent_bash_core::visible;
 use agent_bash_journal::Entry;
+use agent_bash_render::words::{duration, outcome};
 use maud::{Markup, html};
 
 /// Width of the strip in its own units.

@@ -10,7 +10,7 @@ use agent_bash::core::{Caller, Clock};
 use agent_bash::journals::{Entry, Recording};
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{SizeStyle, size_text};
-use agent_bash_report::words;
+use agent_bash_render::words;
 use serde_json::json;
 
 /// Nothing is recorded.

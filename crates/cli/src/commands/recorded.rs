@@ -67,5 +67,5 @@ pub(crate) fn delta(result: &ToolResult) -> String {
     let Some(changes) = &result.changes else {
         return String::new();
     };
-    agent_bash_report::words::delta(&changes.counts)
+    agent_bash_render::words::delta(&changes.counts)
 }

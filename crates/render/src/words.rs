@@ -1,8 +1,8 @@
-//! How an outcome looks, and short forms of numbers.
+//! How an outcome looks, and short forms of numbers, times and counts, wherever a finished call is shown as text.
 
-use agent_bash_core::changes::ChangeCounts;
+use crate::{CardState, icon};
+use agent_bash_core::changes::{Change, ChangeCounts};
 use agent_bash_core::{Status, Timestamp};
-use agent_bash_render::{CardState, icon};
 
 /// How the end of a call looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,13 +65,34 @@ pub fn date(time: Timestamp) -> String {
     format!("{day} {} UTC", clock(time))
 }
 
-/// `+2 ~1 −1`: created; changed, renamed or with another mode, which a card counts apart; deleted.
+/// The sign of what was done to a file.
+pub fn sign(change: Change) -> &'static str {
+    match change {
+        Change::Created => "+",
+        Change::Changed => "~",
+        Change::Deleted => "−",
+        Change::Renamed => "→",
+        // Modes, and whatever a later version adds.
+        _ => "m",
+    }
+}
+
+/// How many of each kind there are, of those that there are any of.
+pub fn counted(counts: &ChangeCounts) -> impl Iterator<Item = (Change, u64)> {
+    let all = [
+        (Change::Created, counts.created),
+        (Change::Changed, counts.changed),
+        (Change::Deleted, counts.deleted),
+        (Change::Renamed, counts.renamed),
+        (Change::Mode, counts.mode),
+    ];
+    all.into_iter().filter(|(_, number)| *number > 0)
+}
+
+/// `+2 ~1 −1 →1 m1`; empty if nothing was done.
 pub fn delta(counts: &ChangeCounts) -> String {
-    let changed = counts.changed + counts.renamed + counts.mode;
-    let parts = [("+", counts.created), ("~", changed), ("−", counts.deleted)];
-    let parts = parts.iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(sign, count)| format!("{sign}{count}"))
+    let parts: Vec<String> = counted(counts)
+        .map(|(change, number)| format!("{}{number}", sign(change)))
         .collect();
     parts.join(" ")
 }
@@ -114,7 +135,7 @@ mod tests {
             deleted: 1,
             renamed: 0,
         };
-        assert_eq!(delta(&counts), "+2 ~4 −1");
+        assert_eq!(delta(&counts), "+2 ~1 −1 m3");
         assert_eq!(delta(&ChangeCounts::default()), "");
     }
 }
