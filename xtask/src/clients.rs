@@ -6,6 +6,7 @@
 mod dist;
 mod installed;
 mod model;
+mod pages;
 mod python;
 mod step;
 mod typescript;
@@ -34,7 +35,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         [name] if name == "test" => return step::run(tree),
         [name] if name == "frameworks" => return step::frameworks(tree),
         [name, program] if name == "installed" => {
-            return installed::test(tree, Path::new(program));
+            return step::installed(tree, Path::new(program));
         }
         _ => {}
     }

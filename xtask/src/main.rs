@@ -16,6 +16,7 @@ mod generated;
 mod layers;
 mod links;
 mod macos;
+mod packaged;
 mod programs;
 mod rules_page;
 mod soak;
@@ -81,6 +82,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--program FILE]",
         summary: "what people install, in target/dist: a static program, a wheel, packages for npm",
         run: clients::dist,
+    },
+    Command {
+        name: "package",
+        arguments: "",
+        summary: "each crate as it would be published: what it holds, what it says of itself, that it compiles",
+        run: packaged::command,
     },
     Command {
         name: "agents",

@@ -2,9 +2,10 @@
 //!
 //! It has a directory of its own below `target`, so that it neither spoils nor waits for other builds.
 
+use crate::suite::cargo;
 use crate::{Tree, no_arguments, say};
 use anyhow::{Context, Result, ensure};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// What it is built for: the system's own target, as that of musl is not installed everywhere.
@@ -16,7 +17,7 @@ const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";
 /// `cargo xtask static`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
-    let program = build(tree)?;
+    let program = build(tree, "release")?;
     let size = std::fs::metadata(&program)?.len();
     say(&format!(
         "{} ({:.1} MB)",
@@ -26,21 +27,28 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds it, stripped; returns its path. The commit is in what it answers to `ping` as its build.
-pub(crate) fn build(tree: &Tree) -> Result<PathBuf> {
-    let (shell, cargo) = (&tree.shell, &tree.cargo);
+/// Builds it by a profile, stripped; returns its path. The commit is in what it says of its build.
+pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
+    let shell = &tree.shell;
     let directory = tree.root.join("target/static");
     let commit = cmd!(shell, "git describe --always --dirty").quiet().read();
     let commit = commit.unwrap_or_else(|_| "unknown".to_owned());
-    cmd!(
-        shell,
-        "{cargo} build --release --locked --package agent-bash-cli --target {TARGET} --target-dir {directory}"
-    )
-    .env("RUSTFLAGS", FLAGS)
-    .env("AGENT_BASH_BUILD", commit)
-    .run()
-    .context("on Debian, glibc's static libraries are in libc6-dev")?;
-    let program = directory.join(TARGET).join("release/agent-bash");
+    let directory = directory.to_string_lossy();
+    let mut words = vec!["build", "--locked", "--package", "agent-bash-cli"];
+    words.extend([
+        "--profile",
+        profile,
+        "--target",
+        TARGET,
+        "--target-dir",
+        &directory,
+    ]);
+    cargo(tree, &words)
+        .env("RUSTFLAGS", FLAGS)
+        .env("AGENT_BASH_BUILD", commit)
+        .run()
+        .context("on Debian, glibc's static libraries are in libc6-dev")?;
+    let program = Path::new(&*directory).join(format!("{TARGET}/{profile}/agent-bash"));
     let bytes = std::fs::read(&program)?;
     ensure!(
         !is_interpreted(&bytes),

@@ -4,8 +4,8 @@
 //! seconds.
 
 use crate::{
-    Tree, agents, built_once, clients, generated, layers, links, macos, no_arguments, programs,
-    say, source_rules, tests_step,
+    Tree, agents, built_once, clients, generated, layers, links, macos, no_arguments, packaged,
+    programs, say, source_rules, tests_step,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -80,6 +80,11 @@ const STEPS: &[Step] = &[
             let command = cargo(tree, &words("doc --workspace --no-deps --quiet"));
             check(&command.env("RUSTDOCFLAGS", "-D warnings"))
         },
+    },
+    Step {
+        name: "crates as they would be published",
+        lint: false,
+        run: packaged::check_tree,
     },
     Step {
         name: "tests, doc tests, and the census after them",

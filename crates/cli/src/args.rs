@@ -35,6 +35,7 @@ pub(crate) use values::{
     DEFAULT_SESSION, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
+use agent_bash_server::rpc::{BUILD, PROTOCOL};
 use clap::{Parser, Subcommand};
 
 const EXAMPLES: &str = "\
@@ -52,9 +53,17 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
+/// What `--version` says, as `ping` does.
+fn version() -> String {
+    format!(
+        "{} (protocol {PROTOCOL}, build {BUILD})",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
 /// The shell runtime for coding agents: one call in, one honest result out.
 #[derive(Debug, Parser)]
-#[command(name = "agent-bash", version, after_help = EXAMPLES)]
+#[command(name = "agent-bash", version = version(), after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

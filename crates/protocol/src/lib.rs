@@ -31,6 +31,10 @@ pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// change that an older end would misread.
 pub const PROTOCOL: u32 = 1;
 
+/// Which build this is: the commit, if whoever built it has said which, the platform, and whether it is optimised. For
+/// telling builds apart, not for comparing.
+pub const BUILD: &str = env!("AGENT_BASH_BUILT_AS");
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

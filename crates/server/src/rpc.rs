@@ -21,7 +21,7 @@ pub use agent_bash_protocol::message::{
     RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream,
 };
 pub use agent_bash_protocol::name::Name;
-pub use agent_bash_protocol::{MAX_REQUEST_BYTES, MAX_REQUESTS, data, message};
+pub use agent_bash_protocol::{BUILD, MAX_REQUEST_BYTES, MAX_REQUESTS, PROTOCOL, data, message};
 
 use self::answer::Answer;
 use agent_bash::Session;

@@ -91,6 +91,17 @@ fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
         pong.get("id").is_none() && pong["command"] == "ping" && pong["success"] == true,
         "{pong}"
     );
+    // The command line says the same of the program.
+    let told = &pong["data"];
+    let version = format!(
+        "agent-bash {} (protocol {}, build {})\n",
+        told["version"].as_str().unwrap_or_default(),
+        told["protocol"],
+        told["build"].as_str().unwrap_or_default()
+    );
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("--version");
+    assert_eq!(product::run(command, None)?.stdout, version);
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
     Ok(())

@@ -5,14 +5,13 @@
 //! it needs no C library, so it is for every Linux of its processor.
 
 use super::step::{node_packages, venv};
-use crate::suite::{cargo, check};
-use crate::{Tree, layers, say};
+use crate::suite::check;
+use crate::{Tree, layers, say, static_build};
 use anyhow::{Context, Result, bail, ensure};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-const TARGET: &str = "x86_64-unknown-linux-gnu";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The tags of the wheel: no C library is needed, neither glibc nor musl.
@@ -28,7 +27,7 @@ const BUILDERS: &[&str] = &["build==1.6.1", "hatchling==1.33.0", "wheel==0.48.0"
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     match arguments {
         [] => {
-            let program = build(tree)?;
+            let program = static_build::build(tree, "dist")?;
             pack(tree, &program, Some(MOST_BYTES)).map(drop)
         }
         [option, program] if option == "--program" => {
@@ -45,16 +44,6 @@ pub(super) struct Packed {
     pub(super) wheel: PathBuf,
     /// The package for npm, and that with the program.
     pub(super) npm: [PathBuf; 2],
-}
-
-/// Builds the program without shared libraries.
-fn build(tree: &Tree) -> Result<PathBuf> {
-    let words = "build --quiet --profile dist --package agent-bash-cli --target";
-    let mut words: Vec<&str> = words.split(' ').collect();
-    words.push(TARGET);
-    let flags = "-C target-feature=+crt-static";
-    check(&cargo(tree, &words).env("RUSTFLAGS", flags))?;
-    Ok(target(tree)?.join(TARGET).join("dist/agent-bash"))
 }
 
 /// Packs `program` in every way, into `target/dist`.

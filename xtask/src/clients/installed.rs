@@ -1,32 +1,124 @@
-//! Installs the packages as people do, into places where there is nothing else, and runs their first examples.
+//! Installs the packages as people do, in a root where there is nothing else, and runs the examples of their pages.
 
 use super::dist::{self, Packed};
+use super::pages::{self, Example};
 use crate::suite::check;
 use crate::{Tree, say, tests_step};
-use agent_bash_tests::packages::install;
 use anyhow::{Context, Result, ensure};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Where the examples look for programs.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Makes the root; what is in it stands there.
+const CLEAN_ROOT: &str = include_str!("clean_root.sh");
 
-/// Packs `program`, and runs the examples with what was packed.
-pub(super) fn test(tree: &Tree, program: &Path) -> Result<()> {
+/// Packs `program`, and runs the examples with what was packed. `python` has mypy, `packages` the compiler of
+/// TypeScript.
+pub(super) fn test(tree: &Tree, program: &Path, python: &Path, packages: &Path) -> Result<()> {
     let room = tempfile::tempdir()?;
     let stripped = room.path().join("agent-bash");
     check(&cmd!(tree.shell, "strip -o {stripped} {program}").quiet())?;
     let packed = dist::pack(tree, &stripped, None)?;
-    say("   the wheel, in an environment of its own");
-    python(tree, &packed, &room.path().join("python"))?;
-    say("   the packages for npm, in a directory of their own");
-    node(tree, &packed, &room.path().join("node"))
+    say("   the wheel, in a root with Python alone");
+    in_python(
+        tree,
+        &packed,
+        python,
+        &Root::new(tree, room.path(), "python", &["python3"])?,
+    )?;
+    say("   the packages for npm, in a root with Node alone");
+    in_node(
+        tree,
+        &packed,
+        packages,
+        &Root::new(tree, room.path(), "node", &["node", "npm", "npx"])?,
+    )
 }
 
-fn python(tree: &Tree, packed: &Packed, place: &Path) -> Result<()> {
-    std::fs::create_dir(place)?;
-    install("python3", &["-m", "venv", "."], place)?;
-    let python = place.join("bin/python");
+/// A root in which programs are run.
+struct Root {
+    /// The only place there that can be written.
+    room: PathBuf,
+    /// The interpreters that are there.
+    programs: Vec<PathBuf>,
+}
+
+impl Root {
+    fn new(tree: &Tree, parent: &Path, name: &str, programs: &[&str]) -> Result<Self> {
+        let room = parent.join(name);
+        std::fs::create_dir(&room)?;
+        let programs = programs
+            .iter()
+            .map(|name| found(tree, name))
+            .collect::<Result<_>>()?;
+        std::fs::create_dir(room.join("repo"))?;
+        let stand_ins = room.join("programs");
+        std::fs::create_dir(&stand_ins)?;
+        for (name, script) in pages::STAND_INS {
+            let path = stand_ins.join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n"))?;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(Self { room, programs })
+    }
+
+    /// Copies a file into the room; returns its path.
+    fn take(&self, file: &Path) -> Result<PathBuf> {
+        let to = self
+            .room
+            .join(file.file_name().context("a file has a name")?);
+        std::fs::copy(file, &to)?;
+        Ok(to)
+    }
+
+    fn write(&self, examples: &[Example]) -> Result<Vec<PathBuf>> {
+        let write = |example: &Example| {
+            let path = self.room.join(example.name);
+            std::fs::write(&path, &example.text)?;
+            Ok(path)
+        };
+        examples.iter().map(write).collect()
+    }
+
+    /// Runs a command there; returns what it says.
+    fn run(&self, tree: &Tree, words: &[&str]) -> Result<String> {
+        let (room, programs) = (&self.room, &self.programs);
+        let mut options = vec!["--mount"];
+        if !rustix::process::geteuid().is_root() {
+            options.push("--map-root-user");
+        }
+        let script = self.room.with_extension("sh");
+        let printed = self.room.with_extension("printed");
+        std::fs::write(&script, CLEAN_ROOT)?;
+        let capture = "out=$1; shift; exec \"$@\" > \"$out\"";
+        tests_step::under_census(|_, _| {
+            cmd!(
+                tree.shell,
+                "sh -c {capture} sh {printed} unshare {options...} sh {script} {room} {programs...} -- {words...}"
+            )
+            .quiet()
+        })?;
+        Ok(std::fs::read_to_string(printed)?)
+    }
+
+    /// Runs an example there, with the stand-ins, and looks at what it says.
+    fn runs(&self, tree: &Tree, words: &[&str], said: &[&str]) -> Result<()> {
+        let path = format!("PATH={}/programs:/usr/bin", self.room.display());
+        let printed = self.run(tree, &[&["env", &path], words].concat())?;
+        ensure!(
+            said.iter().all(|part| printed.contains(part)),
+            "{words:?} did not say {said:?}, but: {printed}"
+        );
+        Ok(())
+    }
+}
+
+fn in_python(tree: &Tree, packed: &Packed, checker: &Path, root: &Root) -> Result<()> {
+    let wheel = root.take(&packed.wheel)?;
+    let first = root.programs.first().context("Python is there")?;
+    let environment = root.room.join("environment");
+    root.run(tree, &[text(first)?, "-m", "venv", text(&environment)?])?;
+    let python = environment.join("bin/python");
     let words = [
         "-m",
         "pip",
@@ -35,75 +127,76 @@ fn python(tree: &Tree, packed: &Packed, place: &Path) -> Result<()> {
         "--no-index",
         "--disable-pip-version-check",
     ];
-    let wheel = packed.wheel.to_str().context("the path is not UTF-8")?;
-    install(
-        python.to_str().context("the path is not UTF-8")?,
-        &[&words[..], &[wheel]].concat(),
-        place,
+    root.run(
+        tree,
+        &[&[text(&python)?], &words[..], &[text(&wheel)?]].concat(),
     )?;
-    for example in ["quickstart.py", "quickstart_sync.py"] {
-        let example = tree.root.join("clients/python/examples").join(example);
-        runs(tree, place, &[&python, &example])?;
+
+    let examples = pages::python(tree)?;
+    let files = &root.write(&examples)?;
+    // By the types that are in the wheel.
+    let types = cmd!(
+        tree.shell,
+        "{checker} -m mypy --strict --cache-dir /dev/null --python-executable {python} {files...}"
+    );
+    check(&types.quiet().ignore_stdout())?;
+    for (file, example) in files.iter().zip(&examples) {
+        root.runs(tree, &[text(&python)?, text(file)?], example.said)?;
     }
     Ok(())
 }
 
-fn node(tree: &Tree, packed: &Packed, place: &Path) -> Result<()> {
-    std::fs::create_dir(place)?;
-    std::fs::write(
-        place.join("package.json"),
-        "{\"private\": true, \"type\": \"module\"}",
-    )?;
-    let words = [
-        "install",
-        "--offline",
-        "--no-audit",
-        "--no-fund",
-        "--loglevel=error",
-        "--omit=peer",
-    ];
+fn in_node(tree: &Tree, packed: &Packed, packages: &Path, root: &Root) -> Result<()> {
+    let manifest = "{\"private\": true, \"type\": \"module\"}";
+    std::fs::write(root.room.join("package.json"), manifest)?;
     let [package, carrier] = &packed.npm;
-    let paths = [package, carrier].map(|path| path.to_string_lossy());
-    install(
-        "npm",
-        &[&words[..], &[&paths[1], &paths[0]]].concat(),
-        place,
+    let files = [root.take(carrier)?, root.take(package)?];
+    let words = "npm install --offline --no-audit --no-fund --loglevel=error --omit=peer";
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.extend([text(&files[0])?, text(&files[1])?]);
+    root.run(tree, &words)?;
+
+    let examples = pages::typescript(tree)?;
+    let files = &root.write(&examples)?;
+    let tsc = packages.join(".bin/tsc");
+    let types = packages.join("@types");
+    let options = "--strict --target ES2022 --module NodeNext --lib ES2023,ESNext.Disposable --types node --skipLibCheck";
+    let options: Vec<&str> = options.split(' ').collect();
+    // By the types that are in the package.
+    check(
+        &cmd!(
+            tree.shell,
+            "{tsc} {options...} --typeRoots {types} {files...}"
+        )
+        .quiet(),
     )?;
-    // The step has compiled the example; here it must find the package by its name.
-    let compiled = tree
-        .root
-        .join("clients/typescript/build/examples/quickstart.js");
-    let text = tree
-        .shell
-        .read_file(compiled)?
-        .replace("../src/index.js", "agent-bash");
-    let example = place.join("quickstart.js");
-    tree.shell.write_file(&example, text)?;
-    runs(tree, place, &[Path::new("node"), &example])
+    for (file, example) in files.iter().zip(&examples) {
+        root.runs(
+            tree,
+            &["node", text(&file.with_extension("js"))?],
+            example.said,
+        )?;
+    }
+    let version = root.run(tree, &["npx", "--no", "agent-bash", "--version"])?;
+    ensure!(version.contains("protocol"), "the launcher says {version}");
+    Ok(())
 }
 
-/// Runs an example where no program is on the `PATH`, and looks at what it says.
-fn runs(tree: &Tree, place: &Path, words: &[&Path]) -> Result<()> {
-    let is_there = |directory: &str| Path::new(directory).join("agent-bash").exists();
-    ensure!(
-        !PATH.split(':').any(is_there),
-        "there is an agent-bash in {PATH}, so nothing would be shown"
-    );
-    let script = "cd \"$1\" && shift && exec \"$@\" > printed";
-    tests_step::under_census(|_, _| {
-        cmd!(tree.shell, "sh -c {script} sh {place} {words...}")
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("the path is not UTF-8")
+}
+
+/// A program on the `PATH`; where Python is a script that chooses one, the one that it chooses.
+fn found(tree: &Tree, name: &str) -> Result<PathBuf> {
+    let path = if name.starts_with("python") {
+        cmd!(tree.shell, "{name} -c 'import sys; print(sys.executable)'")
             .quiet()
-            .env_remove("AGENT_BASH_PROGRAM")
-            .env("PATH", PATH)
-            .env("HOME", place)
-            .env("TMPDIR", place)
-            .env("XDG_STATE_HOME", place.join("state"))
-    })?;
-    let printed = std::fs::read_to_string(place.join("printed"))?;
-    let all = ["exited", "so far", "99999:99999"];
-    ensure!(
-        all.iter().all(|part| printed.contains(part)),
-        "the example did not say {all:?}, but: {printed}"
-    );
-    Ok(())
+            .read()?
+    } else {
+        let script = "command -v \"$1\"";
+        cmd!(tree.shell, "sh -c {script} sh {name}")
+            .quiet()
+            .read()?
+    };
+    Ok(PathBuf::from(path))
 }

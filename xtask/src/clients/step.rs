@@ -38,7 +38,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
         (Ok(python), Ok(packages)) => {
             test_python(tree, &python, &program)?;
             test_typescript(tree, &packages, &program)?;
-            installed::test(tree, &program)?;
+            installed::test(tree, &program, &python, &packages)?;
             if tree.shell.var_os("CI").is_some() {
                 return frameworks(tree);
             }
@@ -55,6 +55,14 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
         }
         (Err(error), _) | (_, Err(error)) => Err(error),
     }
+}
+
+/// Packs a program that is there, and tests what was packed.
+pub(super) fn installed(tree: &Tree, program: &Path) -> Result<()> {
+    let metadata = layers::metadata(tree)?;
+    let target = Path::new(metadata.target_directory.as_str());
+    let python = venv(target, "python", PYTHON)?;
+    installed::test(tree, program, &python, &node_packages(target)?)
 }
 
 /// The tests of the frameworks, each in the version named here.

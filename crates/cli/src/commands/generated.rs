@@ -36,8 +36,10 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
         output::print(text_of(guide))?;
         return Ok(0);
     }
-    // The `help` subcommand has no options to document.
-    let mut program = Cli::command().disable_help_subcommand(true);
+    // The `help` subcommand has no options to document; the version stands in the title.
+    let mut program = Cli::command()
+        .disable_help_subcommand(true)
+        .version(env!("CARGO_PKG_VERSION"));
     program.build();
     if let Some(directory) = &args.out {
         std::fs::create_dir_all(directory)
@@ -59,13 +61,13 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
 /// The documentation pages, embedded for users who only have the binary.
 fn text_of(guide: GuideArg) -> &'static str {
     match guide {
-        GuideArg::Cli => include_str!("../../../../docs/cli.md"),
-        GuideArg::Contract => include_str!("../../../../docs/contract.md"),
-        GuideArg::Hooks => include_str!("../../../../docs/hooks.md"),
-        GuideArg::Mcp => include_str!("../../../../docs/mcp.md"),
-        GuideArg::Rpc => include_str!("../../../../docs/rpc.md"),
-        GuideArg::Rules => include_str!("../../../../docs/rules.md"),
-        GuideArg::Tui => include_str!("../../../../docs/tui.md"),
+        GuideArg::Cli => include_str!("../../guides/cli.md"),
+        GuideArg::Contract => include_str!("../../guides/contract.md"),
+        GuideArg::Hooks => include_str!("../../guides/hooks.md"),
+        GuideArg::Mcp => include_str!("../../guides/mcp.md"),
+        GuideArg::Rpc => include_str!("../../guides/rpc.md"),
+        GuideArg::Rules => include_str!("../../guides/rules.md"),
+        GuideArg::Tui => include_str!("../../guides/tui.md"),
     }
 }
 

@@ -23,7 +23,7 @@ use agent_bash_protocol::data::{
     JobWaitData, JobsData, MachineData, MessagesData, PageData, PingData, ResetData, ShellsData,
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
-use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL};
+use agent_bash_protocol::{BUILD, ErrorCode, Hello, PROTOCOL};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
@@ -35,12 +35,6 @@ const OUTPUT_PART: usize = 256 * 1024;
 
 /// Default number of matches shown.
 const MATCHES: usize = 200;
-
-/// Which build this is: what the packager says, or nothing in particular.
-const BUILD: &str = match option_env!("AGENT_BASH_BUILD") {
-    Some(build) => build,
-    None => "development",
-};
 
 /// Serves requests about other requests; `None` for all others.
 pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {

@@ -1,0 +1,19 @@
+//! Says which build this is: what only a build script is told.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    // The commit, by whoever builds what others install.
+    println!("cargo::rerun-if-env-changed=AGENT_BASH_BUILD");
+    let commit = variable("AGENT_BASH_BUILD").unwrap_or_else(|| "development".to_owned());
+    let told = ["TARGET", "PROFILE"].map(|name| variable(name).unwrap_or_default());
+    let [target, profile] = told;
+    println!("cargo::rustc-env=AGENT_BASH_BUILT_AS={commit} {target} {profile}");
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells a build script what to do by its environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
+}

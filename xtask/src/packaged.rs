@@ -1,0 +1,288 @@
+//! `cargo xtask package`: each crate as it would be published. It holds what it must and nothing of the tests, its
+//! manifest says what a registry wants to know, and it compiles with nothing around it.
+//!
+//! Cargo packs them, without compiling: it would compile each with features of its own, and so most of what they depend
+//! on many times. Here they are unpacked into one workspace, where they find each other and nothing else of the checkout.
+
+use crate::suite::{cargo, check};
+use crate::{Tree, layers, no_arguments, say};
+use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::Package;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use xshell::cmd;
+
+/// Where the crates that are published stand; no others are.
+const PUBLISHED: &str = "crates";
+
+/// What every package must hold.
+const REQUIRED: &[&str] = &["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// What else it may hold: a directory, and how names in it end.
+const ALLOWED: &[(&str, &str)] = &[
+    ("", "Cargo.toml.orig"),
+    ("", "Cargo.lock"),
+    ("", ".cargo_vcs_info.json"),
+    ("", "build.rs"),
+    ("src/", ".rs"),
+    // Included by sources: a page's style and script, a plugin, a completion.
+    ("src/", ".css"),
+    ("src/", ".js"),
+    ("src/", ".bash"),
+    ("examples/", ".rs"),
+    ("guides/", ".md"),
+];
+
+/// What belongs to tests, wherever it is.
+const OF_TESTS: &[&str] = &["tests.rs", ".snap", ".json", ".jsonl", ".tsv", ".bashrc"];
+
+/// What a registry wants to be told.
+const TOLD: &[&str] = &[
+    "description",
+    "license",
+    "readme",
+    "keywords",
+    "categories",
+    "rust-version",
+];
+
+/// The only crate that installs a program, and its name.
+const PROGRAM: (&str, &str) = ("agent-bash-cli", "agent-bash");
+
+/// `cargo xtask package`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    no_arguments(arguments)?;
+    check_tree(tree)
+}
+
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    let metadata = layers::metadata(tree)?;
+    let target = Path::new(metadata.target_directory.as_str());
+    let mut faults = Vec::new();
+    let mut published = Vec::new();
+    for package in metadata.workspace_packages() {
+        let is_meant = package
+            .manifest_path
+            .starts_with(metadata.workspace_root.join(PUBLISHED));
+        if is_published(package) != is_meant {
+            faults.push(format!("{}: `publish` should be {is_meant}", package.name));
+        }
+        if is_meant {
+            published.push(package);
+        }
+    }
+    pack(tree, &published)?;
+    let place = target.join("packaged");
+    tree.shell.remove_path(&place)?;
+    tree.shell.create_dir(&place)?;
+    for package in &published {
+        let directory = unpack(tree, package, target, &place)?;
+        let name = package.name.as_str();
+        let files = files_below(&directory, &directory)?;
+        let manifest = toml::from_str(&tree.shell.read_file(directory.join("Cargo.toml"))?)?;
+        let found = faults_of_files(&files)
+            .into_iter()
+            .chain(faults_of_manifest(name, &manifest));
+        faults.extend(found.map(|fault| format!("{name}: {fault}")));
+    }
+    if !faults.is_empty() {
+        bail!("{}", faults.join("\n"));
+    }
+    compile(tree, &published, &place, target)?;
+    say(&format!(
+        "   {} packages hold what they should, and compile",
+        published.len()
+    ));
+    Ok(())
+}
+
+fn is_published(package: &Package) -> bool {
+    package
+        .publish
+        .as_ref()
+        .is_none_or(|registries| !registries.is_empty())
+}
+
+/// Packs them all in one call: each is found by those that need it.
+fn pack(tree: &Tree, packages: &[&Package]) -> Result<()> {
+    let mut words = vec![
+        "package",
+        "--no-verify",
+        "--offline",
+        "--allow-dirty",
+        "--quiet",
+    ];
+    for package in packages {
+        words.extend(["--package", package.name.as_str()]);
+    }
+    // Of each test program it says that it is left out, which is what we want; errors it says, too.
+    let ran = cargo(tree, &words).ignore_status().output()?;
+    let said = String::from_utf8_lossy(&ran.stderr);
+    ensure!(ran.status.success(), "`cargo package` failed:\n{said}");
+    Ok(())
+}
+
+/// Unpacks a package; returns its directory.
+fn unpack(tree: &Tree, package: &Package, target: &Path, place: &Path) -> Result<PathBuf> {
+    let name = format!("{}-{}", package.name, package.version);
+    let file = target.join(format!("package/{name}.crate"));
+    check(
+        &cmd!(
+            tree.shell,
+            "tar --extract --gzip --touch --file {file} --directory {place}"
+        )
+        .quiet(),
+    )?;
+    Ok(place.join(name))
+}
+
+/// The files below `directory`, by their paths from `root`.
+fn files_below(directory: &Path, root: &Path) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(files_below(&path, root)?);
+        } else {
+            let path = path.strip_prefix(root)?;
+            files.push(path.to_str().context("a name is not UTF-8")?.to_owned());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What is missing, and what has no business to be there.
+fn faults_of_files(files: &[String]) -> Vec<String> {
+    let missing = REQUIRED
+        .iter()
+        .filter(|name| !files.iter().any(|file| file == *name))
+        .map(|name| format!("the package lacks {name}"));
+    let others = files
+        .iter()
+        .filter(|file| !REQUIRED.contains(&file.as_str()) && !may_be_there(file))
+        .map(|file| {
+            format!("{file} does not belong into the package; see `include` in Cargo.toml")
+        });
+    missing.chain(others).collect()
+}
+
+fn may_be_there(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let is_allowed = ALLOWED.iter().any(|(directory, end)| {
+        if directory.is_empty() {
+            file == *end
+        } else {
+            file.starts_with(directory) && file.ends_with(end)
+        }
+    });
+    let is_of_tests = OF_TESTS.iter().any(|end| name.ends_with(end));
+    is_allowed && (name == ".cargo_vcs_info.json" || !is_of_tests)
+}
+
+/// What is wrong with a manifest as it would be published.
+fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
+    let package = manifest.get("package").and_then(toml::Value::as_table);
+    let mut faults: Vec<String> = TOLD
+        .iter()
+        .filter(|key| package.is_none_or(|package| !package.contains_key(**key)))
+        .map(|key| format!("the manifest does not say `{key}`"))
+        .collect();
+    let programs = manifest.get("bin").and_then(toml::Value::as_array);
+    for program in programs.into_iter().flatten() {
+        let program = program
+            .get("name")
+            .and_then(toml::Value::as_str)
+            .unwrap_or_default();
+        if (name, program) != PROGRAM {
+            faults.push(format!("it would install the program `{program}`"));
+        }
+    }
+    faults
+}
+
+/// Compiles them where they find each other, and nothing else of the checkout.
+fn compile(tree: &Tree, packages: &[&Package], place: &Path, target: &Path) -> Result<()> {
+    let mut manifest = String::from(
+        "[workspace]\nresolver = \"3\"\nmembers = [\"*-*.*.*\"]\n\n[patch.crates-io]\n",
+    );
+    for package in packages {
+        let (name, version) = (&package.name, &package.version);
+        let _ = writeln!(manifest, "{name} = {{ path = \"{name}-{version}\" }}");
+    }
+    tree.shell.write_file(place.join("Cargo.toml"), manifest)?;
+    tree.shell.copy_file(tree.root.join("Cargo.lock"), place)?;
+    let manifest = place.join("Cargo.toml");
+    let words = "check --quiet --offline --workspace --lib --bins --examples --manifest-path";
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.extend([
+        manifest.to_str().context("the path is not UTF-8")?,
+        // What they depend on is there already, from other steps.
+        "--target-dir",
+        target.to_str().context("the path is not UTF-8")?,
+    ]);
+    check(&cargo(tree, &words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(others: &[&str]) -> Vec<String> {
+        let all = REQUIRED
+            .iter()
+            .chain(&["src/lib.rs", "src/deep/page.css"])
+            .chain(others);
+        all.map(|file| (*file).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_belongs_to_tests_is_found() {
+        assert!(faults_of_files(&files(&["build.rs", "examples/one.rs"])).is_empty());
+        for file in [
+            "tests/it/main.rs",
+            "benches/calls.rs",
+            "src/hook/hook_tests.rs",
+            "src/tests.rs",
+            "src/snapshots/one.snap",
+            "src/captured/sent.json",
+            "examples/data.tsv",
+            "deep/build.rs",
+            "notes.md",
+        ] {
+            let faults = faults_of_files(&files(&[file]));
+            assert_eq!(faults.len(), 1, "{file}: {faults:?}");
+            assert!(faults[0].starts_with(file), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_found() {
+        let without = |name: &str| {
+            let mut files = files(&[]);
+            files.retain(|file| file != name);
+            faults_of_files(&files)
+        };
+        for name in REQUIRED {
+            assert_eq!(without(name), [format!("the package lacks {name}")]);
+        }
+    }
+
+    #[test]
+    fn a_program_of_tests_and_a_silent_manifest_are_found() {
+        let told: String = TOLD.iter().map(|key| format!("{key} = 'x'\n")).collect();
+        let manifest = |bin: &str| {
+            toml::from_str(&format!("[package]\n{told}\n[[bin]]\nname = '{bin}'")).unwrap()
+        };
+        let (owner, program) = PROGRAM;
+        assert!(faults_of_manifest(owner, &manifest(program)).is_empty());
+        assert_eq!(faults_of_manifest(owner, &manifest("boxed")).len(), 1);
+        assert_eq!(
+            faults_of_manifest("agent-bash-exec", &manifest(program)).len(),
+            1
+        );
+        let silent = toml::from_str("[package]\nname = 'x'").unwrap();
+        assert_eq!(faults_of_manifest(owner, &silent).len(), TOLD.len());
+    }
+}
