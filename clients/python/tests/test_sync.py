@@ -41,6 +41,12 @@ def test_how_calls_end(world: World) -> None:
         sh.run("true")
 
 
+def test_importing_a_shell_does_not_load_asyncio() -> None:
+    script = "import sys, agent_bash; agent_bash.Shell; agent_bash.AsyncShell; print('asyncio' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-S", "-c", script], stdout=subprocess.PIPE, check=True)
+    assert ran.stdout == b"False\n"
+
+
 def test_both_shells_have_the_same_methods() -> None:
     def methods(of: type) -> Any:
         names = {"aclose": "close"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import warnings
 from base64 import b64decode, b64encode
 from types import TracebackType
@@ -26,9 +25,22 @@ from ._errors import NoJob, ShellError
 from ._result import Answer, Delta, Found, Page, Result
 
 if TYPE_CHECKING:
+    import asyncio
+
     from typing_extensions import Self, Unpack
 
     from . import _types as t
+else:
+
+    class Asyncio:
+        """asyncio takes longer to import than all of this package, and whoever awaits has done so."""
+
+        def __getattr__(self, name):
+            import asyncio
+
+            return getattr(asyncio, name)
+
+    asyncio = Asyncio()
 
 
 class AsyncShell:
