@@ -111,7 +111,8 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 }
 
 fn indented(lines: &str) -> String {
-    lines.lines().map(|line| format!("    {line}\n")).collect()
+    let indented = lines.lines().flat_map(|line| ["    ", line, "\n"]);
+    indented.collect()
 }
 
 #[cfg(test)]
