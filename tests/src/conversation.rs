@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
+use std::any::Any;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -20,6 +21,8 @@ pub struct Conversation {
     lines: Receiver<Result<Value, String>>,
     stderr: Option<JoinHandle<String>>,
     ids: u64,
+    /// What it needs for as long as it lives.
+    needs: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 /// How a conversation ended.
@@ -73,7 +76,15 @@ impl Conversation {
             lines,
             stderr: Some(stderr),
             ids: 0,
+            needs: Vec::new(),
         })
+    }
+
+    /// Keeps that until the program has ended.
+    #[must_use]
+    pub fn with(mut self, needed: impl Any + Send + Sync) -> Self {
+        self.needs.push(Box::new(needed));
+        self
     }
 
     /// Pid of the program.

@@ -5,6 +5,7 @@
 //! - [`poll`]: waiting with a deadline;
 //! - [`product`]: finding and running the binary under test;
 //! - [`packages`]: programs from package registries, installed once;
+//! - [`targets`]: real engines behind `--on`;
 //! - [`tmux`]: a simulated user at a terminal;
 //! - [`conversation`]: speaking JSON lines with a program;
 //! - [`unread`]: a server whose client never reads;
@@ -20,6 +21,7 @@ pub mod packages;
 pub mod poll;
 pub mod procfs;
 pub mod product;
+pub mod targets;
 pub mod tmux;
 pub mod unread;
 pub mod world;

@@ -9,6 +9,7 @@ mod benches;
 mod built_once;
 mod circles;
 mod clients;
+mod conformance;
 mod corpora;
 mod crates;
 mod fuzz;
@@ -100,6 +101,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[PACKAGE] [-- ARGS]",
         summary: "runs the benchmarks, of one package, of one name, or all; ARGS go to criterion",
         run: benches::command,
+    },
+    Command {
+        name: "conformance",
+        arguments: "--surface NAME",
+        summary: "every case of the conformance kit through one interface (rpc-ssh, rpc-docker, …)",
+        run: conformance::command,
     },
     Command {
         name: "corpora",

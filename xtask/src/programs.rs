@@ -51,6 +51,16 @@ const PROGRAMS: &[Program] = &[
         why: "a prompt on a terminal, and clients in Python",
     },
     Program {
+        name: "sshd",
+        package: "openssh-server",
+        why: "calls on another machine",
+    },
+    Program {
+        name: "ssh",
+        package: "openssh-client",
+        why: "calls on another machine",
+    },
+    Program {
         name: "tmux",
         package: "tmux",
         why: "plays the terminal of the interface for people",
@@ -89,7 +99,8 @@ const PROGRAMS: &[Program] = &[
 
 /// The step of the suite.
 pub(crate) fn ensure(tree: &Tree) -> Result<()> {
-    let path = tree.shell.var("PATH").unwrap_or_default();
+    // Servers are not on the PATH of everybody who has them.
+    let path = tree.shell.var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     let missing: Vec<&Program> = PROGRAMS
         .iter()
         .filter(|program| !is_on_path(program.name, &path))

@@ -6,6 +6,7 @@ mod artifact;
 mod changes;
 mod check;
 mod clean;
+mod cp;
 mod generated;
 mod hook;
 mod jobs;
@@ -21,6 +22,7 @@ pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use changes::{ChangesAction, ChangesArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
+pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
 pub(crate) use hook::HookArgs;
 pub(crate) use jobs::{JobsAction, JobsArgs};
@@ -35,6 +37,7 @@ pub(crate) use values::{
     DEFAULT_SESSION, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
+use crate::commands::there::Elsewhere;
 use agent_bash_server::rpc::{BUILD, PROTOCOL};
 use clap::{Parser, Subcommand};
 
@@ -91,6 +94,8 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Read stored full outputs.
     Artifact(ArtifactArgs),
+    /// Copy a file to another machine, or from it.
+    Cp(CpArgs),
     /// Show, make and take back what commands did to files.
     Changes(ChangesArgs),
     /// List what ran in a recorded session.
@@ -113,6 +118,25 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print a manual page.
     Man(ManArgs),
+}
+
+impl Command {
+    /// Where it is meant to run, if that is a target that runs it itself.
+    pub(crate) fn elsewhere(&self) -> Option<Elsewhere<'_>> {
+        let (on, state) = match self {
+            Self::Jobs(args) => (&args.on, Some(&args.state)),
+            Self::Artifact(args) => (&args.on, Some(&args.state)),
+            Self::Clean(args) => (&args.on, (!args.all).then_some(&args.state)),
+            Self::Doctor(args) => (&args.on, None),
+            _ => return None,
+        };
+        Some(Elsewhere {
+            on: on.as_deref()?,
+            state: state.map(String::as_str),
+            reads: matches!(self, Self::Jobs(args) if args.reads()),
+            follows: matches!(self, Self::Jobs(args) if args.follows()),
+        })
+    }
 }
 
 #[cfg(test)]

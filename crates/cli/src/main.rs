@@ -20,6 +20,7 @@ mod words;
 use args::{Cli, Command};
 use clap::Parser;
 use start::Start;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use usage::Usage;
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
         _ => OWN_FAILURE,
     };
     let code = panics::or_failure(own_failure, || {
-        dispatch(cli.command, token).unwrap_or_else(|error| {
+        dispatch(cli.command, &words, token).unwrap_or_else(|error| {
             output::say(&format!("agent-bash: {error:#}"));
             if error.is::<Usage>() {
                 USAGE_ERROR
@@ -67,7 +68,11 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> anyhow::Result<u8> {
+fn dispatch(
+    command: Command,
+    words: &[OsString],
+    token: agent_bash::process::supervisor::Token,
+) -> anyhow::Result<u8> {
     let start = Start::of_this_process(token)?;
     let logs = match command {
         // The interface would draw over them.
@@ -79,6 +84,9 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
     if logs {
         logging::init(&start.host);
     }
+    if let Some(elsewhere) = command.elsewhere() {
+        return commands::there::there(&elsewhere, words, &start);
+    }
     match command {
         Command::Run(args) => commands::run::run(&args, &start),
         Command::Tui(args) => commands::tui::tui(&args, &start),
@@ -88,6 +96,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Hook(args) => commands::hook::hook(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
+        Command::Cp(args) => commands::cp::cp(&args, &start),
         Command::Changes(args) => commands::changes::changes(&args, &start),
         Command::Log(args) => commands::log::log(&args, &start),
         Command::Report(args) => commands::report::report(&args, &start),

@@ -14,6 +14,9 @@ pub trait Place: Send + Sync + std::fmt::Debug {
     /// Its name, for people.
     fn name(&self) -> &str;
 
+    /// What the session is called there.
+    fn session(&self) -> &str;
+
     /// The shell there, if it is known.
     fn shell(&self) -> Option<PathBuf>;
 

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// A transport that was started.
@@ -88,7 +88,12 @@ impl Carrier {
     /// Waits until it has ended, and reaps it. What it says of its end is not told: of a command at the other end it means
     /// nothing. Cancel safe.
     pub async fn ended(&mut self) {
-        let Some(pid) = self.pid() else { return };
+        self.code().await;
+    }
+
+    /// As [`Self::ended`], and its exit code, for a program of ours at this end: `None` if a signal ended it.
+    pub async fn code(&mut self) -> Option<i32> {
+        let pid = self.pid()?;
         // Not a pipe, but becomes readable like one.
         let handle = ProcessHandle::open(pid.cast_signed())
             .and_then(|handle| Receiver::from_owned_fd_unchecked(handle.into()));
@@ -99,20 +104,22 @@ impl Carrier {
             // Where it cannot be waited for, it is killed when it is dropped.
             Err(_) => std::future::pending().await,
         }
-        self.end();
+        self.end()?.code()
     }
 
     /// Kills and reaps what is left of it.
-    fn end(&mut self) {
-        let Some(mut child) = self.child.take() else {
-            return;
-        };
+    fn end(&mut self) -> Option<ExitStatus> {
+        let mut child = self.child.take()?;
         // It is not reaped yet, so that the group is still its own.
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-        if matches!(child.try_wait(), Ok(None)) {
-            let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
-            // If no thread can be started, it stays a zombie until we end.
-            let _ = thread.spawn(move || child.wait());
+        match child.try_wait() {
+            Ok(None) => {
+                let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
+                // If no thread can be started, it stays a zombie until we end.
+                let _ = thread.spawn(move || child.wait());
+                None
+            }
+            ended => ended.ok().flatten(),
         }
     }
 }

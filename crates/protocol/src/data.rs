@@ -4,6 +4,7 @@ pub use crate::changes::{
     ChangesDiffData, ChangesDoneData, ChangesListData, ChangesPreviewData, ChangesSetData,
     FileDiffData,
 };
+use crate::file::Piece;
 pub use crate::file::{FilePieceData, FileWrittenData};
 pub use crate::hello::{HelloData, MachineData};
 
@@ -127,6 +128,18 @@ pub struct AdapterCallData {
     /// The regular result, of the last command if there were several; `null` while the call continues, and if it
     /// ran no command.
     pub result: Option<ToolResult>,
+}
+
+/// Data of `program`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramData {
+    /// Its exit code; absent if a signal ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// All that it printed, at most 4 MiB.
+    pub out: Piece,
+    /// What it said on stderr, at most 256 KiB.
+    pub err: Piece,
 }
 
 /// Data of `ping`.
@@ -455,4 +468,5 @@ pub struct DataByCommand {
     file_read: FilePieceData,
     #[serde(rename = "file.write")]
     file_write: FileWrittenData,
+    program: ProgramData,
 }

@@ -277,6 +277,15 @@ pub enum RpcCall {
     /// Ends the model's turn. Data: `MessagesData` with the commands that were held back.
     #[serde(rename = "session.end_turn")]
     SessionEndTurn,
+    /// Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a
+    /// worker does. Data: `ProgramData`.
+    Program {
+        /// Its arguments.
+        words: Vec<String>,
+        /// What it reads on its stdin. Default: nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Piece>,
+    },
     /// Returns a piece of a file. Data: `FilePieceData`.
     #[serde(rename = "file.read")]
     FileRead {

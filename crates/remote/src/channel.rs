@@ -156,12 +156,15 @@ async fn run(
         // What was asked for may still be answered: how it ends is heard by the reader.
         std::future::pending::<String>().await
     };
-    let why = tokio::select! {
-        why = read_all(&shared, output, &*clock) => why,
-        why = writing => why,
-        why = stay_alive(&shared, &*clock, patience) => why,
+    let end = tokio::select! {
+        end = read_all(&shared, output, &*clock) => end,
+        why = writing => End::Fault(why),
+        why = stay_alive(&shared, &*clock, patience) => End::Fault(why),
     };
-    shared.die(&why);
+    match end {
+        End::OfInput => shared.die("the connection was cut"),
+        End::Fault(why) => return shared.die(&why),
+    }
     if let Some(carrier) = &mut carrier
         && shared.is_finished()
     {
@@ -189,21 +192,29 @@ async fn write_all(shared: &Shared, mut input: impl AsyncWrite + Unpin) {
     let _ = input.shutdown().await;
 }
 
+/// What ends a channel.
+enum End {
+    /// There is no more to read: the transport is about to end, if it was asked to.
+    OfInput,
+    /// Anything else, and what: the transport is of no more use.
+    Fault(String),
+}
+
 /// Reads until there is no more, or until something comes that does not belong. Returns which.
 async fn read_all(
     shared: &Shared,
     mut output: impl AsyncBufRead + Unpin,
     clock: &dyn Clock,
-) -> String {
+) -> End {
     let mut line = Vec::new();
     loop {
         let available = match output.fill_buf().await {
             Ok(available) => available,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return format!("the connection failed: {error}"),
+            Err(error) => return End::Fault(format!("the connection failed: {error}")),
         };
         if available.is_empty() {
-            return "the connection was cut".to_owned();
+            return End::OfInput;
         }
         shared.heard(clock.now());
         let end = available.iter().position(|byte| *byte == b'\n');
@@ -211,12 +222,13 @@ async fn read_all(
         line.extend_from_slice(&available[..part]);
         output.consume(part + usize::from(end.is_some()));
         if line.len() > MAX_LINE {
-            return format!("the target sent a line longer than {} MiB", MAX_LINE >> 20);
+            let most = MAX_LINE >> 20;
+            return End::Fault(format!("the target sent a line longer than {most} MiB"));
         }
         if end.is_some() {
             let taken = Incoming::read(&line).and_then(|incoming| shared.take(incoming));
             if let Err(fault) = taken {
-                return fault;
+                return End::Fault(fault);
             }
             line.clear();
             line.shrink_to(64 * 1024);

@@ -16,6 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
 
+/// How long a failure to reach a target is answered to who asks next.
+const STILL_TRUE: Duration = Duration::from_secs(2);
+
 /// The program that is uploaded, read once for all targets of a host.
 #[derive(Debug)]
 pub struct Uploads {
@@ -61,6 +64,8 @@ pub struct Remote {
     hello: Hello,
     patience: Patience,
     connection: Mutex<Option<Arc<Connection>>>,
+    /// Why it was not reached when nobody asked yet, and when that was: who asks next need not wait for it again.
+    failed: Mutex<Option<(Duration, NotReached)>>,
 }
 
 /// A channel on which the target has answered.
@@ -95,13 +100,17 @@ pub enum AskError {
 impl Remote {
     /// The target; nothing is started yet. `hello` is what is said to our program there first.
     pub fn new(target: Target, uploads: Arc<Uploads>, here: Here, hello: Hello) -> Self {
+        // It must hear of us well within its lease.
+        let mut patience = Patience::default();
+        patience.ping = patience.ping.min(target.lease / 3);
         Self {
             target,
             uploads,
             here,
             hello,
-            patience: Patience::default(),
+            patience,
             connection: Mutex::new(None),
+            failed: Mutex::new(None),
         }
     }
 
@@ -134,6 +143,18 @@ impl Remote {
         let dialled = Arc::new(self.dial().await?);
         *connection = Some(Arc::clone(&dialled));
         Ok(dialled)
+    }
+
+    /// As [`Self::connected`], before there is anything to ask: a failure is what is answered to who asks soon.
+    ///
+    /// # Errors
+    /// [`NotReached`].
+    pub async fn prepared(&self) -> Result<Arc<Connection>, NotReached> {
+        let connected = self.connected().await;
+        if let Err(error) = &connected {
+            *self.failed.lock().await = Some((self.here.clock.now(), error.clone()));
+        }
+        connected
     }
 
     async fn dial(&self) -> Result<Connection, NotReached> {
@@ -201,6 +222,11 @@ impl Remote {
         live: &mut (dyn FnMut(Update) + Send),
         cancel: &Cancel,
     ) -> Result<Option<Box<RawValue>>, AskError> {
+        if let Some((at, error)) = self.failed.lock().await.take()
+            && self.here.clock.now().saturating_sub(at) < STILL_TRUE
+        {
+            return Err(error.into());
+        }
         let mut is_second = false;
         loop {
             let connection = tokio::select! {

@@ -44,8 +44,9 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
     };
     let install = u8::from(target.install);
     let (hash, length, machine) = (program.hash(), program.length(), program.machine());
+    // What we write is ours alone; what commands write there is as the machine has it.
     let lines = [
-        format!("n={first}; n=${{n}}{second}; h={hash}; s={length}; u=$(id -u); umask 077"),
+        format!("n={first}; n=${{n}}{second}; h={hash}; s={length}; u=$(id -u); o=$(umask); umask 077"),
         r#"say() { echo "$n $*"; }"#.to_owned(),
         r#"no() { say "$@"; exit 1; }"#.to_owned(),
         // A directory that only we can write: whoever else can, says what runs.
@@ -53,7 +54,7 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
         format!("m=$(uname -m); [ \"$m\" = {machine} ] || no {} \"$m\"", word::MACHINE),
         format!("set -- {directories}"),
         format!(
-            r#"for d in "$@"; do f=$d/{NAME}$h; own "$d" && [ -x "$f" ] && {{ say {}; exec "$f" rpc --worker; exit 1; }}; done"#,
+            r#"for d in "$@"; do f=$d/{NAME}$h; own "$d" && [ -x "$f" ] && {{ say {}; umask $o; exec "$f" rpc --worker; exit 1; }}; done"#,
             word::RUN
         ),
         format!("[ {install} = 1 ] || no {}", word::MISSING),
@@ -77,7 +78,7 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
             r#"chmod 700 "$t" && mv -f "$t" "$f" || {{ rm -f "$t"; no {} "$d"; }}"#,
             word::UNWRITTEN
         ),
-        format!(r#"say {}; exec "$f" rpc --worker"#, word::RUN),
+        format!(r#"say {}; umask $o; exec "$f" rpc --worker"#, word::RUN),
     ];
     lines.join("; ")
 }

@@ -10,6 +10,7 @@ mod files;
 mod in_flight;
 mod job_watch;
 mod outbox;
+mod own_program;
 mod read;
 mod refused;
 mod there;

@@ -3,10 +3,13 @@
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
 use crate::conversation::Conversation;
-use crate::{poll, product};
+use crate::world::World;
+use crate::{poll, product, targets};
 use agent_bash_core::ToolResult;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long a call may take.
@@ -30,33 +33,76 @@ impl Surface for Rpc {
             Some(server) => server,
             None => server.insert(start(call, "rpc", None)?),
         };
-        let request: Value = serde_json::from_str(call.request)?;
-        let id = server.new_id();
-        server.send(&match call.adapter {
-            None => json!({"id": id, "type": "tool_call", "request": request, "tools": call.tools}),
-            Some((adapter, tool)) => json!({
-                "id": id, "type": "adapter_call", "adapter": adapter, "tool": tool, "input": request,
-            }),
-        })?;
-        if let Some(file) = &call.cancel_when {
-            poll::until(PATIENCE, || file.exists().then_some(()));
-            server.send(&json!({"id": "cancel", "type": "cancel", "target": id}))?;
-        }
-        let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
-        ensure!(response["success"] == true, "{response}");
-        let data = &response["data"];
-        if call.adapter.is_none() {
-            return reply(data.clone());
-        }
-        let some = |value: &Value| (!value.is_null()).then(|| value.clone());
-        Ok(Reply {
-            text: content(&data["content"])?,
-            is_error: data["is_error"].as_bool(),
-            structured: some(&data["structured"]),
-            result: some(&data["result"]),
-            ..Reply::default()
-        })
+        by_rpc(call, server)
     }
+}
+
+/// `agent-bash rpc --on`: `tool_call` on a target that a real engine leads to.
+#[derive(Debug)]
+pub struct RpcOn {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// Makes the targets of worlds.
+    pub engine: Box<dyn Reach>,
+}
+
+/// Makes the target [`targets::NAME`] of a world. What it returns is kept for as long as the world is used.
+pub trait Reach: std::fmt::Debug + Send + Sync {
+    /// Makes it, with these variables in the environment of everybody there.
+    ///
+    /// # Errors
+    /// The engine cannot be started.
+    fn reach(
+        &self,
+        world: &World,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Box<dyn Any + Send + Sync>>;
+}
+
+impl Surface for RpcOn {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
+        let server = if let Some(server) = server {
+            server
+        } else {
+            let target = self.engine.reach(call.world, call.environment)?;
+            let on = Some(format!("--on={}", targets::NAME));
+            server.insert(start(call, "rpc", on)?.with(target))
+        };
+        by_rpc(call, server)
+    }
+}
+
+fn by_rpc(call: &Call<'_>, server: &mut Conversation) -> Result<Reply> {
+    let request: Value = serde_json::from_str(call.request)?;
+    let id = server.new_id();
+    server.send(&match call.adapter {
+        None => json!({"id": id, "type": "tool_call", "request": request, "tools": call.tools}),
+        Some((adapter, tool)) => json!({
+            "id": id, "type": "adapter_call", "adapter": adapter, "tool": tool, "input": request,
+        }),
+    })?;
+    if let Some(file) = &call.cancel_when {
+        poll::until(PATIENCE, || file.exists().then_some(()));
+        server.send(&json!({"id": "cancel", "type": "cancel", "target": id}))?;
+    }
+    let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
+    ensure!(response["success"] == true, "{response}");
+    let data = &response["data"];
+    if call.adapter.is_none() {
+        return reply(data.clone());
+    }
+    let some = |value: &Value| (!value.is_null()).then(|| value.clone());
+    Ok(Reply {
+        text: content(&data["content"])?,
+        is_error: data["is_error"].as_bool(),
+        structured: some(&data["structured"]),
+        result: some(&data["result"]),
+        ..Reply::default()
+    })
 }
 
 /// `agent-bash mcp`: the tool `bash`.

@@ -1,7 +1,8 @@
 //! Runs every case of `tests/conformance` through every interface, and compares the tool definitions of adapters;
-//! one test each.
+//! one test each. On targets a part of the cases is run; the others with `--include-ignored`.
 
 mod library;
+mod targets;
 mod told;
 
 use agent_bash::process::supervisor;
@@ -16,28 +17,47 @@ fn main() -> anyhow::Result<()> {
     let token = supervisor::init();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let cases = conformance::load(&directory)?;
-    let surfaces: [Arc<dyn Surface>; 5] = [
+    let programs = targets::programs()?;
+    let mut trials = told::trials(cases.adapters);
+    let here: [Arc<dyn Surface>; 5] = [
         Arc::new(CliJson),
         Arc::new(CliText),
         Arc::new(Library::new(token)?),
         Arc::new(Rpc),
         Arc::new(Mcp),
     ];
-    let mut trials = told::trials(cases.adapters);
-    for case in cases.cases {
+    let mut there: Vec<Arc<dyn Surface>> = vec![Arc::new(targets::by_ssh(&programs))];
+    match targets::by_docker(&programs) {
+        Ok(docker) => there.push(Arc::new(docker)),
+        Err(why) => trials.push(Trial::test(
+            format!("rpc-docker is not run here: {why}"),
+            || Ok(()),
+        )),
+    }
+    let surfaces = here.iter().map(|here| (here, false));
+    let surfaces: Vec<_> = surfaces
+        .chain(there.iter().map(|there| (there, true)))
+        .collect();
+    for (number, case) in cases.cases.into_iter().enumerate() {
         let case = Arc::new(case);
-        for surface in surfaces.iter().filter(|surface| surface.takes(&case)) {
+        for (surface, is_there) in surfaces.iter().filter(|(surface, _)| surface.takes(&case)) {
             let (case, surface) = (Arc::clone(&case), Arc::clone(surface));
             let name = format!("{} {}: {}", surface.name(), case.file, case.name);
-            trials.push(Trial::test(name, move || {
+            let trial = Trial::test(name, move || {
                 let misbehave = Path::new(env!("CARGO_BIN_EXE_misbehave"));
                 conformance::play(&case, surface.as_ref(), misbehave)
                     .map_err(|error| format!("{error:#}").into())
-            }));
+            });
+            trials.push(trial.with_ignored_flag(*is_there && !targets::is_in_sample(number)));
         }
     }
     let mut arguments = Arguments::from_args();
     // Most cases wait for processes rather than use the CPU.
     arguments.test_threads = arguments.test_threads.or(Some(8));
-    libtest_mimic::run(&arguments, trials).exit();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    // Engines end with their interfaces; `exit` drops nothing.
+    drop(surfaces);
+    drop(there);
+    drop(programs);
+    conclusion.exit();
 }

@@ -19,6 +19,7 @@ mod sandbox;
 mod session;
 mod starved;
 mod strangers;
+mod targets;
 mod terminal;
 mod truth_table;
 mod tui;

@@ -54,13 +54,14 @@ impl Session {
             cwd: host.cwd.clone(),
             clock: Arc::clone(&clock),
         };
+        // Hosts that share a target have sessions of their own there.
+        let called = match &token {
+            Some(token) => format!("{name}-{}", &token[..8]),
+            None => name,
+        };
         let hello = Hello {
             protocol: Some(PROTOCOL),
-            // Hosts that share a target have sessions of their own there.
-            session: Some(match &token {
-                Some(token) => format!("{name}-{}", &token[..8]),
-                None => name,
-            }),
+            session: Some(called.clone()),
             token: token.map(Unlogged),
             lease: Some(json!(target.lease.as_secs_f64())),
             settings: Some(Unlogged(settings.told())),
@@ -69,7 +70,7 @@ impl Session {
             ..Hello::default()
         };
         let remote = Remote::new(target, uploads, here, hello);
-        let reached = remote.connected().await;
+        let reached = remote.prepared().await;
         if let Err(error) = &reached {
             tracing::warn!(%error, "the target is tried again with each call");
         }
@@ -83,6 +84,7 @@ impl Session {
                 .and_then(|machine| machine.bash.clone())
                 .map(PathBuf::from),
             remote,
+            session: called,
             limits: profile.output,
             clock: Arc::clone(&clock),
         };

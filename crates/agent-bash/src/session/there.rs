@@ -24,6 +24,8 @@ const SO_FAR: usize = 50 * 1024;
 #[derive(Debug)]
 pub(super) struct There {
     pub(super) remote: Remote,
+    /// What the session is called there.
+    pub(super) session: String,
     pub(super) shell: Option<PathBuf>,
     /// What a result may show.
     pub(super) limits: OutputLimits,
@@ -34,6 +36,10 @@ pub(super) struct There {
 impl Place for There {
     fn name(&self) -> &str {
         &self.remote.target().name
+    }
+
+    fn session(&self) -> &str {
+        &self.session
     }
 
     fn shell(&self) -> Option<PathBuf> {

@@ -18,6 +18,10 @@ pub(crate) struct SchemaArgs {
     /// The working directory named in the description.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+
+    /// The tool as it is served for another machine: a target as `run --on` takes it.
+    #[arg(long, value_name = "TARGET", conflicts_with_all = ["adapter", "cwd"])]
+    pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -46,7 +50,11 @@ pub(crate) struct SettingsArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 0 if everything works, 1 if something does not.")]
-pub(crate) struct DoctorArgs {}
+pub(crate) struct DoctorArgs {
+    /// Check another machine: a target as `run --on` takes it.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) on: Option<String>,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -18,6 +18,10 @@ pub(crate) struct ArtifactArgs {
     /// The on-disk session to look in.
     #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
+
+    /// Look on another machine: a target as `run --on` takes it.
+    #[arg(long, global = true, value_name = "TARGET")]
+    pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -23,6 +23,10 @@ pub(crate) struct JobsArgs {
     /// The on-disk session to look in.
     #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
+
+    /// Look on another machine: a target as `run --on` takes it.
+    #[arg(long, global = true, value_name = "TARGET")]
+    pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -78,4 +82,23 @@ pub(crate) enum JobsAction {
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2s", allow_negative_numbers = true)]
         grace: Duration,
     },
+}
+
+impl JobsArgs {
+    /// Whether it copies our own stdin.
+    pub(crate) fn reads(&self) -> bool {
+        matches!(
+            self.action,
+            JobsAction::Input {
+                text: None,
+                close: false,
+                ..
+            }
+        )
+    }
+
+    /// Whether it prints until the job has ended.
+    pub(crate) fn follows(&self) -> bool {
+        matches!(self.action, JobsAction::Output { follow: true, .. })
+    }
 }

@@ -9,6 +9,7 @@ use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_s
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{ArtifactDir, SizeStyle, size_text};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,8 +42,36 @@ pub(crate) fn clean(args: &CleanArgs, start: &Start) -> anyhow::Result<u8> {
     if let Some(state) = start.host.state_dir() {
         account.leftovers += sweep_snapshots(&state.join("snapshots"), SystemClock::new().wall());
     }
+    account.leftovers += sweep_other_versions();
     output::print(&account.text())?;
     Ok(0)
+}
+
+/// Removes other versions of the program that a host has uploaded, if this is one: they are known by their hashes, and what
+/// runs of them goes on. Returns how many.
+fn sweep_other_versions() -> usize {
+    let Ok(own) = std::fs::read_link("/proc/self/exe") else {
+        return 0;
+    };
+    let (Some(directory), Some(own)) = (own.parent(), own.file_name()) else {
+        return 0;
+    };
+    if !is_uploaded(own) {
+        return 0;
+    }
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name() != own && is_uploaded(&entry.file_name()))
+        .filter(|entry| std::fs::remove_file(entry.path()).is_ok())
+        .count()
+}
+
+/// Whether a file has the name of a program that was uploaded.
+fn is_uploaded(name: &OsStr) -> bool {
+    let hash = name
+        .to_str()
+        .and_then(|name| name.strip_prefix("agent-bash-"));
+    hash.is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyhow::Result<()> {

@@ -51,6 +51,7 @@ fn worker(start: &Start) -> anyhow::Result<u8> {
         served.await.context("the server has panicked")?
     });
     runtime::end(runtime, &supervisor);
+    worker::outlast();
     served.map(|was_served| u8::from(!was_served))
 }
 

@@ -1,7 +1,9 @@
 //! `agent-bash schema`: the tool definition for a model.
 
 use crate::args::SchemaArgs;
+use crate::commands::there;
 use crate::output;
+use crate::runtime;
 use crate::start::{Chosen, Start};
 use agent_bash::schema;
 use serde_json::json;
@@ -13,6 +15,9 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
         output::print(&format!("{tools:#}\n"))?;
         return Ok(0);
     }
+    if let Some(on) = &args.on {
+        return on_target(on, args, start);
+    }
     let loaded = start.settings(&Chosen {
         profile: args.profile,
         ..Chosen::default()
@@ -23,5 +28,25 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
         .within(&loaded.settings.sandbox_in_force());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
+    Ok(0)
+}
+
+/// The tool as a server for that target offers it.
+fn on_target(on: &str, args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
+    let chosen = Chosen {
+        profile: args.profile,
+        ..Chosen::default()
+    };
+    let runtime = runtime::start(Some(2))?;
+    let tool = runtime.block_on(async {
+        let session = there::session(on, &chosen, start).await?;
+        let tool = serde_json::to_string_pretty(&session.tool().schema())?;
+        if let Some(place) = session.place() {
+            place.close().await;
+        }
+        anyhow::Ok(tool)
+    });
+    runtime.shutdown_background();
+    output::print(&format!("{}\n", tool?))?;
     Ok(0)
 }

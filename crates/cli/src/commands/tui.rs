@@ -2,18 +2,18 @@
 
 use crate::args::TuiArgs;
 use crate::commands::serving::session_name_for;
-use crate::commands::session;
+use crate::commands::{session, target};
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::theme::theme;
 use crate::usage::Usage;
-use agent_bash::Session;
 use agent_bash::core::Clock;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::PtyOptions;
 use agent_bash::session::SessionOptions;
+use agent_bash::{BashToolBuilder, Session};
 use agent_bash_tui::{Approvals, Terminals, TuiOptions};
 use anyhow::Context;
 use std::io::{self, IsTerminal};
@@ -51,9 +51,16 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     let approvals = Approvals::new();
     let approver = approvals.approver();
     let options = SessionOptions::many_calls(name, supervisor);
-    let session = Session::open_with(&settings, start.host.clone(), options, |builder| {
-        builder.terminal(executor).approver(approver)
-    })?;
+    let session = match &serving.on {
+        // Terminals are of this machine.
+        Some(on) => {
+            let asked = |builder: BashToolBuilder| builder.approver(approver);
+            target::open(on, &settings, start, options, asked).await?
+        }
+        None => Session::open_with(&settings, start.host.clone(), options, |builder| {
+            builder.terminal(executor).approver(approver)
+        })?,
+    };
     let session = Arc::new(session);
     let offers_terminal = session.tool().offers_terminal();
     let ran = agent_bash_tui::run(TuiOptions {
@@ -67,6 +74,9 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     })
     .await;
     session.close();
+    if let Some(place) = session.place() {
+        place.close().await;
+    }
     ran?;
     Ok(called_off.exit_code().unwrap_or(0))
 }

@@ -29,6 +29,8 @@ pub(super) enum Incoming {
     },
     /// A job has ended; who wants to know asks.
     JobEnded,
+    /// The last line: our program answers nothing more, and its process stays for what lives on.
+    Leaving,
     /// The answer to a request.
     Answer {
         /// Its id.
@@ -57,6 +59,7 @@ enum Kind {
     Response,
     Update,
     JobEnded,
+    Leaving,
 }
 
 impl Incoming {
@@ -70,6 +73,7 @@ impl Incoming {
         let id = line.id.ok_or_else(bad);
         match line.kind {
             Kind::JobEnded => Ok(Self::JobEnded),
+            Kind::Leaving => Ok(Self::Leaving),
             Kind::Update => Ok(Self::Update {
                 id: id?,
                 update: Update {

@@ -200,6 +200,9 @@ impl Shared {
     pub(super) fn take(&self, incoming: Incoming) -> Result<(), String> {
         let mut state = self.state();
         let state = &mut *state;
+        if matches!(incoming, Incoming::Leaving) {
+            return Err("the target has left".to_owned());
+        }
         let (Incoming::Update { id, .. } | Incoming::Answer { id, .. }) = &incoming else {
             return Ok(());
         };
@@ -221,7 +224,7 @@ impl Shared {
                 }
                 return Ok(());
             }
-            Incoming::JobEnded => {}
+            Incoming::JobEnded | Incoming::Leaving => {}
             Incoming::Update { update, .. } => call.push(update),
             Incoming::Answer { answer, .. } => {
                 call.bytes += match &answer {

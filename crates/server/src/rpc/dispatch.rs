@@ -5,6 +5,7 @@ use super::changes;
 use super::files::{self, Uploads, Written};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
+use super::own_program;
 use super::refused::Refused;
 use super::there;
 use super::updates;
@@ -176,6 +177,13 @@ impl Asking {
                 Ok(None)
             }
             RpcCall::FileRead { .. } | RpcCall::FileWrite { .. } => self.files(call).await,
+            RpcCall::Program { words, input } if self.is_worker => {
+                data(own_program::run(session, words, input, &self.cancel).await?)
+            }
+            RpcCall::Program { .. } => {
+                let error = "only a worker runs our program for its host; start it yourself here";
+                Err(Refused::from(error.to_owned()))
+            }
             RpcCall::SessionEndTurn => data(MessagesData {
                 messages: session
                     .end_turn()

@@ -16,7 +16,10 @@ use agent_bash_protocol::data::MachineData;
 use agent_bash_protocol::line::{Line, Lines};
 use agent_bash_protocol::message::Response;
 use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL, RpcCall};
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, wait};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -223,6 +226,24 @@ fn machine(session: &Session, known: bool) -> MachineData {
             .map(|shell| shell.path.display().to_string()),
         known,
     }
+}
+
+/// Stays until all that lives on of what it has started has ended, where nobody else would reap that: a worker whose parent is
+/// outside of its container (`docker exec`) leaves its children to a PID 1 that may be any program. The host is told not to
+/// wait.
+pub fn outlast() {
+    let has_child = || !matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD));
+    if rustix::process::getppid().is_some() || !has_child() {
+        return;
+    }
+    let _ = rustix::io::write(rustix::stdio::stdout(), b"{\"type\":\"leaving\"}\n");
+    // Whoever reads or writes there need not wait with us.
+    if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+    while !matches!(wait(WaitOptions::empty()), Err(Errno::CHILD)) {}
 }
 
 fn text(error: impl std::fmt::Display) -> Refused {

@@ -1,0 +1,20 @@
+//! Arguments of `cp`.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A file on a target is TARGET:PATH, with a path that begins with `/`, `~/` or `./` (below the
+target's directory). It takes its place as a whole, and keeps its permissions.
+
+  agent-bash cp notes.txt docker:box:/work/
+  agent-bash cp ssh:dev@host:~/core.log .")]
+pub(crate) struct CpArgs {
+    /// The file to copy.
+    #[arg(value_name = "FROM")]
+    pub(crate) from: String,
+
+    /// Where to: a file, or a directory for a file of the same name (on a target it ends with `/`).
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+}

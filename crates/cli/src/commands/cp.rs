@@ -1,0 +1,254 @@
+//! `agent-bash cp`: a file to a target, or from one, in pieces over the same channel as everything else.
+//!
+//! A file is there as a whole or not at all, at either end. What a target says names no path here.
+
+use crate::args::CpArgs;
+use crate::commands::there;
+use crate::runtime;
+use crate::signals::CalledOff;
+use crate::start::{Chosen, Start};
+use crate::usage::Usage;
+use agent_bash::core::{Cancel, Place};
+use agent_bash::remote::protocol::file::{FilePieceData, FileWrittenData, MAX_PIECE, Piece};
+use agent_bash::remote::protocol::message::RpcCall;
+use agent_bash::settings::Settings;
+use anyhow::{Context, anyhow, bail, ensure};
+use serde_json::Value;
+use std::fs::{self, File, Permissions};
+use std::io::{Read, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// One end of a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    Here(PathBuf),
+    There { target: String, path: String },
+}
+
+/// Permissions, not the bits that lend a user's rights.
+const PERMISSIONS: u32 = 0o777;
+
+/// Most bytes of a file that does not know its length, such as those of `/proc`.
+const UNSIZED: u64 = 64 << 20;
+
+/// Copies one file.
+pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
+    let settings = start.settings(&Chosen::default())?.settings;
+    let ends = (end(&args.from, &settings), end(&args.to, &settings));
+    let (target, is_upload) = match &ends {
+        (End::Here(_), End::There { target, .. }) => (target, true),
+        (End::There { target, .. }, End::Here(_)) => (target, false),
+        (End::Here(_), End::Here(_)) => {
+            let usage = "neither is on a target; name one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
+            return Err(Usage(usage.to_owned()).into());
+        }
+        (End::There { .. }, End::There { .. }) => {
+            let usage = "both are on targets; copy to a file here first";
+            return Err(Usage(usage.to_owned()).into());
+        }
+    };
+    let runtime = runtime::start(Some(2))?;
+    let copied = runtime.block_on(async {
+        let called_off = CalledOff::listen().context("cannot listen for signals")?;
+        let session = there::session(target, &Chosen::default(), start).await?;
+        let place = session
+            .place()
+            .context("a session on a target has a place")?;
+        let cancel = called_off.cancel();
+        let copied = match &ends {
+            (End::Here(from), End::There { path, .. }) if is_upload => {
+                upload(&**place, &start.cwd(Some(from)), path, cancel).await
+            }
+            (End::There { path, .. }, End::Here(to)) => {
+                download(&**place, path, &start.cwd(Some(to)), cancel).await
+            }
+            _ => Ok(()),
+        };
+        place.close().await;
+        match called_off.exit_code() {
+            Some(code) => Ok(code),
+            None => copied.map(|()| 0),
+        }
+    });
+    runtime.shutdown_background();
+    copied
+}
+
+/// `TARGET:PATH` is there, everything else here. A path there begins with `/`, `~/` or `./`, so that a target's own colons
+/// are none of its end.
+fn end(text: &str, settings: &Settings) -> End {
+    let ends = text.match_indices(':').map(|(at, _)| text.split_at(at));
+    for (target, path) in ends {
+        let path = &path[1..];
+        let is_path = ["/", "~/", "./"]
+            .iter()
+            .any(|begin| path.starts_with(begin));
+        if is_path && settings.target(target).is_ok() {
+            return End::There {
+                target: target.to_owned(),
+                path: path.to_owned(),
+            };
+        }
+    }
+    End::Here(PathBuf::from(text))
+}
+
+/// The file's own name behind a directory's.
+fn named<'a>(directory: &str, file: &'a str) -> anyhow::Result<String> {
+    let name: &'a str = file.rsplit('/').next().unwrap_or_default();
+    ensure!(!matches!(name, "" | "." | ".."), "`{file}` names no file");
+    Ok(format!("{directory}{name}"))
+}
+
+/// The answer, which may be nonsense.
+async fn ask(place: &dyn Place, call: &RpcCall, cancel: &Cancel) -> anyhow::Result<Value> {
+    let mut fields = serde_json::to_value(call)?;
+    let kind = fields
+        .as_object_mut()
+        .and_then(|fields| fields.remove("type"));
+    let kind = kind.as_ref().and_then(|kind| kind.as_str());
+    let answer = place.ask(kind.unwrap_or_default(), fields, cancel).await;
+    answer.map_err(|error| anyhow!(error))
+}
+
+async fn upload(place: &dyn Place, from: &Path, to: &str, cancel: &Cancel) -> anyhow::Result<()> {
+    let shown = from.display();
+    let cannot = || format!("{shown} cannot be read");
+    let file = File::open(from).with_context(cannot)?;
+    let found = file.metadata().with_context(cannot)?;
+    ensure!(found.is_file(), "{shown} is no regular file; name one");
+    let to = if to.ends_with('/') {
+        named(to, &from.to_string_lossy())?
+    } else {
+        to.to_owned()
+    };
+    let nonsense = || format!("the target `{}` answered nonsense", place.name());
+    let mut upload = None;
+    loop {
+        let mut piece = Vec::new();
+        (&file)
+            .take(MAX_PIECE as u64)
+            .read_to_end(&mut piece)
+            .with_context(cannot)?;
+        let more = piece.len() == MAX_PIECE;
+        let write = RpcCall::FileWrite {
+            path: to.clone(),
+            data: Piece(piece),
+            more,
+            upload,
+            mode: Some(found.permissions().mode() & PERMISSIONS),
+        };
+        let written = ask(place, &write, cancel).await?;
+        let written: FileWrittenData = serde_json::from_value(written).with_context(nonsense)?;
+        if !more {
+            return Ok(());
+        }
+        ensure!(
+            written.upload.is_some(),
+            "the target `{}` took a part for the whole",
+            place.name()
+        );
+        upload = written.upload;
+    }
+}
+
+async fn download(place: &dyn Place, from: &str, to: &Path, cancel: &Cancel) -> anyhow::Result<()> {
+    // The name is what the user calls it.
+    let to = if to.is_dir() {
+        to.join(named("", from)?)
+    } else {
+        to.to_owned()
+    };
+    let cannot = || format!("{} cannot be written", to.display());
+    let directory = to.parent().unwrap_or(Path::new("/"));
+    let mut part = tempfile::Builder::new()
+        .prefix(".agent-bash-")
+        .suffix(".part")
+        .tempfile_in(directory)
+        .with_context(cannot)?;
+    let nonsense = || format!("the target `{}` answered nonsense", place.name());
+    let (mut offset, mut most, mut mode) = (0, None, 0);
+    loop {
+        let read = RpcCall::FileRead {
+            path: from.to_owned(),
+            offset,
+            length: None,
+        };
+        let piece = ask(place, &read, cancel).await?;
+        let piece: FilePieceData = serde_json::from_value(piece).with_context(nonsense)?;
+        let most = *most.get_or_insert(match piece.size {
+            0 => UNSIZED,
+            size => size,
+        });
+        if offset == 0 {
+            mode = piece.mode & PERMISSIONS;
+        }
+        // What was appended since is not a part of it; a target that never ends does not fill our disk.
+        let left = usize::try_from(most - offset).unwrap_or(usize::MAX);
+        let bytes = &piece.data.0[..piece.data.0.len().min(left)];
+        part.write_all(bytes).with_context(cannot)?;
+        offset += bytes.len() as u64;
+        if piece.at_end || offset == most {
+            break;
+        }
+        if bytes.is_empty() {
+            bail!(
+                "the target `{}` sends no more of {from}, and not its end",
+                place.name()
+            );
+        }
+    }
+    part.as_file()
+        .set_permissions(Permissions::from_mode(mode))
+        .with_context(cannot)?;
+    // A symbolic link stays one: what it leads to is replaced.
+    let to = match fs::symlink_metadata(&to) {
+        Ok(found) if found.is_symlink() => fs::canonicalize(&to).with_context(cannot)?,
+        _ => to.clone(),
+    };
+    part.persist(&to)
+        .map_err(|error| error.error)
+        .with_context(cannot)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_on_a_target_is_behind_a_target() {
+        let settings = Settings::default();
+        let there = |target: &str, path: &str| End::There {
+            target: target.to_owned(),
+            path: path.to_owned(),
+        };
+        for (text, want) in [
+            ("ssh:dev@host:22:/a:/b", there("ssh:dev@host:22", "/a:/b")),
+            ("docker:box:~/x", there("docker:box", "~/x")),
+            ("kube:ns/pod:./x", there("kube:ns/pod", "./x")),
+        ] {
+            assert_eq!(end(text, &settings), want);
+        }
+        for text in [
+            "a",
+            "/a:/b",
+            "./docker:box:/x",
+            "box:/x",
+            "docker:box",
+            "docker:box:x",
+            "docker:-x:/y",
+        ] {
+            assert_eq!(end(text, &settings), End::Here(text.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_keeps_its_name_in_a_directory() {
+        assert_eq!(named("/d/", "/a/b").ok().as_deref(), Some("/d/b"));
+        for nameless in ["/", "a/", "..", "a/.."] {
+            assert!(named("", nameless).is_err(), "{nameless}");
+        }
+    }
+}

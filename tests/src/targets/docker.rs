@@ -1,0 +1,289 @@
+//! Docker's daemon for the tests alone, without networks, and containers of it.
+
+use super::{Written, stop};
+use crate::poll;
+use crate::product::{self, Ran};
+use crate::world::World;
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The daemon, which is on no user's PATH.
+const PROGRAM: &str = "/usr/sbin/dockerd";
+
+/// How long it may take to answer.
+const START: Duration = Duration::from_secs(60);
+
+/// How long it may take to end its containers, and itself.
+const END: Duration = Duration::from_secs(30);
+
+/// The only image.
+const IMAGE: &str = "agent-bash-test";
+
+/// A daemon with everything of its in one directory.
+#[derive(Debug)]
+pub struct Docker {
+    world: World,
+    child: Child,
+    directory: PathBuf,
+}
+
+/// Whether it can run here; otherwise why not.
+pub fn cannot_run() -> Option<&'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("dockerd needs root");
+    }
+    let is_there = |path: &str| Path::new(path).exists();
+    let has_client = is_there("/usr/bin/docker") || is_there("/usr/local/bin/docker");
+    if !is_there(PROGRAM) || !has_client {
+        return Some("no dockerd; install the package docker.io");
+    }
+    None
+}
+
+impl Docker {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn start() -> Result<Self> {
+        let world = World::new()?;
+        let directory = world.home().join("docker");
+        fs::create_dir(&directory)?;
+        let path = |name: &str| directory.join(name);
+        let log = File::create(path("log"))?;
+        let mut command = world.command(PROGRAM);
+        command
+            .args(["--iptables=false", "--ip6tables=false", "--bridge=none"])
+            // The only one that needs nothing of the file system below it.
+            .args(["--storage-driver=vfs", "--host"])
+            .arg(format!("unix://{}", path("socket").display()))
+            .arg("--data-root")
+            .arg(path("data"))
+            .arg("--exec-root")
+            .arg(path("run"))
+            .arg("--pidfile")
+            .arg(path("pid"))
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        let child = command.spawn()?;
+        let mut daemon = Self {
+            world,
+            child,
+            directory,
+        };
+        let answers = poll::until(START, || {
+            if !matches!(daemon.child.try_wait(), Ok(None)) {
+                return Some(false);
+            }
+            let ran = daemon.docker(&["version"]).ok()?;
+            (ran.code == 0).then_some(true)
+        });
+        if answers != Some(true) {
+            let log = fs::read_to_string(daemon.directory.join("log"))?;
+            bail!("dockerd does not answer: {log}");
+        }
+        Ok(daemon)
+    }
+
+    /// Runs its client.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn docker(&self, words: &[&str]) -> Result<Ran> {
+        let mut command = self.world.command("docker");
+        command.arg("--host").arg(self.host()).args(words);
+        product::run(command, None)
+    }
+
+    fn host(&self) -> String {
+        format!("unix://{}", self.directory.join("socket").display())
+    }
+
+    /// The same, where it has to succeed. Returns what it printed.
+    fn must(&self, words: &[&str]) -> Result<String> {
+        let ran = self.docker(words)?;
+        ensure!(ran.code == 0, "docker {words:?}: {ran:?}");
+        Ok(ran.stdout.trim().to_owned())
+    }
+
+    /// Makes an image of a directory.
+    fn import(&self, root: &Path) -> Result<()> {
+        let tar = self.directory.join("image.tar");
+        let mut pack = self.world.command("tar");
+        pack.arg("-C").arg(root).arg("-cf").arg(&tar).arg(".");
+        let packed = product::run(pack, None)?;
+        ensure!(packed.code == 0, "tar: {packed:?}");
+        let tar = tar.display().to_string();
+        self.must(&["import", &tar, IMAGE]).map(drop)
+    }
+
+    /// A container with this machine's programs, whose first process waits and reaps nothing. These directories are in it as
+    /// they are here.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn with_our_programs(self: &Arc<Self>, shared: &[&Path]) -> Result<Container> {
+        let root = self.directory.join("image");
+        for name in ["usr", "etc", "root", "tmp", "proc", "dev"] {
+            fs::create_dir_all(root.join(name))?;
+        }
+        for name in ["bin", "sbin", "lib", "lib64"] {
+            let here = Path::new("/").join(name);
+            match fs::read_link(&here) {
+                Ok(to) => std::os::unix::fs::symlink(to, root.join(name))?,
+                Err(_) => fs::create_dir_all(root.join(name))?,
+            }
+        }
+        fs::write(root.join("etc/passwd"), "root:x:0:0:root:/root:/bin/bash\n")?;
+        self.import(&root)?;
+        let mut words = vec!["run", "--detach", "--network=none", "--privileged"];
+        let mut volumes: Vec<String> = vec!["--volume=/usr:/usr:ro".to_owned()];
+        for directory in shared {
+            let directory = directory.display();
+            volumes.push(format!("--volume={directory}:{directory}"));
+        }
+        words.extend(volumes.iter().map(String::as_str));
+        words.extend([IMAGE, "/usr/bin/sleep", "infinity"]);
+        Ok(Container {
+            id: self.must(&words)?,
+            docker: Arc::clone(self),
+        })
+    }
+
+    /// A container with bash, a shell for our script, and nothing else but busybox.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn with_bash_only(self: &Arc<Self>) -> Result<Container> {
+        let root = self.directory.join("small");
+        for name in ["bin", "etc", "root", "tmp"] {
+            fs::create_dir_all(root.join(name))?;
+        }
+        let copy = |from: &Path| -> Result<()> {
+            let to = root.join(from.strip_prefix("/")?);
+            fs::create_dir_all(to.parent().context("a file is in a directory")?)?;
+            fs::copy(from, to).with_context(|| from.display().to_string())?;
+            Ok(())
+        };
+        copy(Path::new("/bin/bash"))?;
+        copy(Path::new("/bin/busybox"))?;
+        // What our program needs unless it is linked statically, and bash.
+        for program in [
+            "/bin/bash".into(),
+            product::agent_bash()?.display().to_string(),
+        ] {
+            let mut ldd = self.world.command("ldd");
+            ldd.arg(program);
+            for word in product::run(ldd, None)?.stdout.split_whitespace() {
+                if word.starts_with('/') {
+                    copy(Path::new(word))?;
+                }
+            }
+        }
+        for name in [
+            "sh",
+            "cat",
+            "chmod",
+            "echo",
+            "head",
+            "id",
+            "ls",
+            "mkdir",
+            "mv",
+            "ps",
+            "rm",
+            "seq",
+            "sha256sum",
+            "sleep",
+            "uname",
+            "wc",
+        ] {
+            std::os::unix::fs::symlink("busybox", root.join("bin").join(name))?;
+        }
+        fs::write(root.join("etc/passwd"), "root:x:0:0:root:/root:/bin/sh\n")?;
+        self.import(&root)?;
+        let words = [
+            "run",
+            "--detach",
+            "--network=none",
+            IMAGE,
+            "sleep",
+            "1000000",
+        ];
+        Ok(Container {
+            id: self.must(&words)?,
+            docker: Arc::clone(self),
+        })
+    }
+}
+
+impl Drop for Docker {
+    fn drop(&mut self) {
+        let _ = stop(&mut self.child, END);
+    }
+}
+
+/// A container. Dropping it removes it.
+#[derive(Debug)]
+pub struct Container {
+    /// Its id.
+    pub id: String,
+    docker: Arc<Docker>,
+}
+
+impl Container {
+    /// Makes it the target [`super::NAME`] of a world. With an environment, commands there are in that world, too, and have
+    /// these variables besides.
+    ///
+    /// # Errors
+    /// The world cannot be written.
+    pub fn reach(
+        &self,
+        world: &World,
+        environment: Option<&BTreeMap<String, String>>,
+        directory: Option<&Path>,
+    ) -> Result<()> {
+        let client = ["/usr/local/bin/docker", "/usr/bin/docker"];
+        let client = client.into_iter().find(|path| Path::new(path).exists());
+        let client = client.context("no docker; install the package docker.io")?;
+        world.script(
+            "docker",
+            &format!("exec {client} --host {} \"$@\"\n", self.docker.host()),
+        )?;
+        let is_shared = environment.is_some();
+        let env = environment.map(|more| {
+            let mut all = world.environment();
+            all.extend(more.clone());
+            all
+        });
+        Written {
+            transport: "docker",
+            to: &self.id,
+            is_shared,
+            env: env.unwrap_or_default(),
+            directory,
+        }
+        .write(world)
+    }
+
+    /// Runs a command in it without the product. Returns what it printed.
+    ///
+    /// # Errors
+    /// It fails.
+    pub fn run(&self, words: &[&str]) -> Result<String> {
+        let all = [&["exec", &self.id], words].concat();
+        self.docker.must(&all)
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        let _ = self.docker.docker(&["rm", "--force", &self.id]);
+    }
+}

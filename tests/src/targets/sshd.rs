@@ -1,0 +1,192 @@
+//! OpenSSH's server on the loopback interface, with keys and a configuration of its own, and its client.
+
+use super::Written;
+use crate::poll;
+use crate::product::{self, Ran};
+use crate::world::World;
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::Duration;
+
+/// The server wants to be called by its path.
+const PROGRAM: &str = "/usr/sbin/sshd";
+
+/// Where the server, if it is root's, locks the part of it up that speaks with strangers.
+const EMPTY: &str = "/run/sshd";
+
+/// How long it may take to listen.
+const START: Duration = Duration::from_secs(20);
+
+/// Ports that somebody else may take between our look and its start.
+const ATTEMPTS: usize = 5;
+
+/// A server that knows one key, and the host `box` of the world's `ssh`. Who logs in is in the world: its environment is that
+/// of the world, so that whatever is started there carries the world's mark.
+#[derive(Debug)]
+pub struct Sshd {
+    child: Child,
+    directory: PathBuf,
+}
+
+impl Sshd {
+    /// Starts it for this world, in which `ssh box` and the target [`super::NAME`] then lead to it.
+    ///
+    /// # Errors
+    /// It is not installed, or does not listen.
+    pub fn start(world: &World, directory: Option<&Path>) -> Result<Self> {
+        Self::with_environment(world, directory, &BTreeMap::new())
+    }
+
+    /// As [`Self::start`], with more variables for who logs in.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_environment(
+        world: &World,
+        directory: Option<&Path>,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Self> {
+        ensure!(
+            Path::new(PROGRAM).exists(),
+            "no {PROGRAM}; install the package openssh-server"
+        );
+        let own = world.home().join(".sshd");
+        fs::create_dir(&own)?;
+        for key in ["host", "user"] {
+            let mut keygen = world.command("ssh-keygen");
+            keygen
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(own.join(key));
+            let ran = product::run(keygen, None)?;
+            ensure!(ran.code == 0, "ssh-keygen: {ran:?}");
+        }
+        for _ in 0..ATTEMPTS {
+            let port = free_port()?;
+            configure(world, environment, &own, port)?;
+            if let Some(child) = listening(world, &own)? {
+                Written {
+                    transport: "ssh",
+                    to: "box",
+                    is_shared: true,
+                    directory,
+                    ..Written::default()
+                }
+                .write(world)?;
+                return Ok(Self {
+                    child,
+                    directory: own,
+                });
+            }
+        }
+        let log = fs::read_to_string(own.join("log"))?;
+        bail!("sshd does not listen: {log}");
+    }
+
+    /// What it logged.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn log(&self) -> Result<String> {
+        Ok(fs::read_to_string(self.directory.join("log"))?)
+    }
+
+    /// Runs a command there by ssh itself, without the product.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn run(&self, world: &World, command: &str) -> Result<Ran> {
+        let mut ssh = world.command("ssh");
+        ssh.args(["box", command]);
+        product::run(ssh, None)
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        // Ends whoever is still logged in by the end of their connection.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
+}
+
+/// Writes both ends' configurations, and the world's `ssh`.
+fn configure(
+    world: &World,
+    environment: &BTreeMap<String, String>,
+    own: &Path,
+    port: u16,
+) -> Result<()> {
+    let path = |name: &str| own.join(name).display().to_string();
+    let variables: Vec<String> = world
+        .environment()
+        .into_iter()
+        .chain(environment.clone())
+        .map(|(name, value)| format!("\"{name}={value}\""))
+        .collect();
+    let server = format!(
+        "ListenAddress 127.0.0.1\nPort {port}\nPidFile none\nHostKey {}\nAuthorizedKeysFile {}\n\
+         StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+         PermitRootLogin prohibit-password\nMaxStartups 100\nSetEnv {}\n",
+        path("host"),
+        path("user.pub"),
+        variables.join(" "),
+    );
+    fs::write(own.join("sshd_config"), server)?;
+    let key = fs::read_to_string(own.join("host.pub"))?;
+    fs::write(own.join("known_hosts"), format!("[127.0.0.1]:{port} {key}"))?;
+    let client = format!(
+        "Host box\nHostName 127.0.0.1\nPort {port}\nIdentityFile {}\nIdentitiesOnly yes\nIdentityAgent none\n\
+         UserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n",
+        path("user"),
+        path("known_hosts"),
+    );
+    fs::write(own.join("ssh_config"), client)?;
+    // Which configuration is the user's, ssh takes from the account, not from HOME.
+    world.script(
+        "ssh",
+        &format!("exec /usr/bin/ssh -F {} \"$@\"\n", path("ssh_config")),
+    )
+}
+
+/// The server, once it listens; `None` if it ended.
+fn listening(world: &World, own: &Path) -> Result<Option<Child>> {
+    let log = own.join("log");
+    let is_root = rustix::process::geteuid().is_root();
+    let mut command = if is_root && !Path::new(EMPTY).is_dir() {
+        // Only the system's own service makes that directory: here is one that nobody else sees.
+        let make =
+            format!("mount -t tmpfs -o mode=755 tmpfs /run && mkdir -m 755 {EMPTY} && exec \"$@\"");
+        let mut unshare = world.command("unshare");
+        unshare.args(["--mount", "sh", "-c", &make, "sh", PROGRAM]);
+        unshare
+    } else {
+        world.command(PROGRAM)
+    };
+    command
+        .args(["-D", "-e", "-f"])
+        .arg(own.join("sshd_config"));
+    let mut child = command.stderr(File::create(&log)?).spawn()?;
+    let is_listening = poll::until(START, || {
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        match child.try_wait() {
+            Ok(None) if said.contains("Server listening") => Some(true),
+            Ok(None) => None,
+            _ => Some(false),
+        }
+    });
+    if is_listening == Some(true) {
+        return Ok(Some(child));
+    }
+    let _ = child.kill();
+    child.wait().context("sshd")?;
+    Ok(None)
+}

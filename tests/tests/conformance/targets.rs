@@ -1,0 +1,98 @@
+//! Targets as interfaces: every case is judged here, and run where a real engine leads.
+
+use agent_bash_tests::conformance::{Reach, RpcOn};
+use agent_bash_tests::targets::{Container, Docker, Sshd, docker};
+use agent_bash_tests::world::World;
+use anyhow::{Result, anyhow};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use tempfile::TempDir;
+
+/// One case in so many is run on a target unless all are asked for: each dials anew.
+const EVERY: usize = 12;
+
+/// Whether the case of this number is.
+pub(crate) fn is_in_sample(number: usize) -> bool {
+    number.is_multiple_of(EVERY)
+}
+
+/// A directory for our program on all targets: it is uploaded by the first case, and found by the others.
+pub(crate) fn programs() -> Result<TempDir> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut named = tempfile::Builder::new();
+    Ok(named.prefix("programs-").tempdir_in(target)?)
+}
+
+/// Over OpenSSH.
+pub(crate) fn by_ssh(programs: &TempDir) -> RpcOn {
+    RpcOn {
+        name: "rpc-ssh",
+        engine: Box::new(Ssh(programs.path().to_owned())),
+    }
+}
+
+/// Over `docker exec`, if that can run here; otherwise why not.
+pub(crate) fn by_docker(programs: &TempDir) -> Result<RpcOn, &'static str> {
+    match docker::cannot_run() {
+        Some(why) => Err(why),
+        None => Ok(RpcOn {
+            name: "rpc-docker",
+            engine: Box::new(Exec {
+                programs: programs.path().to_owned(),
+                container: OnceLock::new(),
+            }),
+        }),
+    }
+}
+
+/// A server for each case.
+#[derive(Debug)]
+struct Ssh(PathBuf);
+
+impl Reach for Ssh {
+    fn reach(
+        &self,
+        world: &World,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Box<dyn Any + Send + Sync>> {
+        Ok(Box::new(Sshd::with_environment(
+            world,
+            Some(&self.0),
+            environment,
+        )?))
+    }
+}
+
+/// One container, in which the worlds of all cases are.
+#[derive(Debug)]
+struct Exec {
+    programs: PathBuf,
+    container: OnceLock<Result<Container, String>>,
+}
+
+impl Exec {
+    fn start(&self) -> Result<Container> {
+        let worlds = std::env::temp_dir().canonicalize()?;
+        let built = Path::new(env!("CARGO_BIN_EXE_misbehave")).parent();
+        let shared = [Some(&*worlds), built, Some(&*self.programs)];
+        let shared: Vec<&Path> = shared.into_iter().flatten().collect();
+        Arc::new(Docker::start()?).with_our_programs(&shared)
+    }
+}
+
+impl Reach for Exec {
+    fn reach(
+        &self,
+        world: &World,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Box<dyn Any + Send + Sync>> {
+        let started = self
+            .container
+            .get_or_init(|| self.start().map_err(|error| format!("{error:#}")));
+        let container = started.as_ref().map_err(|error| anyhow!("{error}"))?;
+        container.reach(world, Some(environment), Some(&self.programs))?;
+        Ok(Box::new(()))
+    }
+}

@@ -1,0 +1,128 @@
+//! `--on TARGET` over real engines: the same contract as here, whatever becomes of the way there.
+
+mod cut;
+mod docker;
+mod kept;
+mod library;
+mod reaped;
+
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::targets::{NAME, Sshd};
+use agent_bash_tests::world::World;
+use anyhow::Result;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::process::Command;
+use std::time::Duration;
+
+/// What processes may take to end on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+
+/// `agent-bash` with these words, and `--on` the world's target.
+fn command(world: &World, words: &[&str]) -> Result<Command> {
+    let mut command = world.command(product::agent_bash()?);
+    let (first, rest) = words.split_at(1);
+    command.args(first).args(["--on", NAME]).args(rest);
+    Ok(command)
+}
+
+fn on(world: &World, words: &[&str]) -> Result<Ran> {
+    product::run(command(world, words)?, None)
+}
+
+#[test]
+fn ssh_runs_it_there_the_first_time_and_the_next() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    fs::write(
+        world.cwd().join("Makefile"),
+        "all:\n\t@echo made\n\t@exit 7\n",
+    )?;
+    let first = on(&world, &["run", "make"])?;
+    assert!(first.stdout.starts_with("made\n"), "{first:?}");
+    assert_eq!(first.code, 2, "make's own: {first:?}");
+    let programs = world.home().join(".cache/agent-bash");
+    let uploaded: Vec<_> = fs::read_dir(&programs)?.collect::<Result<_, _>>()?;
+    let [program] = &uploaded[..] else {
+        panic!("{uploaded:?}");
+    };
+    let before = program.metadata()?;
+    let next = on(&world, &["run", "make"])?;
+    assert_eq!((next.code, &next.stdout), (first.code, &first.stdout));
+    let after = fs::metadata(program.path())?;
+    assert_eq!(
+        (after.ino(), after.mtime_nsec()),
+        (before.ino(), before.mtime_nsec())
+    );
+    // What our script needs for itself is not what commands there get.
+    let umask = on(&world, &["run", "umask"])?;
+    assert_eq!(umask.stdout, sshd.run(&world, "umask")?.stdout);
+    // What ssh alone would show of the same account.
+    let plain = sshd.run(&world, "echo $SSH_CONNECTION")?;
+    assert_eq!(plain.stdout.split_whitespace().count(), 4, "{plain:?}");
+    let there = on(&world, &["run", "echo $SSH_CONNECTION; pwd"])?;
+    let said: Vec<&str> = there.stdout.split_whitespace().collect();
+    assert_eq!(said.len(), 5, "it is no child of sshd: {there:?}");
+    assert_eq!(said[4], world.cwd().display().to_string());
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn ends_are_told_apart() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    for (words, code) in [
+        (&["run", "exit 3"][..], 3),
+        (&["run", "kill -TERM $$"], 128 + 15),
+        (&["run", "--timeout", "1", "sleep 600"], 124),
+        (&["run", "--cwd", "/nonexistent", "true"], 125),
+    ] {
+        let ran = on(&world, words)?;
+        assert_eq!(ran.code, code, "{words:?}: {ran:?}");
+    }
+    let ran = on(&world, &["run", "--json", "echo $HOME; exit 5"])?;
+    let result: serde_json::Value = serde_json::from_str(&ran.stdout)?;
+    assert_eq!(result["target"], NAME, "{result}");
+    assert_eq!(result["status"]["code"], 5, "{result}");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// The control of all that runs over ssh: were the program there not ours, it would not be run.
+#[test]
+fn a_program_that_came_there_damaged_is_not_run() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    world.script("head", "/usr/bin/head \"$@\" | tr a b\n")?;
+    let ran = on(&world, &["run", "touch ran"])?;
+    assert_eq!(ran.code, 125, "{ran:?}");
+    assert!(
+        ran.stdout.contains("another hash than it has here"),
+        "{ran:?}"
+    );
+    assert!(!world.cwd().join("ran").exists());
+    let programs = world.home().join(".cache/agent-bash");
+    assert_eq!(fs::read_dir(programs)?.count(), 0, "it was left");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn who_is_not_there_is_named_with_what_ssh_said() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    drop(sshd);
+    let ran = on(&world, &["run", "touch ran"])?;
+    assert_eq!(ran.code, 125, "{ran:?}");
+    assert!(ran.stdout.contains("Connection refused"), "{ran:?}");
+    let listed = on(&world, &["jobs", "list"])?;
+    assert_eq!(listed.code, 125, "{listed:?}");
+    assert!(listed.stderr.contains("Connection refused"), "{listed:?}");
+    assert!(!world.cwd().join("ran").exists());
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

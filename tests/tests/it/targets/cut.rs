@@ -1,0 +1,145 @@
+//! The way to a target is cut, on purpose or not: what is said here, and what is left there.
+
+use super::{SOON, command, on};
+use agent_bash_tests::targets::{NAME, Sshd};
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, procfs, product};
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// What the target may take to end a call once it knows: its grace period and 2 s.
+const ENDING: Duration = Duration::from_secs(2 + 2);
+
+/// Allowed on top on a busy machine.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// A call that says its shell's pid in the file `pid`, and stays.
+const STAYS: &str = "echo $$ > pid.part; mv pid.part pid; while :; do sleep 1; done";
+
+fn signal(pid: u32, signal: Signal) -> Result<()> {
+    let pid = Pid::from_raw(pid.cast_signed()).context("a pid")?;
+    Ok(kill_process(pid, signal)?)
+}
+
+fn is_alive(pid: u32) -> bool {
+    procfs::process(pid).is_some_and(|process| process.is_alive())
+}
+
+fn gone(pid: u32, patience: Duration) -> bool {
+    poll::until(patience, || (!is_alive(pid)).then_some(())).is_some()
+}
+
+/// A running call, and its shell's pid.
+fn running(world: &World, lease: &str) -> Result<(Child, u32)> {
+    let config = world.home().join(".config/agent-bash/config.toml");
+    let text = fs::read_to_string(&config)?;
+    let text = text.replace(
+        &format!("[targets.{NAME}]\n"),
+        &format!("[targets.{NAME}]\nlease = {lease:?}\n"),
+    );
+    fs::write(config, text)?;
+    let mut command = command(world, &["run", "--json", STAYS])?;
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let pid = world.cwd().join("pid");
+    poll::exists(&pid, SOON)?;
+    let shell = fs::read_to_string(pid)?.trim().parse()?;
+    Ok((child, shell))
+}
+
+/// The `ssh` that a process has started.
+fn ssh_of(host: u32) -> Result<u32> {
+    let is_it =
+        |process: &procfs::Process| process.parent == host && process.command.contains("ssh");
+    let found = procfs::processes().into_iter().find(is_it);
+    Ok(found.context("no ssh")?.pid)
+}
+
+#[test]
+fn what_is_cancelled_here_ends_there() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let (host, shell) = running(&world, "60s")?;
+    signal(host.id(), Signal::INT)?;
+    let ended = product::Ran::from(host.wait_with_output()?);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(!is_alive(shell), "the call goes on");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_killed_host_leaves_nothing_there() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let (mut host, shell) = running(&world, "60s")?;
+    host.kill()?;
+    host.wait()?;
+    assert!(gone(shell, ENDING + SLACK), "the call goes on");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_killed_ssh_is_a_lost_call_and_never_an_end() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let (host, shell) = running(&world, "60s")?;
+    signal(ssh_of(host.id())?, Signal::KILL)?;
+    let ended = product::Ran::from(host.wait_with_output()?);
+    assert_eq!(ended.code, 70, "{ended:?}");
+    let result: serde_json::Value = serde_json::from_str(&ended.stdout)?;
+    assert_eq!(result["status"]["kind"], "lost", "{result}");
+    assert_eq!(result["status"]["may_have_run"], true, "{result}");
+    assert!(gone(shell, ENDING + SLACK), "the call goes on");
+    // Where a way there is again, so is the target.
+    assert_eq!(on(&world, &["run", "exit 4"])?.code, 4);
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn silence_is_a_cut_at_both_ends_by_the_lease() -> Result<()> {
+    const SILENCE: Duration = Duration::from_secs(25);
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let (host, shell) = running(&world, "3s")?;
+    let ssh = ssh_of(host.id())?;
+    signal(ssh, Signal::STOP)?;
+    assert!(
+        gone(shell, Duration::from_secs(3) + ENDING + SLACK),
+        "the call goes on"
+    );
+    let ended = product::Ran::from(host.wait_with_output()?);
+    assert_eq!(ended.code, 70, "{ended:?}");
+    assert!(
+        ended.stdout.contains("nothing was heard of the target"),
+        "{ended:?}"
+    );
+    assert!(gone(ssh, SOON), "ssh is left");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+
+    // The control: with a long lease it goes on there.
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let (host, shell) = running(&world, "600s")?;
+    signal(ssh_of(host.id())?, Signal::STOP)?;
+    assert!(
+        !gone(shell, Duration::from_secs(3) + ENDING),
+        "it needed no lease"
+    );
+    drop(host.wait_with_output()?);
+    assert!(gone(shell, SILENCE), "the end of the connection ends it");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

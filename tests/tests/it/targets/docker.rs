@@ -1,0 +1,82 @@
+//! Over `docker exec`, into a container that has bash and busybox, and whose first process reaps nobody.
+
+use super::{SOON, on};
+use agent_bash_tests::conformance::shake_hands;
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::targets::{Docker, NAME, docker};
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, product};
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Says by its name why nothing is tested where no docker runs.
+#[test]
+fn docker_runs_it_in_a_container_of_bash_and_leaves_no_zombie() -> Result<()> {
+    if let Some(why) = docker::cannot_run() {
+        ensure!(!why.is_empty());
+        return Ok(());
+    }
+    let engine = Arc::new(Docker::start()?);
+    let container = engine.with_bash_only()?;
+    let world = World::new()?;
+    container.reach(&world, None, None)?;
+
+    let first = on(&world, &["run", "echo $BASH_VERSION; exit 3"])?;
+    assert_eq!(first.code, 3, "{first:?}");
+    let long = on(&world, &["run", "--json", "seq 50000"])?;
+    let long: serde_json::Value = serde_json::from_str(&long.stdout)?;
+    let path = long["artifacts"][0]["path"].as_str().context("a path")?;
+    // It is a path there, and true for the next command.
+    let lines = on(&world, &["run", &format!("wc -l < {path}")])?;
+    assert_eq!(lines.stdout.trim(), "50000", "{lines:?}");
+    let sent = {
+        std::fs::write(world.cwd().join("file"), "over")?;
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["cp", "file", &format!("{NAME}:/tmp/")]);
+        product::run(command, None)?
+    };
+    assert_eq!(sent.code, 0, "{sent:?}");
+    assert_eq!(container.run(&["cat", "/tmp/file"])?, "over");
+
+    // What outlives its call, and its host.
+    let left = on(&world, &["run", "sleep 3 > /dev/null 2>&1 &"])?;
+    assert_eq!(left.code, 0, "{left:?}");
+    let job = on(&world, &["run", "--mode", "background", "sleep 3"])?;
+    assert_eq!(job.code, 0, "{job:?}");
+    let alone = poll::until(SOON, || {
+        let said = container.run(&["cat", "/proc/[0-9]*/stat"]);
+        let said = said.or_else(|_| container.run(&["sh", "-c", "cat /proc/[0-9]*/stat"]));
+        // PID 1, the shell of this look, and its `cat`.
+        said.ok()
+            .filter(|said| !said.contains("agent-bash") && !said.contains("(sleep) Z"))
+            .filter(|said| said.lines().count() <= 3)
+    });
+    ensure!(alone.is_some(), "left there: {:?}", container.run(&["ps"]));
+    by_mcp(&world)?;
+    drop(container);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// A client of the Model Context Protocol uses the container as if it were here.
+fn by_mcp(world: &World) -> Result<()> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["mcp", "--on", NAME]);
+    let mut server = Conversation::start(command)?;
+    shake_hands(&mut server)?;
+    let mut call = |script: &str| -> Result<serde_json::Value> {
+        let id = server.new_id();
+        server.send(&json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "bash", "arguments": {"command": script}},
+        }))?;
+        let answer = server.next_where(SOON, |line| line["id"] == id)?;
+        Ok(answer["result"].clone())
+    };
+    let said = call("cat /etc/passwd; exit 9")?;
+    let text = said["content"][0]["text"].as_str().unwrap_or_default();
+    ensure!(text.contains("root:x:0:0:root:/root:/bin/sh"), "{said}");
+    ensure!(said["isError"] == true, "{said}");
+    Ok(())
+}

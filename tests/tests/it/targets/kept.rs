@@ -1,0 +1,149 @@
+//! What a target keeps is seen from here: jobs, outputs, files.
+
+use super::{SOON, on};
+use agent_bash_tests::product;
+use agent_bash_tests::targets::{NAME, Sshd};
+use agent_bash_tests::world::World;
+use anyhow::Result;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+#[test]
+fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let long = on(&world, &["run", "seq 50000"])?;
+    assert_eq!(long.code, 0, "{long:?}");
+    let listed = on(&world, &["artifact", "list"])?;
+    assert!(listed.stdout.contains("artifact://0"), "{listed:?}");
+    let page = on(&world, &["artifact", "show", "0", "--tail", "2"])?;
+    assert_eq!(page.stdout, "49999\n50000\n", "{page:?}");
+    let page = on(&world, &["artifact", "show", "0", "--limit", "1"])?;
+    assert!(
+        page.stderr.contains(&format!("--on {NAME}]")),
+        "it goes on elsewhere: {page:?}"
+    );
+    let found = on(&world, &["artifact", "grep", "^4242$", "0"])?;
+    assert!(found.stdout.contains("4242"), "{found:?}");
+
+    let started = on(
+        &world,
+        &["run", "--mode", "background", "echo begun; sleep 600"],
+    )?;
+    assert_eq!(started.code, 0, "{started:?}");
+    let jobs = on(&world, &["jobs", "list"])?;
+    assert!(jobs.stdout.contains("running"), "{jobs:?}");
+    // Not this machine's, whose session has another name.
+    let mut here = world.command(product::agent_bash()?);
+    here.args(["jobs", "list"]);
+    assert_eq!(product::run(here, None)?.stderr, "there are no jobs\n");
+    let output = on(&world, &["jobs", "output", "1"])?;
+    assert_eq!(output.stdout, "begun\n");
+    let following = on(&world, &["jobs", "output", "1", "--follow"])?;
+    assert_eq!(following.code, 2, "{following:?}");
+    assert_eq!(
+        on(&world, &["jobs", "wait", "1", "--timeout", "1"])?.code,
+        124
+    );
+    assert_eq!(on(&world, &["jobs", "kill", "1"])?.code, 0);
+    assert_eq!(on(&world, &["jobs", "show", "7"])?.code, 1);
+    // Another version of ours, and what is none.
+    let programs = world.home().join(".cache/agent-bash");
+    let old = programs.join(format!("agent-bash-{}", "0".repeat(64)));
+    for file in [&old, &programs.join("agent-bash-notes")] {
+        fs::write(file, "")?;
+    }
+    let cleaned = on(&world, &["clean"])?;
+    assert!(
+        cleaned
+            .stdout
+            .starts_with("removed 1 artifact, 1 finished job"),
+        "{cleaned:?}"
+    );
+    assert!(!old.exists());
+    assert_eq!(
+        fs::read_dir(&programs)?.count(),
+        2,
+        "this version and what is none"
+    );
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_target_says_what_works_there_and_which_tool_it_has() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let doctor = on(&world, &["doctor"])?;
+    assert!(doctor.stdout.contains("ok       shell"), "{doctor:?}");
+    let schema = on(&world, &["schema"])?;
+    let schema: serde_json::Value = serde_json::from_str(&schema.stdout)?;
+    assert_eq!(schema["name"], "bash");
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn files_go_there_and_come_back_whole() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let cp = |from: &str, to: &str| {
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["cp", from, to]);
+        product::run(command, None)
+    };
+    // Two pieces and a half.
+    let bytes: Vec<u8> = (0..10_u32 << 20)
+        .map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let here = world.cwd().join("here");
+    fs::write(&here, &bytes)?;
+    fs::set_permissions(&here, Permissions::from_mode(0o750))?;
+    fs::create_dir(world.cwd().join("there"))?;
+    let at = |path: &str| format!("{NAME}:{path}");
+    let sent = cp("here", &at("./there/"))?;
+    assert_eq!(sent.code, 0, "{sent:?}");
+    let there = world.cwd().join("there/here");
+    assert!(fs::read(&there)? == bytes, "other bytes");
+    let mode = |path: &std::path::Path| {
+        fs::metadata(path).map(|found| found.permissions().mode() & 0o7777)
+    };
+    assert_eq!(mode(&there)?, 0o750);
+    let back = cp(&at(&there.display().to_string()), "back")?;
+    assert_eq!(back.code, 0, "{back:?}");
+    assert!(fs::read(world.cwd().join("back"))? == bytes, "other bytes");
+    assert_eq!(mode(&world.cwd().join("back"))?, 0o750);
+    let into = cp(&at("./there/here"), "there/..")?;
+    assert_eq!(into.code, 0, "{into:?}");
+    let unsized_file = cp(&at("/proc/self/status"), "status")?;
+    assert_eq!(unsized_file.code, 0, "{unsized_file:?}");
+    assert!(fs::read_to_string(world.cwd().join("status"))?.starts_with("Name:"));
+
+    for (from, to, code, said) in [
+        ("here", "there", 2, "neither is on a target"),
+        (&*at("/a"), &*at("/b"), 2, "both are on targets"),
+        ("missing", &at("/tmp/x"), 125, "missing cannot be read"),
+        (&at("./missing"), "x", 125, "missing"),
+        (&at("./there"), "x", 125, "is a directory"),
+        ("there", &at("./x"), 125, "no regular file"),
+        (&at("./here"), "no/such/place", 125, "cannot be written"),
+    ] {
+        let ran = cp(from, to)?;
+        assert_eq!(ran.code, code, "{from} {to}: {ran:?}");
+        assert!(ran.stderr.contains(said), "{from} {to}: {ran:?}");
+    }
+    let mut names: Vec<_> = fs::read_dir(world.cwd())?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<Result<_>>()?;
+    names.sort();
+    assert_eq!(
+        names,
+        ["back", "here", "status", "there"],
+        "a part was left"
+    );
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
