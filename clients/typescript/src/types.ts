@@ -276,6 +276,7 @@ export interface DataByCommand {
   "jobs.show": JobData;
   "jobs.wait": JobWaitData;
   ping: PingData;
+  program: ProgramData;
   schema: SchemaData;
   "session.end_turn": MessagesData;
   "session.list": ShellsData;
@@ -905,6 +906,16 @@ export interface PingData {
   version: string;
 }
 
+/** Data of `program`. */
+export interface ProgramData {
+  /** Its exit code; absent if a signal ended it. */
+  code?: number | null;
+  /** What it said on stderr, at most 256 KiB. */
+  err: string;
+  /** All that it printed, at most 4 MiB. */
+  out: string;
+}
+
 /** A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings. */
 export interface Request {
   /** The script, passed on byte for byte. */
@@ -948,7 +959,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestFileRead | RpcRequestFileWrite;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -1246,6 +1257,17 @@ export interface RpcRequestJobsWait {
 /** Does nothing but answer. Data: `PingData`. */
 export interface RpcRequestPing {
   type: "ping";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`. */
+export interface RpcRequestProgram {
+  /** What it reads on its stdin. Default: nothing. */
+  input?: string | null;
+  type: "program";
+  /** Its arguments. */
+  words: string[];
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }

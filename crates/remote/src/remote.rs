@@ -100,15 +100,12 @@ pub enum AskError {
 impl Remote {
     /// The target; nothing is started yet. `hello` is what is said to our program there first.
     pub fn new(target: Target, uploads: Arc<Uploads>, here: Here, hello: Hello) -> Self {
-        // It must hear of us well within its lease.
-        let mut patience = Patience::default();
-        patience.ping = patience.ping.min(target.lease / 3);
         Self {
             target,
             uploads,
             here,
             hello,
-            patience,
+            patience: Patience::default(),
             connection: Mutex::new(None),
             failed: Mutex::new(None),
         }

@@ -398,6 +398,8 @@ class DataByCommand(_DataByCommandWords):
 
     ping: PingData
 
+    program: ProgramData
+
     schema: SchemaData
 
     tool_call: ToolResult
@@ -1263,6 +1265,21 @@ class PingData(TypedDict):
     version: str
 
 
+class _ProgramDataAlways(TypedDict):
+    # What it said on stderr, at most 256 KiB.
+    err: str
+
+    # All that it printed, at most 4 MiB.
+    out: str
+
+
+class ProgramData(_ProgramDataAlways, total=False):
+    """Data of `program`."""
+
+    # Its exit code; absent if a signal ended it.
+    code: Optional[int]
+
+
 class _RequestAlways(TypedDict):
     # The script, passed on byte for byte.
     command: str
@@ -1324,7 +1341,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestFileRead", "RpcRequestFileWrite"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -1785,6 +1802,23 @@ class _RpcRequestPingAlways(TypedDict):
 
 class RpcRequestPing(_RpcRequestPingAlways, total=False):
     """Does nothing but answer. Data: `PingData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestProgramAlways(TypedDict):
+    type: Literal["program"]
+
+    # Its arguments.
+    words: List[str]
+
+
+class RpcRequestProgram(_RpcRequestProgramAlways, total=False):
+    """Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`."""
+
+    # What it reads on its stdin. Default: nothing.
+    input: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]

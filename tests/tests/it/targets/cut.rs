@@ -106,40 +106,61 @@ fn a_killed_ssh_is_a_lost_call_and_never_an_end() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn silence_is_a_cut_at_both_ends_by_the_lease() -> Result<()> {
-    const SILENCE: Duration = Duration::from_secs(25);
-    let world = World::new()?;
-    let sshd = Sshd::start(&world, None)?;
-    let (host, shell) = running(&world, "3s")?;
+/// A host whose machine has frozen, with the way to the target.
+fn freeze(host: &Child) -> Result<u32> {
     let ssh = ssh_of(host.id())?;
-    signal(ssh, Signal::STOP)?;
+    for pid in [host.id(), ssh] {
+        signal(pid, Signal::STOP)?;
+    }
+    Ok(ssh)
+}
+
+#[test]
+fn silence_is_a_cut_at_both_ends() -> Result<()> {
+    /// The shortest that there is, and what a host waits itself.
+    const SILENCE: Duration = Duration::from_secs(25);
+    let worlds = [World::new()?, World::new()?, World::new()?];
+    let mut servers = Vec::new();
+    for world in &worlds {
+        servers.push(Sshd::start(world, None)?);
+    }
+    let [frozen, unleased, silent] = &worlds;
+    let (mut frozen_host, frozen_shell) = running(frozen, "25s")?;
+    let (mut unleased_host, unleased_shell) = running(unleased, "600s")?;
+    let (silent_host, silent_shell) = running(silent, "600s")?;
+    let frozen_ssh = freeze(&frozen_host)?;
+    let unleased_ssh = freeze(&unleased_host)?;
+    let silent_ssh = ssh_of(silent_host.id())?;
+    signal(silent_ssh, Signal::STOP)?;
+
+    // There: the lease ends it, though nobody has closed anything.
     assert!(
-        gone(shell, Duration::from_secs(3) + ENDING + SLACK),
+        gone(frozen_shell, SILENCE + ENDING + SLACK),
         "the call goes on"
     );
-    let ended = product::Ran::from(host.wait_with_output()?);
+    // The control: as long with a long lease.
+    assert!(is_alive(unleased_shell), "it needed no lease");
+    // Here: it is lost, and the way there is closed, which ends it there.
+    let ended = product::Ran::from(silent_host.wait_with_output()?);
     assert_eq!(ended.code, 70, "{ended:?}");
     assert!(
         ended.stdout.contains("nothing was heard of the target"),
         "{ended:?}"
     );
-    assert!(gone(ssh, SOON), "ssh is left");
-    drop(sshd);
-    world.assert_nothing_left(SOON);
+    assert!(gone(silent_ssh, SOON), "ssh is left");
+    assert!(gone(silent_shell, ENDING + SLACK), "the call goes on");
 
-    // The control: with a long lease it goes on there.
-    let world = World::new()?;
-    let sshd = Sshd::start(&world, None)?;
-    let (host, shell) = running(&world, "600s")?;
-    signal(ssh_of(host.id())?, Signal::STOP)?;
-    assert!(
-        !gone(shell, Duration::from_secs(3) + ENDING),
-        "it needed no lease"
-    );
-    drop(host.wait_with_output()?);
-    assert!(gone(shell, SILENCE), "the end of the connection ends it");
-    drop(sshd);
-    world.assert_nothing_left(SOON);
+    for (host, ssh) in [
+        (&mut frozen_host, frozen_ssh),
+        (&mut unleased_host, unleased_ssh),
+    ] {
+        host.kill()?;
+        host.wait()?;
+        signal(ssh, Signal::KILL)?;
+    }
+    drop(servers);
+    for world in worlds {
+        world.assert_nothing_left(SOON);
+    }
     Ok(())
 }

@@ -32,8 +32,9 @@ fn what_outlives_its_host_is_reaped_though_pid_1_does_not() -> Result<()> {
     let pid_1 = pid_1.context("no PID 1")?;
     let config = world.home().join(".config/agent-bash");
     fs::create_dir_all(&config)?;
+    // In a process group of its own, as behind an engine: the end of the way there is not the worker's.
     let words = format!(
-        "[\"nsenter\", \"-t\", \"{pid_1}\", \"-p\", \"-m\", \"--\", \"sh\", \"-c\", \"{{script}}\"]"
+        "[\"nsenter\", \"-t\", \"{pid_1}\", \"-p\", \"-m\", \"--\", \"setsid\", \"sh\", \"-c\", \"{{script}}\"]"
     );
     fs::write(
         config.join("config.toml"),
