@@ -142,7 +142,16 @@ impl Docker {
         }
         fs::write(root.join("etc/passwd"), "root:x:0:0:root:/root:/bin/bash\n")?;
         self.import(&root)?;
-        let mut words = vec!["run", "--detach", "--network=none", "--privileged"];
+        // What a sandbox inside of it needs. (Not `--privileged`, which asks for rights that we may not have ourselves.)
+        let mut words = vec![
+            "run",
+            "--detach",
+            "--network=none",
+            "--cap-add=SYS_ADMIN",
+            "--cap-add=SYS_PTRACE",
+            "--security-opt=seccomp=unconfined",
+            "--security-opt=systempaths=unconfined",
+        ];
         let mut volumes: Vec<String> = vec!["--volume=/usr:/usr:ro".to_owned()];
         for directory in shared {
             let directory = directory.display();
