@@ -15,7 +15,13 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     }
     programs::ensure(tree)?;
     // First, so that what it builds is not counted as what the cases have left.
-    let kit = ["test", "--package", "agent-bash-tests", "--test", "conformance"];
+    let kit = [
+        "test",
+        "--package",
+        "agent-bash-tests",
+        "--test",
+        "conformance",
+    ];
     check(&cargo(tree, &[&kit[..], &["--no-run"]].concat()))?;
     // The names of trials begin with that of their interface.
     let trials = format!("{surface} ");
