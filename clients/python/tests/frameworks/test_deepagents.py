@@ -30,7 +30,19 @@ def test_an_agent(world: World) -> None:
 
     with Shell(**world.options) as sh:
         assert "one" in told(sh, "echo one")
-        assert "out" in told(sh, "echo out; exit 3") and "3" in told(sh, "echo out; exit 3")
+        said = told(sh, "echo out; exit 3")
+        assert "out" in said and "exit code 3" in said
+        thread = later(world, kill(sh.pid))
+        assert "killed by signal 9" in told(sh, "touch begun; sleep 600")
+        thread.join()
+
+    # The agent calls `execute` in a thread, which nobody can interrupt: closing the shell ends the command.
+    (world.work / "begun").unlink()
+    sh = Shell(**world.options).open()
+    thread = later(world, sh.close)
+    assert "part" in told(sh, "echo part; touch begun; sleep 600")
+    thread.join()
+
 
 def test_how_calls_end(world: World) -> None:
     from agent_bash.frameworks.deepagents import Sandbox
@@ -64,13 +76,3 @@ def test_how_calls_end(world: World) -> None:
         response = sandbox.execute("touch begun; sleep 600")
         thread.join()
         assert response.exit_code is None and "killed by signal 9" in response.output
-
-def test_a_cancelled_agent(world: World) -> None:
-    from agent_bash.frameworks.deepagents import Sandbox
-
-    # The framework runs `execute` in a thread, which nobody can interrupt: closing the shell does.
-    sh = Shell(**world.options).open()
-    thread = later(world, sh.close)
-    response = Sandbox(sh).execute("echo part; touch begun; sleep 600")
-    thread.join()
-    assert response.exit_code is None and "part" in response.output

@@ -21,27 +21,29 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from agent_bash.frameworks.mini_swe_agent import Environment
 
     def told(sh: Shell, command: str, **config: Any) -> Dict[str, Any]:
-        outputs = [
-            make_output("", [{"command": command}], cost=0.0),
-            make_output("", [{"command": "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo done"}], cost=0.0),
-        ]
-        template = "{{output.exception_info}}|{{output.returncode}}|{{output.output}}"
+        """What the model is told of a command, in its one step."""
         agent = DefaultAgent(
-            DeterministicModel(outputs=outputs, observation_template=template, cost_per_call=0.0),
+            DeterministicModel(
+                outputs=[make_output("", [{"command": command}], cost=0.0)],
+                observation_template="{{output.exception_info}}|{{output.returncode}}|{{output.output}}",
+                cost_per_call=0.0,
+            ),
             Environment(sh, **config),
             system_template="s",
             instance_template="{{task}}",
+            step_limit=1,
         )
-        if command.startswith("touch begun"):
-            outputs.pop()
-            outputs.append(make_output("", [], cost=0.0))
-            return Environment(sh, **config).execute({"command": command})
-        assert agent.run("go")["submission"] == "done\n"
-        content = agent.messages[3]["content"]
-        info, code, output = str(content).split("|", 2)
+        assert agent.run("go")["exit_status"] == "LimitsExceeded"
+        info, code, output = str(agent.messages[3]["content"]).split("|", 2)
         return {"exception_info": info, "returncode": int(code), "output": output}
 
+    def submitted(sh: Shell, command: str) -> Any:
+        model = DeterministicModel(outputs=[make_output("", [{"command": command}], cost=0.0)], cost_per_call=0.0)
+        return DefaultAgent(model, Environment(sh), system_template="s", instance_template="{{task}}").run("go")
+
     with Shell(**world.options) as sh:
+        done = submitted(sh, "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo done")
+        assert (done["exit_status"], done["submission"]) == ("Submitted", "done\n")
         assert told(sh, "echo one") == {"output": "one\n", "returncode": 0, "exception_info": ""}
         failed = told(sh, "echo out; exit 3", cwd="/")
         assert failed["returncode"] == 3 and "out" in failed["output"]
