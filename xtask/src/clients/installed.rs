@@ -177,7 +177,7 @@ fn in_node(tree: &Tree, packed: &Packed, packages: &Path, root: &Root) -> Result
             example.said,
         )?;
     }
-    let version = root.run(tree, &["npx", "--no", "agent-bash", "--version"])?;
+    let version = root.run(tree, &["npx", "--no", "--", "agent-bash", "--version"])?;
     ensure!(version.contains("protocol"), "the launcher says {version}");
     Ok(())
 }

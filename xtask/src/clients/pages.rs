@@ -12,7 +12,7 @@ pub(super) struct Example {
 }
 
 /// What the first examples say.
-const FIRST: &[&str] = &["xited", "so far", "99999:99999"];
+const FIRST: &[&str] = &["exited", "so far", "99999:99999"];
 
 /// Stand-ins for what the page of both clients runs, below a directory of programs.
 pub(super) const STAND_INS: &[(&str, &str)] = &[
