@@ -139,7 +139,7 @@ fn in_python(tree: &Tree, packed: &Packed, checker: &Path, root: &Root) -> Resul
         tree.shell,
         "{checker} -m mypy --strict --cache-dir /dev/null --python-executable {python} {files...}"
     );
-    check(&types.quiet().ignore_stdout())?;
+    check(&types.quiet())?;
     for (file, example) in files.iter().zip(&examples) {
         root.runs(tree, &[text(&python)?, text(file)?], example.said)?;
     }

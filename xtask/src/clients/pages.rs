@@ -41,7 +41,7 @@ pub(super) fn python(tree: &Tree) -> Result<Vec<Example>> {
                 "{around}{}    print(r.status, text)\n\nasyncio.run(main())\n",
                 indented(&lines)
             ),
-            said: &["exited", "30000:an error"],
+            said: &["exited", "30001:an error"],
         },
         Example {
             name: "quickstart.py",
