@@ -129,10 +129,15 @@ impl Session {
 
     /// The directory of the user's next command: the user's shell keeps its directory between commands.
     pub fn user_cwd(&self) -> PathBuf {
-        let shells = self.shells();
-        let user = shells.into_iter().find(|shell| shell.name.0 == USER_SHELL);
-        user.and_then(|shell| shell.cwd)
+        let name = SessionName(USER_SHELL.to_owned());
+        self.shell_cwd(&name)
             .unwrap_or_else(|| self.cwd().to_owned())
+    }
+
+    /// Where the persistent shell of that name stands; `None` before its first call has ended, and while one runs.
+    pub fn shell_cwd(&self, name: &SessionName) -> Option<PathBuf> {
+        let mut shells = self.shells().into_iter();
+        shells.find(|shell| shell.name == *name)?.cwd
     }
 
     /// The background jobs; `None` if no directory for them is known.

@@ -177,6 +177,11 @@ impl BashTool {
         self.wiring.terminal.is_some()
     }
 
+    /// Whether calls may name a persistent shell: see [`BashToolBuilder::sessions`].
+    pub fn offers_sessions(&self) -> bool {
+        self.wiring.sessions
+    }
+
     /// The box of its calls, unless one asks for another.
     pub fn sandbox(&self) -> &SandboxSettings {
         &self.wiring.sandbox.settings

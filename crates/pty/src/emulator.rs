@@ -1,7 +1,9 @@
 //! The screen behind a terminal: takes what programs write, and provides a plain [`Screen`].
 //!
 //! It also decides which output is worth reading: what is drawn on the alternate screen is not, as that is one
-//! redraw over another. It is replaced by the last state of that screen, when the program leaves it or ends.
+//! redraw over another for whoever sat there. A line stands for it that says how long a program had the whole screen, when
+//! it leaves that screen or ends. A program that is known to draw does so on the main screen, too, from its first jump to
+//! a corner until it gives back the line discipline.
 
 use crate::PtySize;
 use crate::colors::TerminalColors;
@@ -11,6 +13,7 @@ use crate::queries::Queries;
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 use vt100::MouseProtocolMode;
 
 /// Number of lines in the scrollback.
@@ -21,6 +24,20 @@ pub(crate) struct Emulator {
     guard: Guard,
     screen: Guarded,
     shown: Shown,
+    /// Since when a program has the alternate screen, and whether the line before was complete.
+    since: Option<(Duration, bool)>,
+    main: Drawing,
+}
+
+/// What a program does on the main screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drawing {
+    /// It writes, for all that is known.
+    No,
+    /// It is known to draw, and has not begun.
+    Expected,
+    /// It draws; whether it has had the keys to itself.
+    Now { was_raw: bool },
 }
 
 /// The emulator proper, and what is needed to create a new one.
@@ -34,8 +51,6 @@ struct Guarded {
 #[derive(Debug, Default)]
 struct Shown {
     bytes: Vec<u8>,
-    /// Whether something was shown that did not end with a line feed.
-    inside_line: bool,
 }
 
 /// The result of processing a chunk.
@@ -48,7 +63,8 @@ pub(crate) struct Processed {
 }
 
 impl Emulator {
-    pub(crate) fn new(size: PtySize, colors: TerminalColors) -> Self {
+    /// `draws`: its program is known to draw on all of it.
+    pub(crate) fn new(size: PtySize, colors: TerminalColors, draws: bool) -> Self {
         Self {
             guard: Guard::new(),
             screen: Guarded {
@@ -57,38 +73,58 @@ impl Emulator {
                 colors,
             },
             shown: Shown::default(),
+            since: None,
+            main: if draws {
+                Drawing::Expected
+            } else {
+                Drawing::No
+            },
         }
     }
 
-    /// Processes a program's output, split anywhere.
-    pub(crate) fn process(&mut self, chunk: &[u8]) -> Processed {
+    /// Processes a program's output, split anywhere, which came at `now`; `raw`: keys go to it one by one.
+    pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> Processed {
+        if let Drawing::Now { was_raw } = &mut self.main {
+            if *was_raw && !raw {
+                self.main = Drawing::No;
+                self.shown.add_program(self.since.take(), now);
+            } else {
+                *was_raw |= raw;
+            }
+        }
         let Self {
             guard,
             screen,
             shown,
+            since,
+            main,
         } = self;
         guard.cut(chunk, screen.size.cols(), |piece| match piece {
             Piece::Bytes(bytes) => {
+                if *main == Drawing::Expected && jumps_to_a_corner(bytes) {
+                    *main = Drawing::Now { was_raw: raw };
+                    *since = Some((now, screen.is_at_line_start()));
+                }
                 screen.feed(bytes);
-                if !screen.is_alternate() {
+                if since.is_none() {
                     shown.add(bytes);
                 }
             }
-            Piece::PrivateModes(bytes, set) => {
-                let last = (!set && screen.is_alternate()).then(|| screen.text());
+            Piece::PrivateModes(bytes) => {
                 let was_alternate = screen.is_alternate();
+                let is_at_start = screen.is_at_line_start();
                 screen.feed(as_understood(bytes));
                 match (was_alternate, screen.is_alternate()) {
-                    (false, false) => shown.add(bytes),
-                    (true, false) => shown.add_screen(last),
-                    (_, true) => {}
+                    (false, true) => *since = since.or(Some((now, is_at_start))),
+                    (true, false) => shown.add_program(since.take(), now),
+                    _ if since.is_none() => shown.add(bytes),
+                    _ => {}
                 }
             }
             Piece::Reset(bytes) => {
-                let last = screen.is_alternate().then(|| screen.text());
                 screen.feed(bytes);
                 screen.parser.callbacks_mut().reset();
-                shown.add_screen(last);
+                shown.add_program(since.take(), now);
             }
         });
         Processed {
@@ -97,10 +133,9 @@ impl Emulator {
         }
     }
 
-    /// Final output: the screen left by a program that ended on the alternate screen.
-    pub(crate) fn finish(&mut self) -> Vec<u8> {
-        let last = self.screen.is_alternate().then(|| self.screen.text());
-        self.shown.add_screen(last);
+    /// Final output, of a program that ended on the alternate screen.
+    pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
+        self.shown.add_program(self.since.take(), now);
         std::mem::take(&mut self.shown.bytes)
     }
 
@@ -155,6 +190,10 @@ impl Guarded {
         self.parser.screen().alternate_screen()
     }
 
+    fn is_at_line_start(&self) -> bool {
+        self.parser.screen().cursor_position().1 == 0
+    }
+
     fn feed(&mut self, bytes: &[u8]) {
         self.guarded(|parser| parser.process(bytes));
     }
@@ -186,24 +225,26 @@ impl Guarded {
 impl Shown {
     fn add(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        if let Some(last) = bytes.last() {
-            self.inside_line = *last != b'\n';
-        }
     }
 
-    /// Adds a screen on lines of its own.
-    fn add_screen(&mut self, lines: Option<Vec<String>>) {
-        let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
+    /// Adds the line that stands for a program which had the whole screen, if one had.
+    fn add_program(&mut self, since: Option<(Duration, bool)>, now: Duration) {
+        let Some((since, is_at_start)) = since else {
             return;
         };
-        if self.inside_line {
+        if !is_at_start {
             self.add(b"\r\n");
         }
-        for line in lines {
-            self.add(line.as_bytes());
-            self.add(b"\r\n");
-        }
+        let seconds = now.saturating_sub(since).as_secs_f64();
+        self.add(format!("[full-screen program, {seconds:.1} s]\r\n").as_bytes());
     }
+}
+
+/// Whether output moves to the upper left corner, as programs do that draw. Sequences are whole.
+fn jumps_to_a_corner(bytes: &[u8]) -> bool {
+    let jumps: [&[u8]; 2] = [b"\x1b[H", b"\x1b[1;1H"];
+    let has = |jump: &&[u8]| bytes.windows(jump.len()).any(|part| part == *jump);
+    jumps.iter().any(has)
 }
 
 /// The emulator fails with one column; sizes are clamped far above that, and again here.

@@ -1,13 +1,14 @@
 use super::*;
 use agent_bash_core::{Key, KeyInput, KeyModifiers};
 use proptest::prelude::*;
+use std::time::Duration;
 
 fn emulator() -> Emulator {
-    Emulator::new(PtySize::clamped(20, 5), TerminalColors::DARK)
+    Emulator::new(PtySize::clamped(20, 5), TerminalColors::DARK, false)
 }
 
 fn shown(emulator: &mut Emulator, bytes: &[u8]) -> String {
-    String::from_utf8(emulator.process(bytes).shown).unwrap()
+    String::from_utf8(emulator.process(bytes, Duration::ZERO, false).shown).unwrap()
 }
 
 #[test]
@@ -15,6 +16,8 @@ fn what_is_written_is_on_the_screen() {
     let mut emulator = emulator();
     emulator.process(
         "a\x1b[1;31mb\x1b[0m漢e\u{301}\x1b]2;a \x1b]2;ti\u{202e}tle\x07\x1b[?25l".as_bytes(),
+        Duration::ZERO,
+        false,
     );
     let screen = emulator.snapshot(0);
     assert_eq!((screen.cols, screen.rows, screen.cells.len()), (20, 5, 100));
@@ -30,31 +33,34 @@ fn what_is_written_is_on_the_screen() {
 }
 
 #[test]
-fn the_alternate_screen_is_shown_as_it_was_last() {
+fn a_line_stands_for_a_program_that_had_the_whole_screen() {
+    const MARK: &str = "[full-screen program, 0.0 s]\r\n";
     for (writes, finish, wanted) in [
-        ("plain\r\n", "", "plain\r\n"),
+        ("plain\r\n", "", "plain\r\n".to_owned()),
         (
             "a\x1b[?1049h\x1b[Hone\x1b[Htwo\x1b[?1049lb",
             "",
-            "a\r\ntwo\r\nb",
+            format!("a\r\n{MARK}b"),
         ),
+        ("\x1b[?47hx\x1b[?47l", "", MARK.to_owned()),
+        ("\x1b[?1047hx\x1b[?1047l", "", MARK.to_owned()),
         (
-            "a\r\n\x1b[?1049h\x1b[2;1Hx\x1b[?1049lb",
-            "",
-            "a\r\n\r\nx\r\nb",
+            "a\r\n\x1b[?1049h\x1b[Hlast",
+            "[full-screen program, 3.2 s]\r\n",
+            "a\r\n".to_owned(),
         ),
-        ("\x1b[?47hx\x1b[?47l", "", "x\r\n"),
-        ("\x1b[?1047hx\x1b[?1047l", "", "x\r\n"),
-        ("a\r\n\x1b[?1049h\x1b[Hlast", "last\r\n", "a\r\n"),
-        ("\x1b[?1049hx\x1bcb", "", "x\r\nb"),
-        // If it was left empty, there is nothing to show.
-        ("a\x1b[?1049hx\x1b[2J\x1b[?1049lb", "", "ab"),
-        ("a\x1b[?1h\x1b[?2004h", "", "a\x1b[?1h\x1b[?2004h"),
+        ("\x1b[?1049hx\x1bcb", "", format!("{MARK}b")),
+        ("\x1bcb", "", "b".to_owned()),
+        (
+            "a\x1b[?1h\x1b[?2004h",
+            "",
+            "a\x1b[?1h\x1b[?2004h".to_owned(),
+        ),
     ] {
         let mut whole = emulator();
         assert_eq!(shown(&mut whole, writes.as_bytes()), wanted, "{writes:?}");
         assert_eq!(
-            String::from_utf8(whole.finish()).unwrap(),
+            String::from_utf8(whole.finish(Duration::from_millis(3_210))).unwrap(),
             finish,
             "{writes:?}"
         );
@@ -69,10 +75,36 @@ fn the_alternate_screen_is_shown_as_it_was_last() {
 }
 
 #[test]
+fn a_line_stands_for_what_a_program_draws_on_the_main_screen_if_it_is_known_to() {
+    let chunks = [
+        (&b"before\r\n"[..], false),
+        (b"\x1b[?25l\x1b[H\x1b[2Jload 1\r\n", false),
+        (b"\x1b[Hload 2\r\n", true),
+        (b"after\r\n", false),
+    ];
+    let shown = |draws| {
+        let mut emulator = Emulator::new(PtySize::clamped(20, 5), TerminalColors::DARK, draws);
+        let mut shown = Vec::new();
+        for (at, (chunk, raw)) in chunks.iter().enumerate() {
+            let now = Duration::from_secs(at as u64);
+            shown.extend(emulator.process(chunk, now, *raw).shown);
+        }
+        shown.extend(emulator.finish(Duration::from_secs(9)));
+        String::from_utf8(shown).unwrap()
+    };
+    assert_eq!(
+        shown(true),
+        "before\r\n\x1b[?25l[full-screen program, 2.0 s]\r\nafter\r\n"
+    );
+    let all: Vec<u8> = chunks.iter().flat_map(|it| it.0).copied().collect();
+    assert_eq!(shown(false).as_bytes(), all, "control");
+}
+
+#[test]
 fn what_scrolled_away_can_be_seen() {
     let mut emulator = emulator();
     for line in 0..20 {
-        emulator.process(format!("{line}\r\n").as_bytes());
+        emulator.process(format!("{line}\r\n").as_bytes(), Duration::ZERO, false);
     }
     let first = |screen: &Screen| screen.cells[0].text.clone();
     let now = emulator.snapshot(0);
@@ -86,12 +118,12 @@ fn what_scrolled_away_can_be_seen() {
 #[test]
 fn a_fault_of_the_emulator_ends_nothing() {
     let mut emulator = emulator();
-    emulator.process(b"before");
+    emulator.process(b"before", Duration::ZERO, false);
     emulator
         .screen
         .guarded(|_| panic!("as the emulator did at one column"));
     assert_eq!(emulator.text(), Vec::<String>::new());
-    emulator.process(b"after");
+    emulator.process(b"after", Duration::ZERO, false);
     assert_eq!(emulator.text(), ["after"]);
 }
 
@@ -112,33 +144,45 @@ fn modes_of_input_follow_the_program() {
         ("\x1b[?1049l", "\x1b[A"),
         ("\x1b[<u", "\x1bOA"),
     ] {
-        emulator.process(writes.as_bytes());
+        emulator.process(writes.as_bytes(), Duration::ZERO, false);
         let sent = crate::keys::encode(&up, emulator.input_modes());
         assert_eq!(String::from_utf8(sent).unwrap(), wanted, "{writes:?}");
     }
     assert!(!emulator.input_modes().focus_events);
-    emulator.process(b"\x1b[?1004h");
+    emulator.process(b"\x1b[?1004h", Duration::ZERO, false);
     assert!(emulator.input_modes().focus_events);
 }
 
 #[test]
 fn answers_are_bounded() {
     let mut emulator = emulator();
-    let answers = emulator.process(&b"\x1b[6n".repeat(100_000)).answers;
+    let answers = emulator
+        .process(&b"\x1b[6n".repeat(100_000), Duration::ZERO, false)
+        .answers;
     assert!(
         answers.len() < 20_000 && answers.starts_with("\x1b[1;1R"),
         "{}",
         answers.len()
     );
     let pushes = b"\x1b[>3u".repeat(1000);
-    emulator.process(&pushes);
-    assert_eq!(emulator.process(b"\x1b[<15u\x1b[?u").answers, "\x1b[?3u");
-    assert_eq!(emulator.process(b"\x1b[<9u\x1b[?u").answers, "\x1b[?0u");
+    emulator.process(&pushes, Duration::ZERO, false);
+    assert_eq!(
+        emulator
+            .process(b"\x1b[<15u\x1b[?u", Duration::ZERO, false)
+            .answers,
+        "\x1b[?3u"
+    );
+    assert_eq!(
+        emulator
+            .process(b"\x1b[<9u\x1b[?u", Duration::ZERO, false)
+            .answers,
+        "\x1b[?0u"
+    );
 }
 
 #[test]
 fn colours_and_states_are_told() {
-    let mut emulator = Emulator::new(PtySize::default(), TerminalColors::LIGHT);
+    let mut emulator = Emulator::new(PtySize::default(), TerminalColors::LIGHT, false);
     for (question, wanted) in [
         ("\x1b]10;?\x07", "\x1b]10;rgb:0000/0000/0000\x1b\\"),
         (
@@ -156,7 +200,9 @@ fn colours_and_states_are_told() {
         ("\x1b[1c\x1b[7n\x1b[21t", ""),
     ] {
         assert_eq!(
-            emulator.process(question.as_bytes()).answers,
+            emulator
+                .process(question.as_bytes(), Duration::ZERO, false)
+                .answers,
             wanted,
             "{question:?}"
         );
@@ -187,7 +233,7 @@ proptest! {
     ) {
         let mut emulator = emulator();
         for (bytes, cols, rows) in steps {
-            emulator.process(&bytes);
+            emulator.process(&bytes, Duration::ZERO, false);
             emulator.resize(PtySize::clamped(cols, rows));
             let screen = emulator.snapshot(usize::from(rows));
             prop_assert_eq!(screen.cells.len(), usize::from(screen.cols) * usize::from(screen.rows));
@@ -198,6 +244,6 @@ proptest! {
                 prop_assert!(!cell.text.chars().any(char::is_control), "{:?}", cell.text);
             }
         }
-        emulator.finish();
+        emulator.finish(Duration::ZERO);
     }
 }

@@ -17,6 +17,7 @@ use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Called with a handle to every session that starts.
@@ -32,6 +33,8 @@ pub struct PtyExecutor {
     options: PtyOptions,
     /// Initial size of the next terminal.
     size: Mutex<PtySize>,
+    /// Whether the next command is known to draw.
+    draws: AtomicBool,
     on_start: Option<OnStart>,
     recording: Mutex<Option<RecordingWriter>>,
 }
@@ -41,6 +44,7 @@ impl PtyExecutor {
     pub fn new(options: PtyOptions) -> Self {
         Self {
             size: Mutex::new(options.size),
+            draws: AtomicBool::new(false),
             options,
             on_start: None,
             recording: Mutex::new(None),
@@ -58,6 +62,12 @@ impl PtyExecutor {
     /// Sets the initial size of terminals started from now on. An open terminal is resized through its session.
     pub fn set_size(&self, size: PtySize) {
         *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
+    }
+
+    /// Says whether commands started from now on are known to draw on all of their terminal, as an editor does: then none
+    /// of what they draw is output, not even on the main screen.
+    pub fn expect_drawing(&self, draws: bool) {
+        self.draws.store(draws, Ordering::Release);
     }
 
     /// Records the next call as asciicast v2. Input is not recorded.
@@ -101,6 +111,7 @@ impl PtyExecutor {
             Arc::clone(&terminal),
             options.size,
             options.colors,
+            self.draws.load(Ordering::Acquire),
             recording,
         );
         let started_at = options.clock.wall();

@@ -23,8 +23,8 @@ const LARGEST: u32 = 999;
 pub(crate) enum Piece<'a> {
     /// Anything.
     Bytes(&'a [u8]),
-    /// A complete sequence that sets (`true`) or resets private modes.
-    PrivateModes(&'a [u8], bool),
+    /// A complete sequence that sets or resets private modes.
+    PrivateModes(&'a [u8]),
     /// `ESC c`, a full reset.
     Reset(&'a [u8]),
 }
@@ -187,7 +187,7 @@ impl Guard {
         match (first, last) {
             (b'?', b'h' | b'l') => {
                 self.flush(piece);
-                piece(Piece::PrivateModes(&sequence, *last == b'h'));
+                piece(Piece::PrivateModes(&sequence));
             }
             (_, b'b') => clamp(&sequence, u32::from(cols), &mut self.bytes),
             (_, b'@'..=b'P' | b'S' | b'T' | b'X' | b'`' | b'a' | b'd' | b'e') => {
@@ -236,7 +236,7 @@ mod tests {
         for chunk in chunks {
             guard.cut(chunk, 100, |piece| match piece {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
-                Piece::PrivateModes(bytes, _) | Piece::Reset(bytes) => {
+                Piece::PrivateModes(bytes) | Piece::Reset(bytes) => {
                     out.extend_from_slice(bytes);
                     apart += 1;
                 }

@@ -11,6 +11,7 @@ use agent_bash_core::{Cancel, KeyInput, NotStarted, Outcome, Screen};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 /// Limit of input queued for a program that does not read.
@@ -201,10 +202,11 @@ impl Shared {
         terminal: Arc<Terminal>,
         size: PtySize,
         colors: TerminalColors,
+        draws: bool,
         recording: Option<Recording>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            emulator: Mutex::new(Emulator::new(size, colors)),
+            emulator: Mutex::new(Emulator::new(size, colors, draws)),
             cache: Mutex::new(None),
             terminal: Mutex::new(Some(terminal)),
             input: Mutex::new(VecDeque::new()),
@@ -222,9 +224,9 @@ impl Shared {
         }
     }
 
-    /// Processes a program's output; returns the part that is worth reading.
-    pub(crate) fn process(&self, chunk: &[u8]) -> Vec<u8> {
-        let processed = lock(&self.emulator).process(chunk);
+    /// Processes a program's output that came at `now`; returns the part that is worth reading.
+    pub(crate) fn process(&self, chunk: &[u8], now: Duration, raw: bool) -> Vec<u8> {
+        let processed = lock(&self.emulator).process(chunk, now, raw);
         if !processed.answers.is_empty() {
             let mut input = lock(&self.input);
             if input.len() < MOST_ANSWERED {
@@ -265,8 +267,8 @@ impl Shared {
     }
 
     /// The final output: see [`Emulator::finish`].
-    pub(crate) fn last_screen(&self) -> Vec<u8> {
-        lock(&self.emulator).finish()
+    pub(crate) fn finish(&self, now: Duration) -> Vec<u8> {
+        lock(&self.emulator).finish(now)
     }
 
     /// Releases the terminal and records how it ended. Once.

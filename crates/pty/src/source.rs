@@ -126,7 +126,9 @@ impl TerminalSource {
             }
             Ok(count) => {
                 self.is_active();
-                let shown = self.shared.process(&self.buffer[..count]);
+                let modes = self.terminal.line_modes();
+                let raw = modes.is_some_and(|modes| !modes.canonical);
+                let shown = self.shared.process(&self.buffer[..count], self.active, raw);
                 self.push(&shown, out)
             }
             Err(error) => {
@@ -199,7 +201,7 @@ impl Source for TerminalSource {
     }
 
     fn conclude(&mut self, out: &mut dyn OutputConsumer) {
-        let last = self.shared.last_screen();
+        let last = self.shared.finish(self.clock.now());
         self.push(&last, out);
     }
 

@@ -162,7 +162,7 @@ impl JobsPanel<'_> {
         let (text, style) = match self.message {
             Some(message) => (message, theme.warning),
             None => (
-                "↑↓ select · enter whole output · k kill · esc close",
+                "j k select · enter whole output · x end it · esc close",
                 theme.dim,
             ),
         };

@@ -44,9 +44,10 @@ pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
 pub use question::{Question, QuestionPart};
 pub use screen_view::ScreenView;
-pub use spell::{SPINNER_STEP, icon};
+pub use spell::{SPINNER_STEP, icon, mark};
 pub use theme::Theme;
 pub use tool_card::{OutputPage, Remark, ToolCard};
+pub use visible_text::shortened;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

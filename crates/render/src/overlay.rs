@@ -1,4 +1,5 @@
-//! The overlay: a box with the screen of a command that runs on its own terminal.
+//! The overlay: the screen of a command that runs on its own terminal, in a box, or on all that there is above a line
+//! that says which keys are not the command's.
 
 use crate::{CardState, ScreenView, Theme, spell, visible_text};
 use agent_bash_core::{Screen, Status};
@@ -28,6 +29,8 @@ pub struct Overlay<'a> {
     pub screen: &'a Screen,
     /// How many lines it is scrolled back.
     pub scrolled: usize,
+    /// It has the whole area, without a box: a full-screen program.
+    pub whole: bool,
 }
 
 /// The state of the command in an overlay.
@@ -102,12 +105,28 @@ impl Overlay<'_> {
         }
     }
 
+    /// The screen's area of a command that has the whole `area`: all but the last row.
+    pub fn whole_screen_area(area: Rect) -> Rect {
+        Rect {
+            height: area.height.saturating_sub(1),
+            ..area
+        }
+    }
+
+    fn screen_within(&self, area: Rect) -> Rect {
+        if self.whole {
+            Self::whole_screen_area(area)
+        } else {
+            Self::screen_area(area)
+        }
+    }
+
     /// Where to put the host's cursor.
     pub fn cursor(&self, area: Rect, theme: &Theme) -> Option<Position> {
         if !self.state.is_live() || self.scrolled > 0 {
             return None;
         }
-        ScreenView::new(self.screen, theme).cursor(Self::screen_area(area))
+        ScreenView::new(self.screen, theme).cursor(self.screen_within(area))
     }
 
     /// Draws the overlay.
@@ -118,6 +137,12 @@ impl Overlay<'_> {
         }
         let (_, style) = self.state.mark(self.elapsed, theme);
         Clear.render(area, buffer);
+        ScreenView::new(self.screen, theme).render(self.screen_within(area), buffer);
+        if self.whole {
+            let line = self.last_line(area.width, theme);
+            buffer.set_line(area.x, area.bottom() - 1, &line, area.width);
+            return;
+        }
         Block::bordered()
             .border_type(BorderType::Rounded)
             .border_style(if self.state.is_live() {
@@ -128,7 +153,26 @@ impl Overlay<'_> {
             .title_top(self.header(area.width, theme))
             .title_bottom(self.footer(area.width, theme))
             .render(area, buffer);
-        ScreenView::new(self.screen, theme).render(Self::screen_area(area), buffer);
+    }
+
+    /// `⠋ vim notes.txt  running · ctrl+] force-kill · …`: the hint first, where there is little room.
+    fn last_line(&self, width: u16, theme: &Theme) -> Line<'static> {
+        let (icon, style) = self.state.mark(self.elapsed, theme);
+        let (badge, hint) = (self.state.badge(), self.hint());
+        let taken = visible_text::width(&format!(" {icon}   {badge} · {hint} "));
+        let room = usize::from(width).saturating_sub(taken);
+        if room == 0 {
+            return Line::styled(
+                visible_text::shortened(&hint, usize::from(width)),
+                theme.dim,
+            );
+        }
+        Line::from_iter([
+            Span::styled(format!(" {icon} "), style),
+            Span::styled(visible_text::shortened(self.command, room), theme.title),
+            Span::styled(format!("  {badge}"), style),
+            Span::styled(format!(" · {hint}"), theme.dim),
+        ])
     }
 
     /// `⠋ Console vim notes.txt running`.
@@ -155,17 +199,21 @@ impl Overlay<'_> {
         Line::from(spans)
     }
 
-    fn footer(&self, width: u16, theme: &Theme) -> Line<'static> {
-        let text = if !self.state.is_live() {
+    /// What keys do that are not the command's.
+    fn hint(&self) -> String {
+        if !self.state.is_live() {
             "session finished".to_owned()
         } else if self.scrolled > 0 {
             format!("{} lines back · shift+pgdn to return", self.scrolled)
-        } else if self.screen.modes.alternate_screen {
+        } else if self.whole || self.screen.modes.alternate_screen {
             "ctrl+] force-kill · esc and input forwarded to PTY".to_owned()
         } else {
             "esc force-kill · input forwarded to PTY".to_owned()
-        };
-        let text = visible_text::shortened(&text, usize::from(width).saturating_sub(6));
+        }
+    }
+
+    fn footer(&self, width: u16, theme: &Theme) -> Line<'static> {
+        let text = visible_text::shortened(&self.hint(), usize::from(width).saturating_sub(6));
         Line::from_iter([
             Span::raw("─ "),
             Span::styled(text, theme.dim),

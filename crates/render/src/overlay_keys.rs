@@ -20,6 +20,8 @@ const WHEEL: isize = 3;
 pub struct OverlayKeys {
     /// When an Esc was pressed that may be the first of two.
     escape: Option<Duration>,
+    /// The command has the whole area.
+    whole: bool,
 }
 
 /// What to do about an event.
@@ -36,6 +38,11 @@ pub enum OverlayAction {
 }
 
 impl OverlayKeys {
+    /// Says whether the command has the whole area, as a full-screen program: then it gets Esc, too.
+    pub fn set_whole(&mut self, whole: bool) {
+        self.whole = whole;
+    }
+
     /// Handles an event at time `now` of the host's clock. `screen` is drawn in `area` (the area of the screen, not
     /// of the box).
     pub fn event(
@@ -70,7 +77,7 @@ impl OverlayKeys {
             return OverlayAction::Nothing;
         }
         let first = self.escape.take();
-        let full_screen = screen.modes.alternate_screen;
+        let full_screen = self.whole || screen.modes.alternate_screen;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, held) if held.is_empty() && !full_screen => match first {
                 Some(at) if now.saturating_sub(at) <= ESC_ESC => OverlayAction::Send(escape()),

@@ -39,7 +39,7 @@ pub(crate) fn spinner(elapsed: Duration) -> &'static str {
 }
 
 /// Icon and style of a state. Outcomes that matter to the user have different icons.
-pub(crate) fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
+pub fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
     let status = match state {
         CardState::Running => return (spinner(elapsed), theme.running),
         CardState::WaitingForInput => return ("?", theme.warning),

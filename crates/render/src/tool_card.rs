@@ -44,6 +44,10 @@ pub struct ToolCard {
     pub output: OutputText,
     /// Further remarks, one per line.
     pub remarks: Vec<Remark>,
+    /// Remarks of the host's, which stay when the call has ended.
+    pub asides: Vec<Remark>,
+    /// It runs on a terminal of its own, to which keys go.
+    pub on_terminal: bool,
     /// What it did to files, or would do.
     pub changes: Option<CardChanges>,
     /// A page of the full output, which an expanded card shows instead of `output`.
@@ -81,6 +85,8 @@ pub enum Remark {
     },
     /// A tool that is better suited.
     UseTool(String),
+    /// Something that the person can do.
+    Offer(String),
     /// A notice.
     Notice(String),
 }
@@ -107,6 +113,8 @@ impl ToolCard {
             timeout: None,
             output: OutputText::new(OutputLimits::CARD),
             remarks: Vec::new(),
+            asides: Vec::new(),
+            on_terminal: false,
             changes: None,
             page: None,
         }
@@ -205,7 +213,7 @@ impl ToolCard {
                 Span::styled("(no output)", theme.dim),
             ]));
         }
-        for remark in &self.remarks {
+        for remark in self.asides.iter().chain(&self.remarks) {
             foot.extend(railed(remark.rows(inner, theme), &rail));
         }
         if let Some(changes) = &self.changes {
@@ -309,7 +317,7 @@ impl ToolCard {
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
         let badge = Span::styled(badge, if is_plain { theme.dim } else { style });
         parts.push(Part::new(0, badge));
-        if self.state.is_live() {
+        if self.state.is_live() && !self.on_terminal {
             parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
         }
         let rail = if self.state.is_live() {
@@ -367,6 +375,7 @@ impl Remark {
                 )
             }
             Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
+            Self::Offer(text) => (format!("→ {text}"), theme.accent),
             Self::Notice(text) => (format!("[{text}]"), theme.dim),
         };
         wrapped(&text, width, style)

@@ -10,7 +10,7 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// A text on one line of at most `columns`, shortened with `…` if necessary.
-pub(crate) fn shortened(text: &str, columns: usize) -> String {
+pub fn shortened(text: &str, columns: usize) -> String {
     // Of a script of megabytes only the beginning is processed.
     let most = columns.saturating_mul(8).saturating_add(64);
     let cut = text

@@ -3,14 +3,17 @@
 
 mod changes;
 mod news;
+mod running;
 
 pub(crate) use news::News;
 
+use crate::OnQuit;
 use crate::approvals::Asked;
 use crate::console::{Console, Handled};
 use crate::diff_state::DiffState;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::pager_state::{PagerRequest, PagerState, Source};
+use crate::place::Place;
 use crate::prompt::Prompt;
 use crate::questions::{Answer, Questions, Waiting};
 use crate::redraw::Redraw;
@@ -18,31 +21,21 @@ use crate::set_work::Wish;
 use crate::transcript::{Card, EntryId, Transcript};
 use agent_bash::SandboxSettings;
 use agent_bash::core::changes::ChangesId;
-use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
-use agent_bash::core::{ArtifactId, JobId, Request};
-use agent_bash::session::parse_bang;
-use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
-use agent_bash_render::{BangCard, Theme, ToolCard};
+use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
+use agent_bash::sink::LiveUpdates;
+use agent_bash_render::Theme;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use running::Queue;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Duration;
 
 /// Rows per wheel step.
 const WHEEL: isize = 3;
-
-/// The reason of a call that the person wants to run outside.
-const OWN_WISH: &str = "you asked for it (F4)";
-
-/// Calls run one at a time.
-const ALREADY_RUNNING: &str = "A command is already running. Press Esc to cancel it first.";
-
-/// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
-const LIVE_BYTES: usize = 256 << 10;
 
 /// Lines of a full output per page of an expanded card.
 pub(crate) const CARD_PAGE: u64 = 500;
@@ -62,16 +55,32 @@ pub(crate) struct App {
     pub(crate) help: bool,
     /// A message shown until the next key.
     pub(crate) message: Option<String>,
-    /// Whether calls run on terminals; `None` if terminals are not available.
+    /// Whether every call runs on a terminal, and not just those that need one; `None` if terminals are not available.
     pub(crate) terminal: Option<bool>,
     /// The running call.
     pub(crate) call: Option<EntryId>,
+    /// It is known to draw on all of its terminal.
+    pub(crate) draws: bool,
+    /// Calls that wait for the running one, in order.
+    pub(crate) queue: VecDeque<Request>,
+    /// What becomes of them when it has ended.
+    on_end: Queue,
+    /// The persistent shell of the prompt's commands; `None` where there are none.
+    pub(crate) shell: Option<SessionName>,
+    /// Variables of calls on a terminal: those that otherwise keep programs from asking have the person's values.
+    pub(crate) attended: BTreeMap<String, Option<String>>,
+    /// How the last call ended.
+    pub(crate) last: Option<Status>,
     /// The user's own command that is running.
     pub(crate) bang: Option<EntryId>,
+    /// What becomes of jobs when the person quits.
+    pub(crate) on_quit: OnQuit,
+    /// The person wants to quit, and is asked what becomes of jobs.
+    is_leaving: bool,
     /// Number of running jobs, as of the last look.
     pub(crate) running_jobs: usize,
-    /// The working directory, as shown.
-    pub(crate) cwd: String,
+    /// Where the prompt's commands run.
+    pub(crate) place: Place,
     /// Details about the tool.
     pub(crate) about: String,
     /// The sandbox of calls.
@@ -129,11 +138,14 @@ pub(crate) enum Effect {
         wish: Wish,
     },
     Suspend,
-    Quit,
+    /// Leave; `ending` the jobs that still run.
+    Quit {
+        ending: bool,
+    },
 }
 
 impl App {
-    pub(crate) fn new(theme: Theme, terminal: Option<bool>, cwd: String, about: String) -> Self {
+    pub(crate) fn new(theme: Theme, terminal: Option<bool>, place: Place, about: String) -> Self {
         let mut transcript = Transcript::default();
         transcript.add(Card::Note(welcome(&theme)), Duration::ZERO);
         Self {
@@ -149,9 +161,17 @@ impl App {
             message: None,
             terminal,
             call: None,
+            draws: false,
+            queue: VecDeque::new(),
+            on_end: Queue::default(),
+            shell: None,
+            attended: BTreeMap::new(),
+            last: None,
             bang: None,
+            on_quit: OnQuit::default(),
+            is_leaving: false,
             running_jobs: 0,
-            cwd,
+            place,
             about,
             sandbox: SandboxSettings::default(),
             questions: Questions::default(),
@@ -236,7 +256,33 @@ impl App {
         }
     }
 
+    /// Leaves, or asks what is to become of jobs.
+    fn quit(&mut self) {
+        if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
+            self.is_leaving = true;
+            let jobs = match self.running_jobs {
+                1 => "1 job is".to_owned(),
+                jobs => format!("{jobs} jobs are"),
+            };
+            let asked = format!(
+                "{jobs} running: y ends them and quits · n keeps them and quits · esc stays"
+            );
+            self.message = Some(asked);
+        } else {
+            let ending = self.on_quit == OnQuit::End;
+            self.effects.push(Effect::Quit { ending });
+        }
+    }
+
     fn key(&mut self, key: KeyEvent, now: Duration) {
+        if std::mem::take(&mut self.is_leaving) {
+            match key.code {
+                KeyCode::Char('y' | 'Y') => self.effects.push(Effect::Quit { ending: true }),
+                KeyCode::Char('n' | 'N') => self.effects.push(Effect::Quit { ending: false }),
+                _ => {}
+            }
+            return;
+        }
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         match (key.code, key.modifiers) {
             (KeyCode::Char('c'), CTRL) => {
@@ -252,7 +298,7 @@ impl App {
                     self.transcript.go_to_bottom();
                 }
             }
-            (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.effects.push(Effect::Quit),
+            (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.quit(),
             (KeyCode::Char('z'), CTRL) => self.effects.push(Effect::Suspend),
             (KeyCode::Char('t'), CTRL) => self.toggle_terminal(),
             (KeyCode::Char('o'), CTRL) => self.expand(),
@@ -264,6 +310,7 @@ impl App {
             (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
             (KeyCode::F(3), _) => self.try_it(now),
             (KeyCode::F(4), _) => self.again_outside(now),
+            (KeyCode::F(5), _) => self.again_on_terminal(now),
             (KeyCode::F(1), _) => self.help = true,
             (KeyCode::Char('?'), _) if self.prompt.is_empty() => self.help = true,
             (KeyCode::PageUp, CTRL) => self.page(false),
@@ -280,6 +327,7 @@ impl App {
                     self.submit(now);
                 }
             }
+            (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.take_back() => {}
             _ => self.prompt.key(key),
         }
     }
@@ -289,46 +337,12 @@ impl App {
         if self.bang.is_some() {
             self.effects.push(Effect::CancelBang);
         } else if self.call.is_some() {
+            self.on_end = Queue::IsTakenBack;
             self.effects.push(Effect::CancelCall);
         } else {
             return false;
         }
         true
-    }
-
-    fn submit(&mut self, now: Duration) {
-        let text = self.prompt.text();
-        if text.trim().is_empty() {
-            self.prompt.clear();
-            return;
-        }
-        if let Some(bang) = parse_bang(&text) {
-            if self.bang.is_some() {
-                let busy = agent_bash::session::BangError::AlreadyRunning;
-                self.message = Some(busy.to_string());
-                return;
-            }
-            let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
-            let waker = Waker::from(Arc::clone(&self.redraw));
-            let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
-            let entry = self
-                .transcript
-                .start(Card::Bang(Box::new(card)), &live, waker, now);
-            self.bang = Some(entry);
-            self.effects.push(Effect::Bang {
-                entry,
-                command: bang.command,
-                excluded: bang.excluded_from_context,
-                live,
-            });
-        } else {
-            if self.call.is_some() {
-                self.message = Some(ALREADY_RUNNING.to_owned());
-                return;
-            }
-            self.start_call(Request::new(text), now);
-        }
-        self.prompt.sent();
     }
 
     /// A call wants to know whether it may have more.
@@ -339,61 +353,6 @@ impl App {
     /// The first question, over everything else.
     pub(crate) fn draw_question(&self, frame: &mut Frame<'_>, area: Rect) {
         self.questions.draw(frame, area, &self.sandbox, &self.theme);
-    }
-
-    /// Runs the selected call again, and asks for no sandbox.
-    fn again_outside(&mut self, now: Duration) {
-        let command = match self.transcript.current().map(|entry| &entry.card) {
-            Some(Card::Tool(card)) => card.command.clone(),
-            _ => return,
-        };
-        if self.sandbox.level == SandboxLevel::Off {
-            self.message = Some("calls run without a sandbox".to_owned());
-        } else if self.call.is_some() {
-            self.message = Some(ALREADY_RUNNING.to_owned());
-        } else {
-            let mut request = Request::new(command);
-            request.sandbox = Some(SandboxRequest {
-                level: Some(SandboxLevel::Off),
-                network: None,
-                writable: Vec::new(),
-                reason: OWN_WISH.to_owned(),
-            });
-            self.start_call(request, now);
-        }
-    }
-
-    fn start_call(&mut self, request: Request, now: Duration) {
-        // A terminal shows what is done, and holds nothing back.
-        let terminal = self.terminal.map(|on| on && request.trial.is_none());
-        let request = request.pty(terminal);
-        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
-        let waker = Waker::from(Arc::clone(&self.redraw));
-        let card = ToolCard::new(request.command.trim());
-        let entry = self
-            .transcript
-            .start(Card::Tool(Box::new(card)), &live, waker, now);
-        self.call = Some(entry);
-        self.effects.push(Effect::Call {
-            entry,
-            request,
-            live,
-        });
-    }
-
-    fn toggle_terminal(&mut self) {
-        match &mut self.terminal {
-            Some(on) => {
-                *on = !*on;
-                let how = if *on {
-                    "on a terminal of their own"
-                } else {
-                    "without a terminal"
-                };
-                self.message = Some(format!("commands run {how}"));
-            }
-            None => self.message = Some("terminals are not offered here".to_owned()),
-        }
     }
 
     fn expand(&mut self) {

@@ -14,7 +14,12 @@ use agent_bash::core::{Status, Timestamp, ToolResult};
 const NOW: Duration = Duration::ZERO;
 
 fn app(terminal: Option<bool>) -> App {
-    App::new(Theme::plain(), terminal, "~".to_owned(), String::new())
+    App::new(
+        Theme::plain(),
+        terminal,
+        Place::for_tests("~"),
+        String::new(),
+    )
 }
 
 fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
@@ -33,7 +38,11 @@ fn enters(app: &mut App, text: &str) -> Vec<Effect> {
 
 fn ended(app: &mut App, entry: EntryId) {
     let end = ended_as(succeeded());
-    app.news(News::Ended { entry, end });
+    app.news(News::Ended {
+        entry,
+        end,
+        now: NOW,
+    });
 }
 
 fn ended_as(result: ToolResult) -> CallEnd {
@@ -98,30 +107,52 @@ fn a_line_is_a_call_and_a_mark_makes_it_the_persons_own() {
     assert!(app.prompt.is_empty());
 }
 
+/// The commands that start, of these effects.
+fn starts(effects: &[Effect]) -> Vec<&str> {
+    let of = |effect| match effect {
+        &Effect::Call { ref request, .. } => Some(request.command.as_str()),
+        _ => None,
+    };
+    effects.iter().filter_map(of).collect()
+}
+
 #[test]
-fn one_of_each_runs_at_a_time_and_what_was_typed_stays() {
+fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
-    assert!(enters(&mut app, "ls").is_empty());
-    assert_eq!(app.prompt.text(), "ls");
-    assert_eq!(
-        app.message.as_deref(),
-        Some("A command is already running. Press Esc to cancel it first.")
-    );
+    for waits in ["one", "two", "three"] {
+        assert!(enters(&mut app, waits).is_empty());
+        assert!(app.prompt.is_empty());
+    }
+    // The last one comes back, and is not run.
+    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
+    assert_eq!((app.prompt.text().as_str(), app.queue.len()), ("three", 2));
     app.prompt.clear();
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert_eq!(starts(&app.effects()), ["one"]);
+    // Whoever cancels gets the others back, in order.
+    enters(&mut app, "four");
+    app.event(&Event::Paste("typed".to_owned()), NOW);
+    press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert!(starts(&app.effects()).is_empty() && app.queue.is_empty());
+    assert_eq!(app.prompt.text(), "two\nfour\ntyped");
+}
+
+#[test]
+fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
+    let mut app = app(None);
     enters(&mut app, "!sleep 9");
     assert!(enters(&mut app, "!ls").is_empty());
+    assert_eq!(app.prompt.text(), "!ls");
     assert_eq!(
         app.message.as_deref(),
         Some("A bash command is already running. Press Esc to cancel it first.")
     );
-    let call = app.call.unwrap();
-    ended(&mut app, call);
     app.prompt.clear();
-    assert!(matches!(
-        enters(&mut app, "ls")[..],
-        [Effect::ListJobs, Effect::Call { .. }]
-    ));
+    assert_eq!(starts(&enters(&mut app, "ls")), ["ls"]);
 }
 
 #[test]
@@ -139,7 +170,11 @@ fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
         ));
         let bang = app.bang.unwrap();
         let end = CallEnd::Refused("x".to_owned());
-        app.news(News::Ended { entry: bang, end });
+        app.news(News::Ended {
+            entry: bang,
+            end,
+            now: NOW,
+        });
         app.effects();
         assert!(matches!(
             press(&mut app, key.0, key.1)[..],
@@ -161,22 +196,105 @@ fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
     assert!(app.prompt.is_empty());
     assert!(ctrl(&mut app, 'c').is_empty());
     assert_eq!(app.message.as_deref(), Some("ctrl+d quits"));
-    assert!(matches!(ctrl(&mut app, 'd')[..], [Effect::Quit]));
+    assert!(matches!(
+        ctrl(&mut app, 'd')[..],
+        [Effect::Quit { ending: false }]
+    ));
     assert!(matches!(ctrl(&mut app, 'z')[..], [Effect::Suspend]));
 }
 
+/// Starts a command and ends it: its request, and whether it is known to draw.
+fn started(app: &mut App, command: &str) -> (Request, bool) {
+    let mut effects = enters(app, command);
+    let Some(Effect::Call { request, entry, .. }) = effects.pop() else {
+        panic!("{command} did not start");
+    };
+    ended(app, entry);
+    app.effects();
+    (request, app.draws)
+}
+
 #[test]
-fn calls_say_whether_they_want_a_terminal() {
+fn a_command_that_needs_a_terminal_gets_one() {
     let mut app = app(Some(false));
-    for want in [Some(false), Some(true)] {
-        match &enters(&mut app, "ls")[..] {
-            [.., Effect::Call { request, entry, .. }] => {
-                assert_eq!(request.pty, want);
-                ended(&mut app, *entry);
-            }
-            other => panic!("{other:?}"),
+    for (command, terminal, draws) in [
+        ("ls", false, false),
+        ("vim a", true, true),
+        ("git commit -m x", false, false),
+        ("python3", true, false),
+    ] {
+        let (request, drew) = started(&mut app, command);
+        assert_eq!((request.pty, drew), (Some(terminal), draws), "{command}");
+    }
+    ctrl(&mut app, 't');
+    assert_eq!(started(&mut app, "ls").0.pty, Some(true));
+    // Where there are no terminals, nothing is asked for.
+    let mut app = self::app(None);
+    assert_eq!(started(&mut app, "vim a").0.pty, None);
+}
+
+#[test]
+fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
+    let mut app = app(Some(false));
+    enters(&mut app, "ls");
+    let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
+    assert!(matches!(effects[..], [Effect::CancelCall]));
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    let effects = app.effects();
+    let [Effect::Call { request, .. }, ..] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!((request.command.as_str(), request.pty), ("ls", Some(true)));
+}
+
+#[test]
+fn commands_keep_their_shell_or_say_why_not() {
+    let said = |app: &App| match &app.transcript.current().unwrap().card {
+        Card::Tool(card) => card.asides.clone(),
+        _ => Vec::new(),
+    };
+    let mut app = app(Some(false));
+    started(&mut app, "cd src");
+    assert_eq!(said(&app).len(), 1, "without a shell that stays");
+    app.shell = Some(SessionName("prompt".to_owned()));
+    let (request, _) = started(&mut app, "cd src");
+    assert_eq!((request.session, request.cwd), (app.shell.clone(), None));
+    assert!(said(&app).is_empty());
+    // A command of its own runs where that shell stands.
+    for (command, is_said) in [("vim a", false), ("cd src && vim a", true)] {
+        let (request, _) = started(&mut app, command);
+        assert_eq!(
+            (request.session, request.cwd.as_deref()),
+            (None, Some("/p"))
+        );
+        assert_eq!(!said(&app).is_empty(), is_said, "{command}");
+    }
+}
+
+#[test]
+fn whoever_quits_is_asked_about_jobs_that_run_if_that_is_wanted() {
+    for (on_quit, jobs, answer, wanted) in [
+        (OnQuit::Keep, 1, None, Some(false)),
+        (OnQuit::End, 1, None, Some(true)),
+        (OnQuit::Ask, 0, None, Some(false)),
+        (OnQuit::Ask, 2, Some('y'), Some(true)),
+        (OnQuit::Ask, 2, Some('n'), Some(false)),
+        (OnQuit::Ask, 2, Some('x'), None),
+    ] {
+        let mut app = app(None);
+        (app.on_quit, app.running_jobs) = (on_quit, jobs);
+        let mut effects = ctrl(&mut app, 'd');
+        if let Some(answer) = answer {
+            assert!(effects.is_empty() && app.message.is_some());
+            effects = letter(&mut app, answer, NOW);
         }
-        ctrl(&mut app, 't');
+        let leaves = effects.iter().find_map(|effect| match effect {
+            Effect::Quit { ending } => Some(*ending),
+            _ => None,
+        });
+        assert_eq!(leaves, wanted, "{on_quit:?} {answer:?}");
+        assert!(app.prompt.is_empty(), "an answer is no text");
     }
 }
 
@@ -260,7 +378,6 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
     assert!(again(&mut app).is_empty(), "there is none");
     enters(&mut app, "ls");
     let call = app.call.unwrap();
-    assert!(again(&mut app).is_empty());
     ended(&mut app, call);
     app.effects();
     assert!(again(&mut app).is_empty(), "it was not in one");
@@ -289,7 +406,11 @@ fn app_with(set: Changes) -> (App, EntryId) {
     let mut result = succeeded();
     result.changes = Some(set);
     let end = ended_as(result);
-    app.news(News::Ended { entry, end });
+    app.news(News::Ended {
+        entry,
+        end,
+        now: NOW,
+    });
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     app.effects();
     (app, entry)

@@ -25,6 +25,12 @@ pub(crate) struct Console {
     ended: Option<(OverlayState, Duration)>,
     /// Where its screen was last drawn.
     area: Rect,
+    /// It has all of the host's terminal: it is on the alternate screen, or known to draw and was not there yet.
+    whole: bool,
+    /// It is known to draw.
+    draws: bool,
+    /// It has been on the alternate screen.
+    was_alternate: bool,
 }
 
 /// What an event led to.
@@ -37,7 +43,8 @@ pub(crate) enum Handled {
 }
 
 impl Console {
-    pub(crate) fn new(session: PtySession, command: &str, now: Duration) -> Self {
+    /// `draws`: it is known to draw on all of its terminal.
+    pub(crate) fn new(session: PtySession, command: &str, now: Duration, draws: bool) -> Self {
         Self {
             session,
             command: command.to_owned(),
@@ -46,13 +53,29 @@ impl Console {
             started: now,
             ended: None,
             area: Rect::default(),
+            whole: draws,
+            draws,
+            was_alternate: false,
         }
     }
 
-    /// Resizes the command's terminal to the available area.
-    pub(crate) fn fit(&mut self, area: Rect) {
-        self.area = Overlay::screen_area(area);
-        self.session.resize(size_in(area));
+    /// Decides whether it gets all of the host's terminal, and resizes the command's to what it gets.
+    fn fit(&mut self, boxed: Rect, whole: Rect) -> Rect {
+        if self.ended.is_none() {
+            let is_alternate = self.session.screen().modes.alternate_screen;
+            self.was_alternate |= is_alternate;
+            self.whole = is_alternate || (self.draws && !self.was_alternate);
+            self.keys.set_whole(self.whole);
+        }
+        let (area, screen) = if self.whole {
+            (whole, Overlay::whole_screen_area(whole))
+        } else {
+            (boxed, Overlay::screen_area(boxed))
+        };
+        self.area = screen;
+        self.session
+            .resize(PtySize::clamped(screen.width, screen.height));
+        area
     }
 
     pub(crate) fn event(&mut self, event: &Event, now: Duration) -> Handled {
@@ -86,10 +109,15 @@ impl Console {
         }
     }
 
+    /// How long it stays: nobody wants to look at what is left of a full-screen program.
+    fn linger(&self) -> Duration {
+        if self.whole { Duration::ZERO } else { LINGER }
+    }
+
     /// When to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match &self.ended {
-            Some((_, at)) => Some(*at + LINGER),
+            Some((_, at)) => Some(*at + self.linger()),
             None => self.keys.deadline(),
         }
     }
@@ -97,7 +125,7 @@ impl Console {
     /// Handles timeouts. Returns whether to close the overlay.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         if let Some((_, at)) = &self.ended {
-            return now >= *at + LINGER;
+            return now >= *at + self.linger();
         }
         let action = self.keys.expire(now);
         let screen = self.session.screen();
@@ -120,8 +148,15 @@ impl Console {
         self.ended.is_some()
     }
 
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, now: Duration, theme: &Theme) {
-        self.fit(area);
+    /// Draws it into `boxed`, or, for a full-screen program, over the whole frame.
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        boxed: Rect,
+        now: Duration,
+        theme: &Theme,
+    ) {
+        let area = self.fit(boxed, frame.area());
         let state = match &self.ended {
             Some((state, _)) => state.clone(),
             None => match self.session.status().waiting {
@@ -140,6 +175,7 @@ impl Console {
             elapsed: until.saturating_sub(self.started),
             screen: back.as_ref().unwrap_or(&screen),
             scrolled: self.scrolled,
+            whole: self.whole,
         };
         overlay.render(area, frame.buffer_mut(), theme);
         if let Some(cursor) = overlay.cursor(area, theme) {
@@ -148,9 +184,13 @@ impl Console {
     }
 }
 
-/// The terminal size for an overlay within `area`.
-pub(crate) fn size_in(area: Rect) -> PtySize {
-    let inner = Overlay::screen_area(area);
+/// The size of a command's terminal on a host's: of one that draws, or of another.
+pub(crate) fn size_in(host: Rect, draws: bool) -> PtySize {
+    let inner = if draws {
+        Overlay::whole_screen_area(host)
+    } else {
+        Overlay::screen_area(Overlay::area(host))
+    };
     PtySize::clamped(inner.width, inner.height)
 }
 

@@ -4,13 +4,15 @@ use crate::app::App;
 use crate::deeds;
 use crate::questions::said_of;
 use agent_bash::session::parse_bang;
-use agent_bash_render::Overlay;
+use agent_bash_render::{CardState, Overlay, Theme, mark, shortened};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use std::time::Duration;
+
+/// Rows of commands that wait.
+const MOST_QUEUED: u16 = 5;
 
 /// The key help.
 const HELP: &[(&str, &str)] = &[
@@ -18,7 +20,7 @@ const HELP: &[(&str, &str)] = &[
     ("!command", "run it yourself, in your own shell"),
     ("!!command", "the same; the model does not see it"),
     ("alt+enter  \\", "a new line"),
-    ("↑ ↓", "history"),
+    ("↑ ↓", "history; ↑ takes back what waits"),
     ("esc  ctrl+c", "cancel what runs; clear the prompt"),
     ("ctrl+o", "expand a card, or fold it"),
     ("ctrl+↑ ctrl+↓", "select a card; enter shows its diff"),
@@ -26,9 +28,10 @@ const HELP: &[(&str, &str)] = &[
     ("ctrl+pgup/pgdn", "page through an expanded card"),
     ("ctrl+f", "full output in the pager"),
     ("ctrl+g", "background jobs"),
-    ("ctrl+t", "commands on a terminal, or not"),
+    ("ctrl+t", "a terminal for every command, or as needed"),
     ("f3", "try the line: its changes are held back"),
     ("f4", "again, outside of the sandbox"),
+    ("f5", "again, on a terminal"),
     ("pgup pgdn  wheel", "scroll"),
     ("ctrl+l", "clear the screen"),
     ("ctrl+z", "suspend"),
@@ -45,9 +48,13 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         .height(area.width)
         .min(area.height.saturating_sub(3))
         .max(1);
-    let [above, rule, prompt, status] = Layout::vertical([
+    let queued = (app.queue.len() as u16)
+        .min(MOST_QUEUED)
+        .min(area.height / 4);
+    let [above, rule, waiting, prompt, status] = Layout::vertical([
         Constraint::Fill(1),
         Constraint::Length(1),
+        Constraint::Length(queued),
         Constraint::Length(prompt_rows),
         Constraint::Length(1),
     ])
@@ -55,6 +62,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     let theme = app.theme.clone();
     app.transcript.draw(frame, above, now, &theme);
     draw_rule(app, frame, rule);
+    draw_queue(app, frame, waiting);
     let covered = [
         app.pager.is_some(),
         app.jobs.is_some(),
@@ -93,6 +101,24 @@ fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
+/// The commands that wait, the next one first; of many, the last ones.
+fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let rows = usize::from(area.height);
+    let hidden = app.queue.len().saturating_sub(rows);
+    for (row, request) in app.queue.iter().skip(hidden).enumerate() {
+        let is_last = row + 1 == rows;
+        let hint = if is_last { "  ↑ takes it back" } else { "" };
+        let room = usize::from(area.width).saturating_sub(Span::raw(hint).width() + 4);
+        let line = Line::from_iter([
+            Span::styled("⋯ $ ", app.theme.dim),
+            Span::styled(shortened(&request.command, room), app.theme.text),
+            Span::styled(hint, app.theme.dim),
+        ]);
+        let y = area.y + row as u16;
+        frame.buffer_mut().set_line(area.x, y, &line, area.width);
+    }
+}
+
 /// The rule above the prompt; says how far the view is scrolled back.
 fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect) {
     if area.is_empty() {
@@ -125,39 +151,70 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         buffer.set_line(area.x, area.y, &line, area.width);
         return;
     }
-    let mut left = vec![Span::styled(format!("  {}", app.cwd), theme.text)];
-    let mut say = |text: String, style: Style| {
-        left.push(Span::styled(" · ", theme.dim));
-        left.push(Span::styled(text, style));
-    };
+    let right = keys(app);
+    let wanted = Span::raw(&right).width();
+    let room = usize::from(area.width);
+    let mut said = said(app);
+    // Keys for what is going on are more important than how it is; general ones are not.
+    let is_idle = app.chosen_changes().is_none() && app.call.is_none() && app.bang.is_none();
+    let kept = if is_idle { 0 } else { wanted };
+    while said.len() > 1 && line_of(&said, theme).width() + kept > room {
+        let least = said.iter().map(|part| part.0).max();
+        said.retain(|part| Some(part.0) != least || part.0 == 0);
+        if least == Some(0) {
+            break;
+        }
+    }
+    let left = line_of(&said, theme);
+    buffer.set_line(area.x, area.y, &left, area.width);
+    if left.width() + 2 + wanted <= room || (!is_idle && wanted <= room) {
+        let x = area.right().saturating_sub(wanted as u16);
+        let line = Line::styled(right, theme.dim);
+        buffer.set_line(x, area.y, &line, wanted as u16);
+    }
+}
+
+/// What there is to say of the state, each with a rank: where there is little room, the highest goes first.
+fn said(app: &App) -> Vec<(u8, Span<'static>)> {
+    let theme = &app.theme;
+    let mut said = vec![(0, Span::styled(app.place.shown.clone(), theme.text))];
+    let branch = app.place.branch.as_ref();
+    said.extend(branch.map(|branch| (2, Span::styled(format!("⎇ {branch}"), theme.accent))));
+    if let Some(status) = &app.last {
+        let state = CardState::Ended(status.clone());
+        let (icon, style) = mark(&state, Duration::ZERO, theme);
+        let text = format!("{icon} {}", state.badge());
+        said.push((3, Span::styled(text, style)));
+    }
     if !app.about.is_empty() {
-        say(app.about.clone(), theme.dim);
+        said.push((5, Span::styled(app.about.clone(), theme.dim)));
     }
-    if let Some(sandbox) = said_of(&app.sandbox) {
-        say(sandbox, theme.accent);
-    }
+    let sandbox = said_of(&app.sandbox);
+    said.extend(sandbox.map(|text| (1, Span::styled(text, theme.accent))));
     if app.terminal == Some(true) {
-        say("terminal".to_owned(), theme.accent);
+        said.push((4, Span::styled("terminal", theme.accent)));
     }
     match app.running_jobs {
         0 => {}
-        1 => say("1 job".to_owned(), theme.running),
-        jobs => say(format!("{jobs} jobs"), theme.running),
+        1 => said.push((1, Span::styled("1 job", theme.running))),
+        jobs => said.push((1, Span::styled(format!("{jobs} jobs"), theme.running))),
     }
-    let right = keys(app);
-    let left = Line::from(left);
-    let room = usize::from(area.width).saturating_sub(left.width() + 2);
-    buffer.set_line(area.x, area.y, &left, area.width);
-    let width = Span::raw(&right).width();
-    if width <= room {
-        let x = area.right().saturating_sub(width as u16);
-        buffer.set_line(x, area.y, &Line::styled(right, theme.dim), width as u16);
+    said
+}
+
+fn line_of(said: &[(u8, Span<'static>)], theme: &Theme) -> Line<'static> {
+    let mut line = Line::default();
+    for (at, (_, part)) in said.iter().enumerate() {
+        let before = if at == 0 { "  " } else { " · " };
+        line.spans
+            .extend([Span::styled(before, theme.dim), part.clone()]);
     }
+    line
 }
 
 /// The keys that matter now, for the end of the status line.
 fn keys(app: &App) -> String {
-    if app.diff.is_some() {
+    if app.diff.is_some() || app.console.is_some() {
         return String::new();
     }
     if let Some((_, set)) = app.chosen_changes() {

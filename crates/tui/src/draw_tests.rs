@@ -5,6 +5,7 @@ use crate::calls::CallEnd;
 use crate::deeds::Proposed;
 use crate::jobs_state::JobsState;
 use crate::pager_state::{self, PagerState};
+use crate::place::Place;
 use crate::set_work::Came;
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
@@ -25,7 +26,10 @@ fn app() -> App {
     App::new(
         Theme::dark(),
         Some(true),
-        "~/project".to_owned(),
+        Place {
+            branch: Some("main".to_owned()),
+            ..Place::for_tests("~/project")
+        },
         "paged".to_owned(),
     )
 }
@@ -70,7 +74,11 @@ fn with_changes() -> (App, App, App) {
             result: Box::new(result),
             refusal: None,
         };
-        app.news(News::Ended { entry, end });
+        app.news(News::Ended {
+            entry,
+            end,
+            now: Duration::ZERO,
+        });
         let up = KeyEvent::new(KeyCode::Up, KeyModifiers::CONTROL);
         app.event(&Event::Key(up), Duration::ZERO);
         app
@@ -107,14 +115,23 @@ fn with_changes() -> (App, App, App) {
 /// All states of the interface, by name.
 fn states() -> Vec<(&'static str, App)> {
     let mut running = app();
+    running.last = Some(Status::Exited { code: 101 });
     enters(&mut running, "cargo test");
+    let mut queued = app();
+    for command in ["cargo test", "git commit -m 'Wait for it'", "git push"] {
+        enters(&mut queued, command);
+    }
     enters(&mut running, "!!git log\n--oneline");
     running.running_jobs = 2;
     let mut refused = app();
     enters(&mut refused, "!ls");
     let entry = refused.bang.unwrap();
     let end = CallEnd::Refused("no shell".to_owned());
-    refused.news(News::Ended { entry, end });
+    refused.news(News::Ended {
+        entry,
+        end,
+        now: Duration::ZERO,
+    });
     enters(&mut refused, "!sleep 9");
     enters(&mut refused, "!ls");
     let mut sandboxed = app();
@@ -148,6 +165,7 @@ fn states() -> Vec<(&'static str, App)> {
         ("changes_undo", undo),
         ("idle", app()),
         ("running", running),
+        ("queued", queued),
         ("refused", refused),
         ("sandboxed", sandboxed),
         ("asked", asked),

@@ -9,16 +9,19 @@ use crate::console::size_in;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
 use crate::jobs_state::JobsState;
+use crate::place::Place;
 use crate::terminals::Terminals;
 use crate::{TuiError, TuiOptions, draw};
-use agent_bash::Session;
-use agent_bash::core::{Cancel, Clock, JobId};
-use agent_bash::exec::{JobOutput, Jobs, OutputRange};
+use agent_bash::core::{Cancel, Clock, JobId, SessionName};
+use agent_bash::exec::{Job, JobOutput, JobState, Jobs, OutputRange};
+use agent_bash::process::environment::{Setting, UNATTENDED};
 use agent_bash::pty::PtyStatus;
-use agent_bash_render::{Overlay, SPINNER_STEP};
+use agent_bash::{HostContext, Session};
+use agent_bash_render::SPINNER_STEP;
 use crossterm::event::Event;
 use ratatui::layout::Rect;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -35,6 +38,12 @@ const JOBS_GLANCE: Duration = Duration::from_secs(2);
 
 /// Bytes of a job's output shown in the panel.
 const JOB_TAIL: usize = 64 << 10;
+
+/// The name of the persistent shell in which the prompt's commands run.
+const SHELL: &str = "prompt";
+
+/// Time between SIGTERM and SIGKILL for a job.
+const JOB_GRACE: Duration = Duration::from_secs(2);
 
 /// How long running commands may take to end when the user quits.
 const FAREWELL: Duration = Duration::from_secs(4);
@@ -55,6 +64,8 @@ pub(crate) struct EventLoop {
     bang: Cancel,
     tasks: JoinSet<()>,
     jobs_looked: Option<Duration>,
+    /// The host's terminal, as it was last drawn.
+    area: Rect,
 }
 
 /// What woke the loop.
@@ -78,13 +89,19 @@ impl EventLoop {
             terminals,
             approvals,
             on_terminal,
+            on_quit,
             stop,
         } = options;
         let (tell, news) = unbounded_channel();
         let terminal = terminals.as_ref().map(|_| on_terminal);
         let about = session.tool().profile().name.as_str();
         let about = if about == "standard" { "" } else { about };
-        let mut app = App::new(theme, terminal, shown_cwd(&session), about.to_owned());
+        let place = Place::of(&session, None, session.cwd());
+        let mut app = App::new(theme, terminal, place, about.to_owned());
+        let offers = session.tool().offers_sessions();
+        app.shell = offers.then(|| SessionName(SHELL.to_owned()));
+        app.on_quit = on_quit;
+        app.attended = attended(session.host());
         app.sandbox.clone_from(session.tool().sandbox());
         Self {
             app,
@@ -99,15 +116,18 @@ impl EventLoop {
             bang: Cancel::new(),
             tasks: JoinSet::new(),
             jobs_looked: None,
+            area: Rect::default(),
         }
     }
 
     /// Runs until the user quits.
-    pub(crate) async fn run(mut self) -> Result<(), TuiError> {
+    pub(crate) async fn run(mut self) -> Result<Vec<Job>, TuiError> {
         let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
         let mut input = Some(Input::new());
         let mut changed = true;
         let mut drawn: Option<Duration> = None;
+        // Whether jobs are to be ended, once it is over.
+        let mut leaves = None;
         self.list_jobs();
         loop {
             let now = self.clock.now();
@@ -126,8 +146,11 @@ impl EventLoop {
             match woken {
                 Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
                 Woken::News(news) => {
+                    let is_end = matches!(*news, News::Ended { .. });
                     self.app.news(*news);
-                    self.app.cwd = shown_cwd(&self.session);
+                    if is_end {
+                        self.look_around();
+                    }
                 }
                 Woken::Console(status) => self.console_changed(&status, now),
                 Woken::Started(session) => self.app.console_started(session, now),
@@ -139,10 +162,9 @@ impl EventLoop {
                 }
                 Woken::Stopped => break,
             }
-            let mut quits = false;
             for effect in self.app.effects() {
                 match effect {
-                    Effect::Quit => quits = true,
+                    Effect::Quit { ending } => leaves = Some(ending),
                     Effect::Suspend => {
                         // While the program is suspended, nobody may read the terminal.
                         drop(input.take());
@@ -152,14 +174,13 @@ impl EventLoop {
                     other => self.act(other),
                 }
             }
-            if quits {
+            if leaves.is_some() {
                 break;
             }
         }
         drop(input);
         drop(host);
-        self.end().await;
-        Ok(())
+        Ok(self.end(leaves == Some(true)).await)
     }
 
     /// Waits for whichever event comes first.
@@ -232,13 +253,20 @@ impl EventLoop {
         }
     }
 
-    /// Makes new terminals start with the size of their overlay.
-    fn fit(&self, host: &HostTerminal) {
+    /// Makes the next terminal start with the size that it is shown in.
+    fn fit(&mut self, host: &HostTerminal) {
+        let size = host.size();
+        self.area = Rect::new(0, 0, size.width, size.height);
         if let Some(terminals) = &self.terminals {
-            let size = host.size();
-            let area = Rect::new(0, 0, size.width, size.height);
-            terminals.set_size(size_in(Overlay::area(area)));
+            terminals.set_size(size_in(self.area, self.app.draws));
         }
+    }
+
+    /// Finds out where the prompt's commands run now: a file system may be slow.
+    fn look_around(&mut self) {
+        let session = Arc::clone(&self.session);
+        let (shell, before) = (self.app.shell.clone(), self.app.place.directory.clone());
+        self.read(move || News::Place(Place::of(&session, shell.as_ref(), &before)));
     }
 
     fn jobs_due(&self) -> Option<Duration> {
@@ -275,8 +303,8 @@ impl EventLoop {
         });
     }
 
-    /// Ends running commands and waits for their end.
-    async fn end(mut self) {
+    /// Ends running commands, and jobs if they are to be ended, and waits for their end. Returns the jobs that live on.
+    async fn end(mut self, ending: bool) -> Vec<Job> {
         self.call.cancel();
         self.bang.cancel();
         let tasks = &mut self.tasks;
@@ -284,7 +312,36 @@ impl EventLoop {
             () = async { while tasks.join_next().await.is_some() {} } => {}
             () = self.clock.sleep(FAREWELL) => {}
         }
+        let Some(jobs) = self.session.jobs() else {
+            return Vec::new();
+        };
+        if ending {
+            for job in running(jobs) {
+                // What cannot be ended is named.
+                let _ = jobs.kill(&job.id, JOB_GRACE).await;
+            }
+        }
+        running(jobs)
     }
+}
+
+/// The jobs that run.
+fn running(jobs: &Jobs) -> Vec<Job> {
+    let mut listed = jobs.list().unwrap_or_default();
+    listed.retain(|job| matches!(job.state, JobState::Running));
+    listed
+}
+
+/// The person's own values of the variables that keep programs from waiting for somebody: here is somebody.
+fn attended(host: &HostContext) -> BTreeMap<String, Option<String>> {
+    let of_nobody = UNATTENDED.iter().filter(|it| {
+        let differs = it.pipe != it.terminal;
+        !differs && matches!(it.terminal, Setting::Set(_))
+    });
+    let own = |name: &str| host.env.get(OsStr::new(name))?.to_str().map(str::to_owned);
+    of_nobody
+        .map(|it| (it.name.to_owned(), own(it.name)))
+        .collect()
 }
 
 /// The end of a job's output.
@@ -294,22 +351,4 @@ fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
         max_bytes: JOB_TAIL,
     };
     jobs.output(id, range).ok()
-}
-
-/// The working directory of calls, and that of the user's own commands if it differs; `~` for the home directory.
-fn shown_cwd(session: &Session) -> String {
-    let shown = |path: &Path| {
-        let home = session.host().home.as_deref();
-        match home.and_then(|home| path.strip_prefix(home).ok()) {
-            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Some(rest) => format!("~/{}", rest.display()),
-            None => path.display().to_string(),
-        }
-    };
-    let (calls, own) = (session.cwd(), session.user_cwd());
-    if own == calls {
-        shown(calls)
-    } else {
-        format!("{} · ! {}", shown(calls), shown(&own))
-    }
 }

@@ -19,6 +19,8 @@ pub(crate) struct JobsState {
     files: Vec<Option<PathBuf>>,
     selected: usize,
     output: Option<(String, OutputText)>,
+    /// The job that is to be ended, if the answer is yes.
+    asked: Option<JobId>,
     pub(crate) message: Option<String>,
 }
 
@@ -88,12 +90,17 @@ impl JobsState {
             _ => return JobsRequest::Nothing,
         };
         self.message = None;
+        if let Some(id) = self.asked.take() {
+            return self.answered(id, key.code);
+        }
         match (key.code, key.modifiers) {
             (KeyCode::Esc | KeyCode::Char('q') | KeyCode::F(2), _)
             | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => return JobsRequest::Close,
-            (KeyCode::Up | KeyCode::Char('p'), _) => self.select(-1),
-            (KeyCode::Down | KeyCode::Char('n'), _) => self.select(1),
-            (KeyCode::Char('k'), KeyModifiers::NONE) => return self.kill(),
+            (KeyCode::Up | KeyCode::Char('k' | 'p'), _) => self.select(-1),
+            (KeyCode::Down | KeyCode::Char('j' | 'n'), _) => self.select(1),
+            (KeyCode::Home | KeyCode::Char('g'), _) => self.selected = 0,
+            (KeyCode::End | KeyCode::Char('G'), _) => self.select(isize::MAX),
+            (KeyCode::Char('x') | KeyCode::Delete, _) => self.ask(),
             (KeyCode::Enter | KeyCode::Char('o'), _) => return self.read(),
             _ => {}
         }
@@ -105,18 +112,25 @@ impl JobsState {
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    fn kill(&mut self) -> JobsRequest {
+    /// Asks whether the selected job is to be ended.
+    fn ask(&mut self) {
         match self.rows.get(self.selected) {
             Some(row) if row.state == JobRowState::Running => {
-                self.message = Some(format!("ending job {} …", row.id));
-                JobsRequest::Kill(JobId(row.id.clone()))
+                self.message = Some(format!("end job {}? y ends it · n leaves it", row.id));
+                self.asked = Some(JobId(row.id.clone()));
             }
-            Some(row) => {
-                self.message = Some(format!("job {} has ended", row.id));
-                JobsRequest::Nothing
-            }
-            None => JobsRequest::Nothing,
+            Some(row) => self.message = Some(format!("job {} has ended", row.id)),
+            None => {}
         }
+    }
+
+    fn answered(&mut self, id: JobId, key: KeyCode) -> JobsRequest {
+        if !matches!(key, KeyCode::Char('y' | 'Y')) {
+            self.message = Some(format!("job {id} is left alone"));
+            return JobsRequest::Nothing;
+        }
+        self.message = Some(format!("ending job {id} …"));
+        JobsRequest::Kill(id)
     }
 
     fn read(&mut self) -> JobsRequest {

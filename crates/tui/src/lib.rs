@@ -7,6 +7,7 @@
 
 mod app;
 mod approvals;
+mod asks;
 mod calls;
 mod console;
 mod deeds;
@@ -18,6 +19,7 @@ mod input;
 mod jobs_state;
 mod options;
 mod pager_state;
+mod place;
 mod prompt;
 mod questions;
 mod redraw;
@@ -26,18 +28,21 @@ mod show;
 mod terminals;
 mod transcript;
 
-pub use agent_bash_render::Theme;
+use agent_bash::exec::Job;
+
+pub use agent_bash_render::{Theme, shortened};
 pub use approvals::Approvals;
-pub use options::{TuiError, TuiOptions};
+pub use options::{OnQuit, TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;
 
 /// Runs the interface on this process's terminal until the user quits or `stop` is triggered. Commands still
-/// running then are ended; background jobs live on. The terminal is restored on every way out.
+/// running then are ended; background jobs live on, unless the user wants them ended, and are returned. The terminal is
+/// restored on every way out.
 ///
 /// # Errors
 /// [`TuiError`].
-pub async fn run(options: TuiOptions) -> Result<(), TuiError> {
+pub async fn run(options: TuiOptions) -> Result<Vec<Job>, TuiError> {
     event_loop::EventLoop::new(options).run().await
 }
 

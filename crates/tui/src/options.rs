@@ -24,8 +24,22 @@ pub struct TuiOptions {
     pub approvals: Option<Approvals>,
     /// Whether commands run on terminals from the start.
     pub on_terminal: bool,
+    /// What becomes of background jobs that still run when the user quits.
+    pub on_quit: OnQuit,
     /// Ends the interface, as a signal does.
     pub stop: Cancel,
+}
+
+/// What becomes of background jobs that still run when the user quits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnQuit {
+    /// They live on.
+    #[default]
+    Keep,
+    /// They are ended.
+    End,
+    /// The user is asked.
+    Ask,
 }
 
 /// Why the interface failed.

@@ -68,6 +68,12 @@ impl Prompt {
         self.clear();
     }
 
+    /// Puts another text in place of what is there.
+    pub(crate) fn replace(&mut self, text: &str) {
+        self.at = self.history.len();
+        self.set(text);
+    }
+
     /// Inserts pasted text, without control characters.
     pub(crate) fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");

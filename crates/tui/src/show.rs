@@ -1,12 +1,13 @@
 //! Shows one command on its own terminal, full screen on the host's: for programs that run a single call.
 
-use crate::console::{Console, Handled, size_in};
+use crate::console::{Console, Handled};
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
 use crate::terminals::Terminals;
 use agent_bash::core::{Cancel, Clock};
-use agent_bash::pty::PtySession;
-use agent_bash_render::{SPINNER_STEP, Theme};
+use agent_bash::policy::{Context, Script, wants_terminal};
+use agent_bash::pty::{PtySession, PtySize};
+use agent_bash_render::{Overlay, SPINNER_STEP, Theme};
 use ratatui::layout::Rect;
 use std::io;
 use std::sync::Arc;
@@ -29,8 +30,18 @@ pub async fn show<T>(
     cancel: &Cancel,
     call: impl Future<Output = T>,
 ) -> (T, io::Result<()>) {
+    let context = Context::new("/");
+    let wants = wants_terminal(&Script::read(command, &context));
+    let draws = wants.is_some_and(|wants| wants.draws);
+    terminals.expect_drawing(draws);
     if let Ok((cols, rows)) = crossterm::terminal::size() {
-        terminals.set_size(size_in(Rect::new(0, 0, cols, rows)));
+        let area = Rect::new(0, 0, cols, rows);
+        let inner = if draws {
+            Overlay::whole_screen_area(area)
+        } else {
+            Overlay::screen_area(area)
+        };
+        terminals.set_size(PtySize::clamped(inner.width, inner.height));
     }
     tokio::pin!(call);
     let session = tokio::select! {
@@ -38,7 +49,7 @@ pub async fn show<T>(
         result = &mut call => return (result, Ok(())),
         session = terminals.started() => session,
     };
-    let follow = follow(session, clock, theme, command);
+    let follow = follow(session, clock, theme, command, draws);
     tokio::pin!(follow);
     // The call continues while its screen is drawn, and may end before or after the last frame.
     tokio::select! {
@@ -61,10 +72,11 @@ async fn follow(
     clock: &Arc<dyn Clock>,
     theme: &Theme,
     command: &str,
+    draws: bool,
 ) -> io::Result<()> {
     let mut host = HostTerminal::take()?;
     let mut input = Input::new();
-    let mut console = Console::new(session, command, clock.now());
+    let mut console = Console::new(session, command, clock.now(), draws);
     let mut changed = true;
     let mut drawn: Option<Duration> = None;
     loop {

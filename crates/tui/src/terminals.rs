@@ -42,6 +42,11 @@ impl Terminals {
         self.executor.set_size(size);
     }
 
+    /// Whether the next command is known to draw on all of its terminal.
+    pub(crate) fn expect_drawing(&self, draws: bool) {
+        self.executor.expect_drawing(draws);
+    }
+
     /// The next session. Cancel safe.
     pub(crate) async fn started(&mut self) -> PtySession {
         match self.started.recv().await {

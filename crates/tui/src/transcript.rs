@@ -1,5 +1,6 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
+use crate::asks::Asks;
 use agent_bash::core::ArtifactId;
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{BangCard, CardChanges, OutputText, Remark, Theme, ToolCard};
@@ -10,6 +11,9 @@ use ratatui::text::Line;
 use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Duration;
+
+/// What is offered to a command that asks for a terminal.
+const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
 
 /// Maximum number of entries.
 const MOST: usize = 200;
@@ -30,6 +34,8 @@ pub(crate) struct Entry {
     live: Option<(LiveUpdates, Waker)>,
     /// Cleans the live output.
     clean: TerminalText,
+    /// Whether it asks for a terminal that it does not have.
+    asks: Asks,
     /// The output was binary, and the card says so.
     pub(crate) is_binary: bool,
     /// Its full output.
@@ -88,6 +94,7 @@ impl Transcript {
             started: now,
             live: None,
             clean: TerminalText::coloured(),
+            asks: Asks::default(),
             is_binary: false,
             artifact: None,
             height: None,
@@ -311,6 +318,13 @@ impl Entry {
         else {
             return;
         };
+        if let Card::Tool(card) = &mut self.card {
+            let asks = !card.on_terminal && self.asks.push(&bytes);
+            let offer = || Remark::Offer(OFFER.to_owned());
+            if asks && !card.asides.contains(&offer()) {
+                card.asides.push(offer());
+            }
+        }
         let Some(output) = self.card.output() else {
             return;
         };

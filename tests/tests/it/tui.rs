@@ -211,33 +211,142 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
 fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
     in_the_interface("--pty", |tmux, world| {
         tmux.enters("vim -u NONE notes.txt")?;
-        tmux.shows("Console vim -u NONE notes.txt")?;
-        tmux.shows("ctrl+] force-kill")?;
-        tmux.shows("\"notes.txt\" [New")?;
+        tmux.shows("vim -u NONE notes.txt  running · ctrl+] force-kill")?;
+        let screen = tmux.shows("\"notes.txt\" [New")?;
+        // It has all rows but the last, and nothing else is there.
+        ensure!(screen.matches("\n~").count() == 27, "{screen}");
+        ensure!(!screen.contains("esc to cancel"), "{screen}");
         tmux.types("ihello")?;
         tmux.press(&["Escape"])?;
         tmux.types(":wq")?;
         tmux.press(&["Enter"])?;
-        tmux.hides("Console")?;
-        tmux.shows("exit 0")?;
+        tmux.hides("force-kill")?;
+        let screen = tmux.shows("exit 0")?;
+        ensure!(screen.contains("│ [full-screen program, "), "{screen}");
+        ensure!(!screen.contains("│ ~"), "{screen}");
         let written = std::fs::read_to_string(world.cwd().join("notes.txt"))?;
         ensure!(written == "hello\n", "{written:?}");
 
         tmux.enters("seq 500 | less")?;
-        tmux.shows("Console seq 500 | less")?;
-        tmux.shows("│1 ")?;
+        tmux.shows("seq 500 | less  running")?;
+        tmux.shows("\n28\n29\n")?;
         tmux.press(&["G"])?;
-        tmux.shows("│500 ")?;
+        tmux.shows("\n500\n")?;
         tmux.press(&["q"])?;
-        tmux.hides("Console")?;
+        tmux.hides("force-kill")?;
 
         // In full screen, Ctrl-] kills a program that ignores Esc.
         tmux.press(&["C-l"])?;
         tmux.enters("vim -u NONE")?;
         tmux.shows("ctrl+] force-kill")?;
         tmux.press(&["C-]"])?;
-        tmux.hides("Console")?;
+        tmux.hides("force-kill")?;
         tmux.shows("· cancelled")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
+    in_the_interface("", |tmux, world| {
+        // Control: others have none.
+        tmux.enters("tty")?;
+        tmux.shows("│ not a tty")?;
+        tmux.shows("→ it asks for a terminal: f5 runs it again on one")?;
+        tmux.press(&["F5"])?;
+        tmux.shows("│ /dev/")?;
+        tmux.press(&["C-l"])?;
+        tmux.enters("vim -u NONE notes.txt")?;
+        tmux.shows("\"notes.txt\" [New")?;
+        tmux.types("ihello")?;
+        tmux.press(&["Escape"])?;
+        tmux.types(":wq")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("│ [full-screen program, ")?;
+        let written = std::fs::read_to_string(world.cwd().join("notes.txt"))?;
+        ensure!(written == "hello\n", "{written:?}");
+        // The person's editor is opened, not the one that answers for nobody.
+        tmux.enters("!!git init -q; git config user.name u; git config user.email u@e; git config core.editor 'vim -u NONE'")?;
+        tmux.enters("git commit --allow-empty")?;
+        tmux.shows("COMMIT_EDITMSG")?;
+        tmux.types("iFirst")?;
+        tmux.press(&["Escape"])?;
+        tmux.types(":wq")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("] First")?;
+        tmux.shows("· ⎇ ")?;
+        // One that does not draw is in a box.
+        tmux.enters("bash --norc")?;
+        tmux.shows("Console bash --norc")?;
+        tmux.enters("exit 4")?;
+        tmux.shows("exit 4")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("mkdir sub; cd sub; word=kept")?;
+        tmux.shows("/sub · ✓ exit 0")?;
+        tmux.enters("echo $word in ${PWD##*/}")?;
+        tmux.shows("│ kept in sub")?;
+        // On a terminal, it is where the shell is; what it does there does not last, and that is said.
+        tmux.press(&["C-t"])?;
+        tmux.enters("echo at ${PWD##*/}; cd /")?;
+        let screen = tmux.shows("[the directory changes for this line only")?;
+        ensure!(screen.contains("│ at sub"), "{screen}");
+        tmux.press(&["C-t", "C-l"])?;
+        tmux.enters("echo still in ${PWD##*/}")?;
+        tmux.shows("│ still in sub")?;
+        tmux.press(&["C-l"])?;
+
+        tmux.enters("echo begun; sleep 300")?;
+        tmux.shows("│ begun")?;
+        for waits in ["echo one", "echo two"] {
+            tmux.enters(waits)?;
+            tmux.shows(&format!("⋯ $ {waits}"))?;
+        }
+        tmux.press(&["Up"])?;
+        tmux.shows("❯ echo two")?;
+        tmux.press(&["C-c"])?;
+        // What waits comes back with a cancellation.
+        let screen = tmux.shows("❯ echo one")?;
+        ensure!(screen.contains("echo two"), "{screen}");
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("sleep 1")?;
+        tmux.enters("echo after")?;
+        tmux.shows("│ after")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        for (option, answer, lives) in [("keep", "", true), ("end", "", false), ("ask", "y", false)]
+        {
+            tmux.enters(&format!(
+                "clear; agent-bash tui --state s --on-quit={option}"
+            ))?;
+            tmux.shows(PROMPT)?;
+            tmux.enters("sleep 300 &")?;
+            tmux.shows("· 1 job")?;
+            tmux.press(&["C-d"])?;
+            if !answer.is_empty() {
+                tmux.shows("1 job is running: y ends them")?;
+                tmux.press(&[answer])?;
+            }
+            tmux.hides(PROMPT)?;
+            if lives {
+                tmux.shows("to see and end them: agent-bash jobs list --state s")?;
+            }
+            tmux.enters("clear; agent-bash jobs list --state s | grep sleep | grep -c running")?;
+            tmux.shows(if lives { "1\n" } else { "0\n" })?;
+            tmux.enters("clear; agent-bash jobs kill --state s 1; echo killed")?;
+            tmux.shows("killed")?;
+        }
         Ok(())
     })
 }
@@ -261,7 +370,7 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
         tmux.shows("exit 0")?;
         // Without a terminal, stdin is empty.
         tmux.press(&["C-t"])?;
-        tmux.shows("commands run without a terminal")?;
+        tmux.shows("commands run without a terminal, unless they need one")?;
         tmux.enters("tty")?;
         tmux.shows("│ not a tty")?;
         Ok(())
@@ -302,7 +411,13 @@ fn jobs_are_listed_read_and_killed() -> Result<()> {
         tmux.shows("of 2 · / search")?;
         tmux.press(&["q"])?;
         tmux.shows("Jobs  1 running")?;
-        tmux.press(&["k"])?;
+        tmux.press(&["j", "k", "x"])?;
+        tmux.shows("end job 1? y ends it · n leaves it")?;
+        tmux.press(&["n"])?;
+        tmux.shows("job 1 is left alone")?;
+        tmux.press(&["x"])?;
+        tmux.shows("end job 1?")?;
+        tmux.press(&["y"])?;
         tmux.shows("job 1 was ended")?;
         tmux.shows("Jobs  0 running, 1 in all")?;
         tmux.press(&["Escape"])?;

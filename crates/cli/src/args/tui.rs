@@ -5,12 +5,13 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line runs as a tool call, as a model's would: through all checks, with a time limit, in a shell
-of its own. !command runs in a shell of yours, which stays where it is; !!command likewise, and no
-model gets to see it.
+A line runs as a tool call, as a model's would: through all checks, with a time limit. The shell
+stays, so cd and variables do. !command runs in a shell of yours; !!command likewise, and no model
+gets to see it.
 Press ? for the keys. Esc cancels what runs, ctrl+d on an empty line quits.
 
-With --pty (or ctrl+t) commands run on a terminal of their own: editors and pagers work.
+Editors, pagers and whatever else is known to need one run on a terminal of their own; with --pty
+(or ctrl+t) every command does. f5 runs the last command again on one.
 Colours: NO_COLOR turns them off; --theme says what the background is, where it is taken for
 another.")]
 pub(crate) struct TuiArgs {
@@ -21,6 +22,10 @@ pub(crate) struct TuiArgs {
     /// Colours for a dark or a light background, or none.
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub(crate) theme: ThemeArg,
+
+    /// What becomes of background jobs that still run when you quit.
+    #[arg(long, value_name = "WHAT", default_value = "keep")]
+    pub(crate) on_quit: OnQuitArg,
 
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
@@ -37,4 +42,25 @@ pub(crate) enum ThemeArg {
     Light,
     /// No colours.
     Plain,
+}
+
+/// What becomes of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnQuitArg {
+    /// They live on, and are named.
+    Keep,
+    /// They are ended.
+    End,
+    /// It asks.
+    Ask,
+}
+
+impl From<OnQuitArg> for agent_bash_tui::OnQuit {
+    fn from(given: OnQuitArg) -> Self {
+        match given {
+            OnQuitArg::Keep => Self::Keep,
+            OnQuitArg::End => Self::End,
+            OnQuitArg::Ask => Self::Ask,
+        }
+    }
 }

@@ -9,15 +9,19 @@ use crate::start::Start;
 use crate::theme::theme;
 use crate::usage::Usage;
 use agent_bash::core::Clock;
+use agent_bash::exec::Job;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::PtyOptions;
 use agent_bash::session::SessionOptions;
 use agent_bash::{BashToolBuilder, Session};
-use agent_bash_tui::{Approvals, Terminals, TuiOptions};
+use agent_bash_tui::{Approvals, Terminals, TuiOptions, shortened};
 use anyhow::Context;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
+
+/// Columns of a job's command when it is named.
+const LONGEST: usize = 60;
 
 /// Runs it until the user quits.
 pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
@@ -50,7 +54,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     let executor = terminals.executor();
     let approvals = Approvals::new();
     let approver = approvals.approver();
-    let options = SessionOptions::many_calls(name, supervisor);
+    let options = SessionOptions::many_calls(name.clone(), supervisor);
     let session = match &serving.on {
         // Terminals are of this machine.
         Some(on) => {
@@ -70,6 +74,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         terminals: offers_terminal.then_some(terminals),
         approvals: Some(approvals),
         on_terminal,
+        on_quit: args.on_quit.into(),
         stop: called_off.cancel().clone(),
     })
     .await;
@@ -77,6 +82,25 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     if let Some(place) = session.place() {
         place.close().await;
     }
-    ran?;
+    name_jobs(&ran?, &name);
     Ok(called_off.exit_code().unwrap_or(0))
+}
+
+/// Says which jobs live on, and how to see them. If nobody reads that, so be it.
+fn name_jobs(jobs: &[Job], state: &str) {
+    let mut out = io::stdout().lock();
+    for job in jobs {
+        let command = shortened(&job.command, LONGEST);
+        let _ = writeln!(
+            out,
+            "still running: job {}, pid {}: {command}",
+            job.id, job.pid
+        );
+    }
+    if !jobs.is_empty() {
+        let _ = writeln!(
+            out,
+            "to see and end them: agent-bash jobs list --state {state}"
+        );
+    }
 }

@@ -40,6 +40,7 @@ fn views(command: &str) -> Vec<String> {
         elapsed: Duration::ZERO,
         screen: &screen,
         scrolled: 0,
+        whole: false,
     };
     let pager = Pager {
         title: "artifact://3",

@@ -130,6 +130,7 @@ fn every_state_of_the_overlay() {
             elapsed: Duration::from_millis(300),
             screen,
             scrolled,
+            whole: false,
         };
         assert_shown(name, 12, |area, frame| {
             let area = Overlay::area(area);
@@ -163,6 +164,7 @@ fn the_cursor_is_where_the_programs_is() {
             elapsed: Duration::ZERO,
             screen: &screen,
             scrolled,
+            whole: false,
         };
         overlay
             .cursor(area, &theme)

@@ -161,6 +161,7 @@ proptest! {
                 elapsed: Duration::from_secs(1),
                 screen: &screen,
                 scrolled: 0,
+                whole: false,
             };
             draw(width, height, |area, buffer| {
                 let area = Overlay::area(area);

@@ -173,12 +173,10 @@ impl App {
         };
         if parse_bang(&command).is_some() {
             self.message = Some("Only tool calls can be tried: leave out the `!`.".to_owned());
-        } else if self.call.is_some() {
-            self.message = Some(super::ALREADY_RUNNING.to_owned());
         } else if !command.trim().is_empty() {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
-            self.start_call(request, now);
+            self.run(request, now);
             if is_typed {
                 self.prompt.sent();
             }

@@ -4,6 +4,7 @@ use super::{App, Effect};
 use crate::calls::CallEnd;
 use crate::console::Console;
 use crate::pager_state::{Loaded, PagerState};
+use crate::place::Place;
 use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
 use agent_bash::core::Timestamp;
@@ -20,7 +21,10 @@ pub(crate) enum News {
     Ended {
         entry: EntryId,
         end: CallEnd,
+        now: Duration,
     },
+    /// Where the prompt's commands run now.
+    Place(Place),
     Jobs {
         jobs: Vec<Job>,
         now: Timestamp,
@@ -50,15 +54,15 @@ impl App {
     pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
         let call = self.call.and_then(|id| self.transcript.get(id));
         let command = call.map_or("", |entry| entry.command());
-        self.console = Some(Console::new(session, command, now));
+        self.console = Some(Console::new(session, command, now, self.draws));
     }
 
     /// Handles a notification.
     pub(crate) fn news(&mut self, news: News) {
         match news {
-            News::Ended { entry, end } => {
-                if self.call == Some(entry) {
-                    self.call = None;
+            News::Ended { entry, end, now } => {
+                if let CallEnd::Tool { result, .. } = &end {
+                    self.last = Some(result.status.clone());
                 }
                 if self.bang == Some(entry) {
                     self.bang = None;
@@ -67,8 +71,12 @@ impl App {
                     entry.ended();
                     end.show_on(entry);
                 });
+                if self.call == Some(entry) {
+                    self.call_ended(now);
+                }
                 self.effects.push(Effect::ListJobs);
             }
+            News::Place(place) => self.place = place,
             News::Jobs { jobs, now, printed } => {
                 let runs = |job: &&Job| matches!(job.state, JobState::Running);
                 self.running_jobs = jobs.iter().filter(runs).count();

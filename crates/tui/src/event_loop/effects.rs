@@ -1,17 +1,14 @@
 //! Carries out the interface's actions: running, reading, ending. Slow ones run in tasks that send news.
 
-use super::EventLoop;
+use super::{EventLoop, JOB_GRACE};
 use crate::app::{CARD_PAGE, Effect, News};
+use crate::console::size_in;
 use crate::pager_state::{self, Source};
 use crate::{calls, set_work};
 use agent_bash::core::{ArtifactId, Cancel, JobId};
 use agent_bash::sink::FileView;
 use agent_bash_render::{OutputLimits, OutputPage, OutputText};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-/// Time between SIGTERM and SIGKILL for a job.
-const JOB_GRACE: Duration = Duration::from_secs(2);
 
 impl EventLoop {
     pub(super) fn act(&mut self, effect: Effect) {
@@ -22,6 +19,10 @@ impl EventLoop {
                 live,
             } => {
                 self.call = Cancel::new();
+                if let Some(terminals) = &self.terminals {
+                    terminals.set_size(size_in(self.area, self.app.draws));
+                    terminals.expect_drawing(self.app.draws);
+                }
                 let limit = self.session.tool().profile().timeouts.default;
                 self.app
                     .transcript
@@ -31,9 +32,11 @@ impl EventLoop {
                     self.call.clone(),
                     self.tell.clone(),
                 );
+                let clock = Arc::clone(&self.clock);
                 self.tasks.spawn(async move {
                     let end = calls::call(&session, request, &live, &cancel).await;
-                    let _ = tell.send(News::Ended { entry, end });
+                    let now = clock.now();
+                    let _ = tell.send(News::Ended { entry, end, now });
                 });
             }
             Effect::Bang {
@@ -48,9 +51,11 @@ impl EventLoop {
                     self.bang.clone(),
                     self.tell.clone(),
                 );
+                let clock = Arc::clone(&self.clock);
                 self.tasks.spawn(async move {
                     let end = calls::bang(&session, &command, excluded, &live, &cancel).await;
-                    let _ = tell.send(News::Ended { entry, end });
+                    let now = clock.now();
+                    let _ = tell.send(News::Ended { entry, end, now });
                 });
             }
             Effect::CancelCall => self.call.cancel(),
@@ -107,7 +112,7 @@ impl EventLoop {
                 });
             }
             // Handled by the event loop itself.
-            Effect::Suspend | Effect::Quit => {}
+            Effect::Suspend | Effect::Quit { .. } => {}
         }
     }
 
@@ -118,7 +123,7 @@ impl EventLoop {
     }
 
     /// Reads on a blocking thread.
-    fn read(&mut self, read: impl FnOnce() -> News + Send + 'static) {
+    pub(super) fn read(&mut self, read: impl FnOnce() -> News + Send + 'static) {
         let tell = self.tell.clone();
         self.tasks.spawn_blocking(move || drop(tell.send(read())));
     }

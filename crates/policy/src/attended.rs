@@ -1,0 +1,236 @@
+//! Commands that need a terminal: editors, pagers, interpreters without a script, whatever asks for a password.
+
+mod table;
+
+use agent_bash_syntax::Script;
+use agent_bash_syntax::git::Git;
+use agent_bash_syntax::run::{Field, Ran};
+use table::{ROWS, Row, Wants};
+
+/// What a script wants of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WantsTerminal {
+    /// The program.
+    pub program: String,
+    /// It draws on all of it.
+    pub draws: bool,
+}
+
+/// Programs that run their command somewhere else, on a terminal of its own or on none.
+const ELSEWHERE: [&str; 6] = ["ssh", "docker", "podman", "kubectl", "tmux", "screen"];
+
+/// These say what they are, and do nothing else.
+const SAY: [&str; 2] = ["--version", "--help"];
+
+/// The first command of a script that is known to need a terminal, or the first of them that draws.
+pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
+    let mut found = None;
+    for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
+        let Some(wants) = wanted_by(ran) else {
+            continue;
+        };
+        let wanted = WantsTerminal {
+            program: ran.name().unwrap_or_default().to_owned(),
+            draws: wants == Wants::Screen,
+        };
+        if wanted.draws {
+            return Some(wanted);
+        }
+        found = found.or(Some(wanted));
+    }
+    found
+}
+
+/// The commands of a script that change the directory of the shell which runs it.
+pub fn changes_directory(script: &Script<'_>) -> bool {
+    const WORDS: [&str; 3] = ["cd", "pushd", "popd"];
+    let is = |ran: &Ran| ran.name().is_some_and(|name| WORDS.contains(&name));
+    script
+        .ran
+        .iter()
+        .any(|ran| !ran.dormant && ran.through.is_empty() && is(ran))
+}
+
+fn is_run_here(ran: &Ran) -> bool {
+    let is_elsewhere = |outer: &String| ELSEWHERE.contains(&outer.as_str());
+    !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
+}
+
+fn wanted_by(ran: &Ran) -> Option<Wants> {
+    let name = ran.name()?;
+    let words = ran.arguments();
+    if words.iter().any(|word| is_one_of(word, &SAY)) {
+        return None;
+    }
+    let rows = ROWS.iter().filter(|row| row.names.contains(&name));
+    let row = rows.into_iter().find(|row| row.is_met_by(name, ran))?;
+    let is_met = match row.wants {
+        Wants::Screen => !prints_elsewhere(ran),
+        Wants::Lines => !reads_elsewhere(ran),
+        Wants::Terminal => true,
+    };
+    is_met.then_some(row.wants)
+}
+
+impl Row {
+    fn is_met_by(&self, name: &str, ran: &Ran) -> bool {
+        let git;
+        let (verb, words) = if name == "git" {
+            git = Git::read(&ran.words);
+            (git.subcommand(), git.arguments)
+        } else if self.verbs.is_empty() {
+            (None, ran.arguments())
+        } else {
+            let words = ran.arguments();
+            let at = words
+                .iter()
+                .position(|word| !word.value.prefix().starts_with('-'));
+            let verb = at.and_then(|at| words[at].value.literal());
+            (verb, words)
+        };
+        if !self.verbs.is_empty() && !verb.is_some_and(|verb| self.verbs.contains(&verb)) {
+            return false;
+        }
+        let mut operands = 0;
+        let (mut has, mut lacks) = (self.with.is_empty(), true);
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let text = word.value.prefix();
+            if text == "--" {
+                operands += words.len();
+                break;
+            }
+            if text.len() < 2 || !text.starts_with('-') {
+                operands += 1;
+                continue;
+            }
+            has |= is_one_of(word, self.with);
+            lacks &= !is_one_of(word, self.without);
+            // The value of an option is the next word, if it is not in the same one.
+            let last = text.chars().next_back();
+            if !text.starts_with("--") && last.is_some_and(|last| self.valued.contains(last)) {
+                words.next();
+            }
+        }
+        has && lacks && operands <= self.operands
+    }
+}
+
+/// Whether a word is one of these options, alone or (a letter) among others.
+fn is_one_of(word: &Field, options: &[&str]) -> bool {
+    let text = word.value.prefix();
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    options.iter().any(|option| {
+        let letter = option.strip_prefix('-').filter(|it| it.len() == 1);
+        match letter {
+            Some(letter) => {
+                let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+                letters.is_some_and(|letters| letters.contains(letter))
+            }
+            None => name == *option,
+        }
+    })
+}
+
+/// Whether what it prints goes to another program or a file.
+fn prints_elsewhere(ran: &Ran) -> bool {
+    let mut redirections = ran.redirections.iter();
+    ran.feeds || redirections.any(|it| it.writes() && it.fd.is_none_or(|fd| fd == 1))
+}
+
+/// Whether it reads from another program or a file.
+fn reads_elsewhere(ran: &Ran) -> bool {
+    let mut redirections = ran.redirections.iter();
+    let is_input = |operator: &str| operator.starts_with('<');
+    ran.piped || redirections.any(|it| is_input(it.operator) && it.fd.is_none_or(|fd| fd == 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_syntax::Context;
+    use std::collections::BTreeSet;
+
+    fn wanted(script: &str) -> Option<(String, bool)> {
+        let context = Context::new("/w").with_home("/home/u");
+        let wants = wants_terminal(&Script::read(script, &context))?;
+        Some((wants.program, wants.draws))
+    }
+
+    #[test]
+    fn commands_that_draw_are_known_and_their_scripted_forms_are_not() {
+        for script in [
+            "vim", "vim -u NONE a.rs", "cd src && vi a", "sudo vim /etc/hosts", "nano a",
+            "less a.log", "seq 500 | less", "man bash", "top", "htop", "watch -n1 date", "tig",
+            "lazygit", "git commit", "git commit --amend", "git -C sub commit -a",
+            "git rebase -i HEAD~3", "git rebase --continue", "crontab -e", "make menuconfig",
+            "/usr/bin/vim x", "f() { vim \"$1\"; }; f x", "EDITOR=vi git commit", "tmux",
+            "git tag -a v1", "if true; then vim x; fi",
+        ] {
+            assert_eq!(wanted(script).map(|it| it.1), Some(true), "{script}");
+        }
+        for script in [
+            "vim --version", "vim -es -c 'wq' a", "less a | cat", "man bash > a", "top -b -n1",
+            "git commit -m x", "git commit -am x", "git commit --message=x", "git commit -F msg",
+            "git commit --amend --no-edit", "git rebase main", "git log", "echo vim", "# vim",
+            "echo 'git commit'", "crontab -l", "make", "tmux ls", "ssh host vim x",
+            "docker run image vim x", "vim() { :; }; vim x", "f() { vim; }", "git tag -a v1 -m x",
+            "emacs --batch -f x", "which vim",
+        ] {
+            assert_eq!(wanted(script), None, "{script}");
+        }
+    }
+
+    #[test]
+    fn commands_that_ask_are_known_and_their_scripted_forms_are_not() {
+        for script in [
+            "python3", "python3 -q", "python3 -i a.py", "node", "psql", "psql -h db -U u name",
+            "sqlite3 a.db", "bash", "ssh host", "ssh -p 22 u@host", "ssh -t host make",
+            "git add -p", "git stash push -p", "docker run -it image", "docker exec -ti a sh",
+            "sudo make install", "passwd", "npm init", "php -a",
+        ] {
+            assert_eq!(wanted(script).map(|it| it.1), Some(false), "{script}");
+        }
+        for script in [
+            "python3 a.py", "python3 -c 'print(1)'", "python3 -m http.server", "python3 < a.py",
+            "echo 1 | python3", "python3 <<< 1", "python3 - <<E\n1\nE", "node a.js", "node -e 1",
+            "psql -c 'select 1'", "sqlite3 a.db 'select 1'", "bash a.sh", "bash -c ls",
+            "curl x | bash", "ssh host make", "ssh -N host", "yes | git add -p", "git add .",
+            "docker run image", "sudo -n make install", "npm init -y", "php a.php",
+        ] {
+            assert_eq!(wanted(script), None, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_moves_the_shell_is_known() {
+        let context = Context::new("/w");
+        for (script, expected) in [
+            ("cd src", true),
+            ("cd src && make", true),
+            ("pushd a", true),
+            ("make -C src", false),
+            ("echo cd", false),
+            ("bash -c 'cd src'", false),
+            ("f() { cd x; }", false),
+        ] {
+            let read = Script::read(script, &context);
+            assert_eq!(changes_directory(&read), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn every_row_is_reached() {
+        let names: Vec<&str> = ROWS.iter().flat_map(|row| row.names).copied().collect();
+        assert!(names.len() > 100);
+        // Two rows of a program differ in more than what they want.
+        let mut seen = BTreeSet::new();
+        for row in ROWS {
+            for name in row.names {
+                let key = (*name, row.verbs, row.with, row.operands);
+                assert!(seen.insert(key), "{key:?} is there twice");
+            }
+        }
+    }
+}

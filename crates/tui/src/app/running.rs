@@ -1,0 +1,209 @@
+//! Starting commands: where each one runs, what waits for its turn, and what is run again.
+
+use super::{App, Effect};
+use crate::transcript::Card;
+use agent_bash::core::Request;
+use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
+use agent_bash::policy::{Context, Script, changes_directory, wants_terminal};
+use agent_bash::session::{BangError, parse_bang};
+use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
+use agent_bash_render::{BangCard, Remark, ToolCard};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+/// The reason of a call that the person wants to run outside.
+const OWN_WISH: &str = "you asked for it (F4)";
+
+/// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
+const LIVE_BYTES: usize = 256 << 10;
+
+/// What becomes of commands that wait when the running one has ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// The next one starts.
+    #[default]
+    Continues,
+    /// They go back into the prompt: whoever cancels may not want what was to follow.
+    IsTakenBack,
+}
+
+impl App {
+    /// Runs what was typed.
+    pub(super) fn submit(&mut self, now: Duration) {
+        let text = self.prompt.text();
+        if text.trim().is_empty() {
+            self.prompt.clear();
+            return;
+        }
+        if let Some(bang) = parse_bang(&text) {
+            if self.bang.is_some() {
+                self.message = Some(BangError::AlreadyRunning.to_string());
+                return;
+            }
+            let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
+            let live = live();
+            let waker = Waker::from(Arc::clone(&self.redraw));
+            let entry = self
+                .transcript
+                .start(Card::Bang(Box::new(card)), &live, waker, now);
+            self.bang = Some(entry);
+            self.effects.push(Effect::Bang {
+                entry,
+                command: bang.command,
+                excluded: bang.excluded_from_context,
+                live,
+            });
+        } else {
+            self.run(Request::new(text), now);
+        }
+        self.prompt.sent();
+    }
+
+    /// Runs a call, or lets it wait for the one that runs.
+    pub(super) fn run(&mut self, request: Request, now: Duration) {
+        if self.call.is_some() {
+            self.queue.push_back(request);
+        } else {
+            self.start_call(request, now);
+        }
+    }
+
+    /// The call has ended.
+    pub(super) fn call_ended(&mut self, now: Duration) {
+        self.call = None;
+        match std::mem::take(&mut self.on_end) {
+            Queue::Continues => {
+                if let Some(next) = self.queue.pop_front() {
+                    self.start_call(next, now);
+                }
+            }
+            Queue::IsTakenBack => while self.take_back() {},
+        }
+    }
+
+    /// Puts the last command that waits back into the prompt, in front of what is there. Returns whether there was one.
+    pub(super) fn take_back(&mut self) -> bool {
+        let Some(last) = self.queue.pop_back() else {
+            return false;
+        };
+        let typed = self.prompt.text();
+        let text = match typed.trim().is_empty() {
+            true => last.command,
+            false => format!("{}\n{typed}", last.command),
+        };
+        self.prompt.replace(&text);
+        true
+    }
+
+    fn start_call(&mut self, mut request: Request, now: Duration) {
+        let context = Context::new(&self.place.directory);
+        let script = Script::read(&request.command, &context);
+        let wants = wants_terminal(&script);
+        // A terminal shows what is done, and holds nothing back.
+        let is_trial = request.trial.is_some();
+        let asks = request.pty == Some(true) || wants.is_some();
+        let on_terminal = self.terminal.map(|always| (always || asks) && !is_trial);
+        self.draws = on_terminal == Some(true) && wants.is_some_and(|wants| wants.draws);
+        request.pty = on_terminal;
+        let why_apart = if on_terminal == Some(true) {
+            request.env.clone_from(&self.attended);
+            Some("a command on a terminal has a shell of its own")
+        } else if is_trial {
+            Some("what is tried has a shell of its own")
+        } else if request.sandbox.is_some() {
+            Some("outside of the sandbox it has a shell of its own")
+        } else if self.shell.is_none() {
+            Some("under this profile every line has a shell of its own")
+        } else {
+            None
+        };
+        let mut card = ToolCard::new(request.command.trim());
+        card.on_terminal = on_terminal == Some(true);
+        if let Some(why) = why_apart {
+            request.cwd = self.place.directory.to_str().map(str::to_owned);
+            if changes_directory(&script) {
+                let said = format!("the directory changes for this line only: {why}");
+                card.asides.push(Remark::Notice(said));
+            }
+        } else {
+            request.session.clone_from(&self.shell);
+        }
+        let live = live();
+        let waker = Waker::from(Arc::clone(&self.redraw));
+        let entry = self
+            .transcript
+            .start(Card::Tool(Box::new(card)), &live, waker, now);
+        self.call = Some(entry);
+        self.effects.push(Effect::Call {
+            entry,
+            request,
+            live,
+        });
+    }
+
+    /// Runs the selected call again, and asks for no sandbox.
+    pub(super) fn again_outside(&mut self, now: Duration) {
+        let Some(command) = self.current_call() else {
+            return;
+        };
+        if self.sandbox.level == SandboxLevel::Off {
+            self.message = Some("calls run without a sandbox".to_owned());
+            return;
+        }
+        let mut request = Request::new(command);
+        request.sandbox = Some(SandboxRequest {
+            level: Some(SandboxLevel::Off),
+            network: None,
+            writable: Vec::new(),
+            reason: OWN_WISH.to_owned(),
+        });
+        self.run(request, now);
+    }
+
+    /// Runs the selected call again, on a terminal; if it is still running, it is cancelled for that.
+    pub(super) fn again_on_terminal(&mut self, now: Duration) {
+        let Some(command) = self.current_call() else {
+            return;
+        };
+        if self.terminal.is_none() {
+            self.message = Some("terminals are not offered here".to_owned());
+            return;
+        }
+        let request = Request::new(command).pty(Some(true));
+        let is_it = self.transcript.current().map(|entry| entry.id) == self.call;
+        if is_it && self.call.is_some() {
+            self.queue.push_front(request);
+            self.effects.push(Effect::CancelCall);
+        } else {
+            self.run(request, now);
+        }
+    }
+
+    /// The command of the selected or last call.
+    fn current_call(&self) -> Option<String> {
+        match &self.transcript.current()?.card {
+            Card::Tool(card) => Some(card.command.clone()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn toggle_terminal(&mut self) {
+        match &mut self.terminal {
+            Some(always) => {
+                *always = !*always;
+                let how = if *always {
+                    "every command runs on a terminal of its own"
+                } else {
+                    "commands run without a terminal, unless they need one"
+                };
+                self.message = Some(how.to_owned());
+            }
+            None => self.message = Some("terminals are not offered here".to_owned()),
+        }
+    }
+}
+
+fn live() -> LiveUpdates {
+    LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES))
+}
