@@ -106,7 +106,7 @@ async fn less_pages_and_leaves_no_screen_behind() {
     let [before, program, after] = &lines[..] else {
         panic!("{out:?}");
     };
-    assert_eq!((*before, *after), ("before", "after"), "{out:?}");
+    assert!(*before == "before" && after.ends_with("after"), "{out:?}");
     assert!(
         program.starts_with("[full-screen program, ") && program.ends_with(" s]"),
         "{out:?}"
