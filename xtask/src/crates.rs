@@ -260,6 +260,7 @@ pub(crate) const CRATES: &[Crate] = &[
         workspace: &["agent-bash", "agent-bash-render"],
         third_party: &[
             "async-trait",
+            "base64",
             "crossterm",
             "futures-core",
             "ratatui",
@@ -267,6 +268,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "rustix",
             "thiserror",
             "tokio",
+            "unicode-width",
         ],
         dev_workspace: &["agent-bash-test-kit"],
     },

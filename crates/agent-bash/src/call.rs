@@ -40,6 +40,9 @@ pub struct CallOptions<'a> {
     pub keep: Option<Keep>,
     /// The model's other tools, for this call; overrides [`HostContext::tools`](crate::HostContext::tools).
     pub tools: Option<Vec<String>>,
+    /// Where the persistent shell stands that the request names, if the host knows: the rules judge relative paths from
+    /// there, unless the request names a directory.
+    pub stands_in: Option<PathBuf>,
     /// How much text the reader passes on, if that may be less than the profile shows. The whole text fits,
     /// including everything around the output.
     pub window: Option<Window>,

@@ -94,7 +94,11 @@ async fn stages(
     let window = findings.as_ref().and_then(|findings| findings.window);
     call.window = call.window.or(window);
     call.asked = Asked::of(tool.journal.as_ref(), &request);
-    call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
+    let stands_in = options.stands_in.as_ref();
+    call.cwd = match stands_in.filter(|_| request.session.is_some() && request.cwd.is_none()) {
+        Some(directory) => directory.clone(),
+        None => working_directory::resolve(&tool.host, request.cwd.as_deref()),
+    };
 
     let queued = queued(tool, &request);
     // Yield, so that later calls also take their places before this one continues.

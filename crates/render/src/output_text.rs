@@ -123,6 +123,16 @@ impl OutputText {
         self.lines.size = 0;
     }
 
+    /// The lines that are kept, without their styles.
+    pub fn plain(&self) -> String {
+        let mut text = String::new();
+        for line in self.shown() {
+            text.push_str(line.text());
+            text.push('\n');
+        }
+        text
+    }
+
     /// Whether nothing was printed.
     pub fn is_empty(&self) -> bool {
         self.seen().dropped == 0 && self.shown().next().is_none()

@@ -10,9 +10,12 @@ pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// `0.4s`, `12s`, `1m 05s`, `2h 03m`.
+/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`.
 pub(crate) fn elapsed(duration: Duration) -> String {
     let seconds = duration.as_secs();
+    if seconds == 0 {
+        return format!("{}ms", duration.as_millis());
+    }
     if seconds < 10 {
         return format!("{}.{}s", seconds, duration.subsec_millis() / 100);
     }
@@ -77,8 +80,10 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         for (millis, want) in [
-            (0, "0.0s"),
-            (420, "0.4s"),
+            (0, "0ms"),
+            (420, "420ms"),
+            (999, "999ms"),
+            (1_000, "1.0s"),
             (9_999, "9.9s"),
             (12_300, "12s"),
             (65_000, "1m 05s"),

@@ -89,6 +89,11 @@ impl StyledLine {
         self.text.is_empty()
     }
 
+    /// Its text, without what was omitted.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.runs.len() * size_of::<(usize, Style)>() + size_of::<Self>()
@@ -175,6 +180,28 @@ pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'stati
     rows
 }
 
+/// A text of ours, wrapped into rows between words; a word that is longer than a row is broken. Otherwise as [`wrapped`].
+pub(crate) fn wrapped_at_words(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+    let width = width.max(1);
+    let mut rows = Vec::new();
+    for line in visible::shown(text).lines() {
+        let mut row = String::new();
+        for word in line.split_inclusive([' ', '\t']) {
+            let columns = visible_text::width(&row) + visible_text::width(word.trim_end());
+            if columns > width && !row.trim().is_empty() {
+                rows.extend(wrapped(row.trim_end(), width, style));
+                row.clear();
+            }
+            row.push_str(word);
+        }
+        rows.extend(wrapped(row.trim_end(), width, style));
+        if line.trim().is_empty() {
+            rows.push(Line::default());
+        }
+    }
+    rows
+}
+
 /// Whether a printable character certainly takes one column in any context: ASCII, Latin, box drawing.
 fn takes_one_column(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2500}'..='\u{259f}')
@@ -183,6 +210,19 @@ fn takes_one_column(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_stay_whole_where_they_can() {
+        let rows = |text: &str, width| -> Vec<String> {
+            let rows = wrapped_at_words(text, width, Style::new());
+            rows.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(rows("one two three", 8), ["one two", "three"]);
+        assert_eq!(rows("one two three", 7), ["one two", "three"]);
+        assert_eq!(rows("one\n\ntwo", 9), ["one", "", "two"]);
+        assert_eq!(rows("  in dented", 6), ["  in", "dented"]);
+        assert_eq!(rows("a longlonglong b", 6), ["a", "longlo", "nglong", "b"]);
+    }
 
     #[test]
     fn what_is_said_to_take_one_column_does() {

@@ -1,9 +1,9 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
 use crate::card_frame::{Body, CardFrame, Part, parts_that_fit, railed};
-use crate::styled_line::wrapped;
+use crate::styled_line::{wrapped, wrapped_at_words};
 use crate::visible_text::shortened;
-use crate::{CardChanges, CardState, OutputLimits, OutputText, Theme, spell};
+use crate::{CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, spell};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{NoticeKind, Status, ToolResult, TruncatedBy};
@@ -11,8 +11,15 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Rows of output on a collapsed card.
+/// Rows of output on a collapsed card, unless the host says otherwise.
 const COLLAPSED_ROWS: usize = 10;
+
+/// Columns of an outcome, and of a duration: so they stand below each other on all cards.
+const OUTCOME: usize = 11;
+const DURATION: usize = 7;
+
+/// The part of the time limit from which on it is named.
+const NEAR: f64 = 0.8;
 
 /// Lines of the command on a collapsed card.
 const COLLAPSED_COMMAND: usize = 3;
@@ -42,6 +49,12 @@ pub struct ToolCard {
     pub timeout: Option<Duration>,
     /// What it printed.
     pub output: OutputText,
+    /// Why it was refused, if it was.
+    pub refused: Option<Refused>,
+    /// Rows of output while it is collapsed.
+    pub collapsed_rows: usize,
+    /// Only the command and the outcome are shown.
+    pub folded: bool,
     /// Further remarks, one per line.
     pub remarks: Vec<Remark>,
     /// Remarks of the host's, which stay when the call has ended.
@@ -112,6 +125,9 @@ impl ToolCard {
             elapsed: Duration::ZERO,
             timeout: None,
             output: OutputText::new(OutputLimits::CARD),
+            refused: None,
+            collapsed_rows: COLLAPSED_ROWS,
+            folded: false,
             remarks: Vec::new(),
             asides: Vec::new(),
             on_terminal: false,
@@ -121,9 +137,9 @@ impl ToolCard {
     }
 
     /// The call has ended. Output that was printed live stays, with its colours. The result's text replaces it if
-    /// nothing was printed, if the call asked for a part only, or if the output was binary. `refusal` is what a check
+    /// nothing was printed, if the call asked for a part only, or if the output was binary. `refused` is what a check
     /// said, shown instead of the result's text, which repeats the command for the model.
-    pub fn finish(&mut self, result: &ToolResult, refusal: Option<&str>) {
+    pub fn finish(&mut self, result: &ToolResult, refused: Option<Refused>) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
         self.remarks = remarks(result);
@@ -137,16 +153,26 @@ impl ToolCard {
         let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
         let is_binary = result.output.binary;
         if was_refused || is_a_part || printed_unseen || is_binary {
-            let text = match (&result.status, refusal) {
-                (Status::Blocked { .. }, Some(refusal)) => &format!("Blocked: {refusal}"),
-                _ => &result.text,
+            self.output = match (&result.status, refused) {
+                (Status::Blocked { .. }, Some(refused)) => {
+                    self.refused = Some(refused);
+                    OutputText::new(OutputLimits::CARD)
+                }
+                _ => OutputText::of(OutputLimits::CARD, &result.text),
             };
-            self.output = OutputText::of(OutputLimits::CARD, text);
         }
         if is_binary {
             // The remaining notices are part of the text.
             self.remarks
                 .retain(|remark| matches!(remark, Remark::UseTool(_)));
+        }
+    }
+
+    /// What it says, without styles: its output, or why it was refused.
+    pub fn plain(&self) -> String {
+        match &self.refused {
+            Some(refused) => refused.plain(),
+            None => self.output.plain(),
         }
     }
 
@@ -179,7 +205,9 @@ impl ToolCard {
             },
         );
         let mut head = self.head(inner, expanded, theme);
-        let body = if expanded {
+        let body = if self.folded {
+            Body::Rows(Vec::new())
+        } else if expanded {
             let output = match &self.page {
                 Some(page) => {
                     head.push(Line::from_iter([rail.clone(), page_line(page, theme)]));
@@ -207,7 +235,13 @@ impl ToolCard {
             Body::Rows(self.collapsed(inner, &rail, theme))
         };
         let mut foot = Vec::new();
-        if self.output.is_empty() && self.page.is_none() && !self.state.is_live() {
+        if self.folded {
+            foot.push(self.footer(inner, style, theme));
+            return CardFrame { head, body, foot };
+        }
+        if let Some(refused) = &self.refused {
+            foot.extend(railed(refused.rows(inner, theme), &rail));
+        } else if self.output.is_empty() && self.page.is_none() && !self.state.is_live() {
             foot.push(Line::from_iter([
                 rail.clone(),
                 Span::styled("(no output)", theme.dim),
@@ -272,24 +306,25 @@ impl ToolCard {
 
     /// The last rows, and the number of rows before them.
     fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
-        let tail = self.output.tail(inner, COLLAPSED_ROWS, usize::MAX, theme);
+        let tail = self
+            .output
+            .tail(inner, self.collapsed_rows, usize::MAX, theme);
         let mut rows = Vec::new();
         if tail.earlier > 0 {
             let shown = tail.rows.len() as u64;
             let hint = format!(
-                "… ({} earlier lines, showing {shown} of {}) (ctrl+o to expand)",
+                "… {} rows above · ctrl+o expands all {}",
                 tail.earlier,
                 tail.earlier + shown,
             );
-            rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
+            rows.extend(railed(wrapped_at_words(&hint, inner, theme.dim), rail));
         }
         rows.extend(railed(tail.rows, rail));
         rows
     }
 
-    /// Duration, time limit, changes, outcome. Where there is little room, the limit goes first, then the duration.
+    /// Outcome, duration, changes, and the time limit while it matters. Where there is little room, the limit goes first.
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
-        let mut parts = Vec::new();
         let was_started = !matches!(
             self.state,
             CardState::Ended(
@@ -298,16 +333,6 @@ impl ToolCard {
                     | Status::MovedToBackground { .. }
             )
         );
-        if was_started {
-            let elapsed = Span::styled(spell::elapsed(self.elapsed), theme.dim);
-            parts.push(Part::new(2, elapsed));
-            let limit = self
-                .timeout
-                .map(|limit| format!("Timeout: {}", spell::seconds(limit)));
-            parts.extend(limit.map(|limit| Part::new(3, Span::styled(limit, theme.dim))));
-        }
-        let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
-        parts.extend(mark.map(|spans| Part { rank: 1, spans }));
         let badge = match &self.state {
             CardState::Ended(Status::MovedToBackground { job, pid, .. }) => {
                 format!("in the background as job {job} (pid {pid})")
@@ -315,8 +340,32 @@ impl ToolCard {
             state => state.badge(),
         };
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
-        let badge = Span::styled(badge, if is_plain { theme.dim } else { style });
-        parts.push(Part::new(0, badge));
+        let badge_style = if is_plain { theme.dim } else { style };
+        let mut parts = Vec::new();
+        if was_started {
+            let elapsed = format!("{:>DURATION$}", spell::elapsed(self.elapsed));
+            let spans = vec![
+                Span::styled(format!("{badge:<OUTCOME$}"), badge_style),
+                Span::styled(elapsed, theme.dim),
+            ];
+            parts.push(Part { rank: 0, spans });
+        } else {
+            parts.push(Part::new(0, Span::styled(badge, badge_style)));
+        }
+        if self.folded {
+            let rows = self.output.row_count(inner);
+            let folded = format!("{rows} rows folded");
+            parts.push(Part::new(2, Span::styled(folded, theme.dim)));
+        }
+        let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
+        parts.extend(mark.map(|spans| Part { rank: 1, spans }));
+        if let Some(limit) = self
+            .timeout
+            .filter(|limit| was_started && self.is_near(*limit))
+        {
+            let limit = format!("Timeout: {}", spell::seconds(limit));
+            parts.push(Part::new(3, Span::styled(limit, theme.dim)));
+        }
         if self.state.is_live() && !self.on_terminal {
             parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
         }
@@ -328,6 +377,11 @@ impl ToolCard {
         let mut line = Line::from(Span::styled("╰ ", rail));
         line.spans.extend(parts_that_fit(parts, inner, theme.dim));
         line
+    }
+
+    /// Whether the limit matters: it runs, or took most of the time that it had.
+    fn is_near(&self, limit: Duration) -> bool {
+        self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR)
     }
 }
 
@@ -378,7 +432,7 @@ impl Remark {
             Self::Offer(text) => (format!("→ {text}"), theme.accent),
             Self::Notice(text) => (format!("[{text}]"), theme.dim),
         };
-        wrapped(&text, width, style)
+        wrapped_at_words(&text, width, style)
     }
 }
 

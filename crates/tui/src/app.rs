@@ -1,6 +1,7 @@
 //! The state of the interface and how events change it. Nothing here waits, runs or reads: actions are returned as
 //! [`Effect`]s, and their results come back as [`News`].
 
+mod cards;
 mod changes;
 mod news;
 mod running;
@@ -24,7 +25,9 @@ use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
 use agent_bash::sink::LiveUpdates;
 use agent_bash_render::Theme;
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -131,6 +134,8 @@ pub(crate) enum Effect {
         from: u64,
         forward: bool,
     },
+    /// Put a text into the clipboard of the host's terminal.
+    Copy(String),
     /// Something about a card's changes.
     Changes {
         entry: EntryId,
@@ -250,6 +255,7 @@ impl App {
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),
                 MouseEventKind::ScrollDown => self.transcript.scroll(-WHEEL),
+                MouseEventKind::Down(MouseButton::Left) => self.click(mouse.row),
                 _ => {}
             },
             _ => {}
@@ -275,6 +281,7 @@ impl App {
     }
 
     fn key(&mut self, key: KeyEvent, now: Duration) {
+        const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         if std::mem::take(&mut self.is_leaving) {
             match key.code {
                 KeyCode::Char('y' | 'Y') => self.effects.push(Effect::Quit { ending: true }),
@@ -283,7 +290,6 @@ impl App {
             }
             return;
         }
-        const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         match (key.code, key.modifiers) {
             (KeyCode::Char('c'), CTRL) => {
                 if !self.cancel() && !self.prompt.is_empty() {
@@ -322,6 +328,8 @@ impl App {
             (KeyCode::Up, CTRL) => self.transcript.select(true),
             (KeyCode::Down, CTRL) => self.transcript.select(false),
             (KeyCode::Char(pressed), KeyModifiers::NONE) if self.act_by(pressed) => {}
+            (KeyCode::Char(pressed), KeyModifiers::NONE | KeyModifiers::SHIFT)
+                if self.card_key(pressed, now) => {}
             (KeyCode::Enter, held) if held.is_empty() => {
                 if !self.show_diff() && !self.prompt.continues() {
                     self.submit(now);
@@ -359,8 +367,12 @@ impl App {
         let Some(id) = self.transcript.current().map(|entry| entry.id) else {
             return;
         };
-        self.transcript
-            .change(id, |entry| entry.expanded = !entry.expanded);
+        self.transcript.change(id, |entry| {
+            entry.expanded = !entry.expanded;
+            if let Card::Tool(card) = &mut entry.card {
+                card.folded = false;
+            }
+        });
         let page = self.transcript.current().and_then(|entry| {
             let Card::Tool(card) = &entry.card else {
                 return None;

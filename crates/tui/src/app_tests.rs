@@ -11,9 +11,9 @@ use agent_bash::core::changes::{
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
 
-const NOW: Duration = Duration::ZERO;
+pub(super) const NOW: Duration = Duration::ZERO;
 
-fn app(terminal: Option<bool>) -> App {
+pub(super) fn app(terminal: Option<bool>) -> App {
     App::new(
         Theme::plain(),
         terminal,
@@ -22,21 +22,21 @@ fn app(terminal: Option<bool>) -> App {
     )
 }
 
-fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
+pub(super) fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
     app.event(&Event::Key(KeyEvent::new(code, held)), NOW);
     app.effects()
 }
 
-fn ctrl(app: &mut App, c: char) -> Vec<Effect> {
+pub(super) fn ctrl(app: &mut App, c: char) -> Vec<Effect> {
     press(app, KeyCode::Char(c), KeyModifiers::CONTROL)
 }
 
-fn enters(app: &mut App, text: &str) -> Vec<Effect> {
+pub(super) fn enters(app: &mut App, text: &str) -> Vec<Effect> {
     app.event(&Event::Paste(text.to_owned()), NOW);
     press(app, KeyCode::Enter, KeyModifiers::NONE)
 }
 
-fn ended(app: &mut App, entry: EntryId) {
+pub(super) fn ended(app: &mut App, entry: EntryId) {
     let end = ended_as(succeeded());
     app.news(News::Ended {
         entry,
@@ -48,7 +48,7 @@ fn ended(app: &mut App, entry: EntryId) {
 fn ended_as(result: ToolResult) -> CallEnd {
     CallEnd::Tool {
         result: Box::new(result),
-        refusal: None,
+        refused: None,
     }
 }
 
@@ -107,54 +107,6 @@ fn a_line_is_a_call_and_a_mark_makes_it_the_persons_own() {
     assert!(app.prompt.is_empty());
 }
 
-/// The commands that start, of these effects.
-fn starts(effects: &[Effect]) -> Vec<&str> {
-    let of = |effect| match effect {
-        &Effect::Call { ref request, .. } => Some(request.command.as_str()),
-        _ => None,
-    };
-    effects.iter().filter_map(of).collect()
-}
-
-#[test]
-fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
-    let mut app = app(None);
-    enters(&mut app, "sleep 9");
-    for waits in ["one", "two", "three"] {
-        assert!(enters(&mut app, waits).is_empty());
-        assert!(app.prompt.is_empty());
-    }
-    // The last one comes back, and is not run.
-    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
-    assert_eq!((app.prompt.text().as_str(), app.queue.len()), ("three", 2));
-    app.prompt.clear();
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    assert_eq!(starts(&app.effects()), ["one"]);
-    // Whoever cancels gets the others back, in order.
-    enters(&mut app, "four");
-    app.event(&Event::Paste("typed".to_owned()), NOW);
-    press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    assert!(starts(&app.effects()).is_empty() && app.queue.is_empty());
-    assert_eq!(app.prompt.text(), "two\nfour\ntyped");
-}
-
-#[test]
-fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
-    let mut app = app(None);
-    enters(&mut app, "!sleep 9");
-    assert!(enters(&mut app, "!ls").is_empty());
-    assert_eq!(app.prompt.text(), "!ls");
-    assert_eq!(
-        app.message.as_deref(),
-        Some("A bash command is already running. Press Esc to cancel it first.")
-    );
-    app.prompt.clear();
-    assert_eq!(starts(&enters(&mut app, "ls")), ["ls"]);
-}
-
 #[test]
 fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
     for key in [
@@ -201,75 +153,6 @@ fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
         [Effect::Quit { ending: false }]
     ));
     assert!(matches!(ctrl(&mut app, 'z')[..], [Effect::Suspend]));
-}
-
-/// Starts a command and ends it: its request, and whether it is known to draw.
-fn started(app: &mut App, command: &str) -> (Request, bool) {
-    let mut effects = enters(app, command);
-    let Some(Effect::Call { request, entry, .. }) = effects.pop() else {
-        panic!("{command} did not start");
-    };
-    ended(app, entry);
-    app.effects();
-    (request, app.draws)
-}
-
-#[test]
-fn a_command_that_needs_a_terminal_gets_one() {
-    let mut app = app(Some(false));
-    for (command, terminal, draws) in [
-        ("ls", false, false),
-        ("vim a", true, true),
-        ("git commit -m x", false, false),
-        ("python3", true, false),
-    ] {
-        let (request, drew) = started(&mut app, command);
-        assert_eq!((request.pty, drew), (Some(terminal), draws), "{command}");
-    }
-    ctrl(&mut app, 't');
-    assert_eq!(started(&mut app, "ls").0.pty, Some(true));
-    // Where there are no terminals, nothing is asked for.
-    let mut app = self::app(None);
-    assert_eq!(started(&mut app, "vim a").0.pty, None);
-}
-
-#[test]
-fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
-    let mut app = app(Some(false));
-    enters(&mut app, "ls");
-    let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
-    assert!(matches!(effects[..], [Effect::CancelCall]));
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    let effects = app.effects();
-    let [Effect::Call { request, .. }, ..] = &effects[..] else {
-        panic!("{effects:?}");
-    };
-    assert_eq!((request.command.as_str(), request.pty), ("ls", Some(true)));
-}
-
-#[test]
-fn commands_keep_their_shell_or_say_why_not() {
-    let said = |app: &App| match &app.transcript.current().unwrap().card {
-        Card::Tool(card) => card.asides.clone(),
-        _ => Vec::new(),
-    };
-    let mut app = app(Some(false));
-    started(&mut app, "cd src");
-    assert_eq!(said(&app).len(), 1, "without a shell that stays");
-    app.shell = Some(SessionName("prompt".to_owned()));
-    let (request, _) = started(&mut app, "cd src");
-    assert_eq!((request.session, request.cwd), (app.shell.clone(), None));
-    assert!(said(&app).is_empty());
-    // A command of its own runs where that shell stands.
-    for (command, is_said) in [("vim a", false), ("cd src && vim a", true)] {
-        let (request, _) = started(&mut app, command);
-        assert_eq!(
-            (request.session, request.cwd.as_deref()),
-            (None, Some("/p"))
-        );
-        assert_eq!(!said(&app).is_empty(), is_said, "{command}");
-    }
 }
 
 #[test]
@@ -416,7 +299,7 @@ fn app_with(set: Changes) -> (App, EntryId) {
     (app, entry)
 }
 
-fn letter(app: &mut App, c: char, now: Duration) -> Vec<Effect> {
+pub(super) fn letter(app: &mut App, c: char, now: Duration) -> Vec<Effect> {
     let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
     app.event(&Event::Key(key), now);
     app.effects()

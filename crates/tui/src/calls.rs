@@ -2,10 +2,11 @@
 
 use crate::transcript::{Card, Entry};
 use agent_bash::core::{Cancel, Notice, NoticeKind, Request, Status, ToolResult};
+use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
-use agent_bash::{CallOptions, LiveFeed, Session};
-use agent_bash_render::{BangState, CardChanges, KeptOutput};
+use agent_bash::{CallOptions, LiveFeed, Refusal, Session};
+use agent_bash_render::{BangState, CardChanges, KeptOutput, Refused};
 use std::time::Duration;
 
 /// How a command ended.
@@ -14,7 +15,7 @@ pub(crate) enum CallEnd {
     Tool {
         result: Box<ToolResult>,
         /// What a check said, if one refused it.
-        refusal: Option<String>,
+        refused: Option<Refused>,
     },
     Bang(Box<BangMessage>),
     /// It was not run.
@@ -29,17 +30,35 @@ pub(crate) async fn call(
     cancel: &Cancel,
 ) -> CallEnd {
     session.begin_turn();
+    let command = request.command.clone();
     let mut feed = LiveFeed(live);
+    let shell = request.session.as_ref();
     let options = CallOptions {
         live: Some(&mut feed),
+        stands_in: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
     let account = session.tool().account(request, options, cancel).await;
     session.end_turn();
     CallEnd::Tool {
         result: Box::new(account.result),
-        refusal: account.refusal.map(|refusal| refusal.to_string()),
+        refused: account.refusal.map(|refusal| refused(&command, &refusal)),
     }
+}
+
+/// A refusal, as a card says it.
+fn refused(command: &str, refusal: &Refusal) -> Refused {
+    let mut refused = Refused::new(refusal.to_string());
+    if let Refusal::Rule(rule) = refusal {
+        refused.instead.clone_from(&rule.explanation.instead);
+        let lines = rule
+            .explanation
+            .span
+            .map(|span| marked_lines(command, span));
+        let lines = lines.into_iter().flatten();
+        refused.marked = lines.map(|line| (line.text, line.mark)).collect();
+    }
+    refused
 }
 
 /// Runs a command of the user's.
@@ -66,10 +85,12 @@ impl CallEnd {
     /// Puts the outcome on its card.
     pub(crate) fn show_on(self, entry: &mut Entry) {
         match (self, &mut entry.card) {
-            (Self::Tool { result, refusal }, Card::Tool(card)) => {
-                card.finish(&result, refusal.as_deref());
+            (Self::Tool { result, refused }, Card::Tool(card)) => {
+                card.finish(&result, refused);
                 entry.is_binary = result.output.binary;
-                entry.artifact = result.artifacts.first().map(|artifact| artifact.id);
+                let artifact = result.artifacts.first();
+                entry.artifact = artifact.map(|artifact| artifact.id);
+                entry.file = artifact.map(|artifact| artifact.path.clone().into());
             }
             (Self::Bang(message), Card::Bang(card)) => {
                 card.elapsed = Duration::from_secs_f64((message.duration_ms / 1000.0).max(0.0));
@@ -94,7 +115,9 @@ impl CallEnd {
                         .as_ref()
                         .map(|artifact| artifact.uri.clone()),
                 });
-                entry.artifact = message.artifact.map(|artifact| artifact.id);
+                let artifact = message.artifact;
+                entry.artifact = artifact.as_ref().map(|artifact| artifact.id);
+                entry.file = artifact.map(|artifact| artifact.path.into());
             }
             (Self::Refused(reason), Card::Bang(card)) => card.state = BangState::Failed(reason),
             _ => {}

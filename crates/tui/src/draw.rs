@@ -11,31 +11,41 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use std::time::Duration;
 
+/// The keys that every selected card has.
+const CARD_KEYS: &str = "y copy · e edit · R again · f fold · esc back  ";
+
 /// Rows of commands that wait.
 const MOST_QUEUED: u16 = 5;
 
 /// The key help.
 const HELP: &[(&str, &str)] = &[
-    ("enter", "run as a tool call"),
-    ("!command", "run it yourself, in your own shell"),
-    ("!!command", "the same; the model does not see it"),
+    ("enter", "run as a tool call, or wait for the one that runs"),
+    (
+        "!command  !!command",
+        "your own shell; of !! the model sees nothing",
+    ),
     ("alt+enter  \\", "a new line"),
     ("↑ ↓", "history; ↑ takes back what waits"),
     ("esc  ctrl+c", "cancel what runs; clear the prompt"),
-    ("ctrl+o", "expand a card, or fold it"),
-    ("ctrl+↑ ctrl+↓", "select a card; enter shows its diff"),
+    ("ctrl+o", "expand a card, or collapse it"),
+    (
+        "ctrl+↑ ctrl+↓  click",
+        "select a card; enter shows its diff",
+    ),
+    (
+        "y Y  e  R  f",
+        "copy it or its command, edit, run again, fold",
+    ),
     ("c d u r", "commit, discard, undo, redo what it did"),
     ("ctrl+pgup/pgdn", "page through an expanded card"),
     ("ctrl+f", "full output in the pager"),
     ("ctrl+g", "background jobs"),
     ("ctrl+t", "a terminal for every command, or as needed"),
     ("f3", "try the line: its changes are held back"),
-    ("f4", "again, outside of the sandbox"),
-    ("f5", "again, on a terminal"),
+    ("f4  f5", "again: outside of the sandbox, on a terminal"),
     ("pgup pgdn  wheel", "scroll"),
     ("ctrl+l", "clear the screen"),
-    ("ctrl+z", "suspend"),
-    ("ctrl+d", "quit"),
+    ("ctrl+z  ctrl+d", "suspend, quit"),
 ];
 
 pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
@@ -156,7 +166,7 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let room = usize::from(area.width);
     let mut said = said(app);
     // Keys for what is going on are more important than how it is; general ones are not.
-    let is_idle = app.chosen_changes().is_none() && app.call.is_none() && app.bang.is_none();
+    let is_idle = app.chosen_card().is_none() && app.call.is_none() && app.bang.is_none();
     let kept = if is_idle { 0 } else { wanted };
     while said.len() > 1 && line_of(&said, theme).width() + kept > room {
         let least = said.iter().map(|part| part.0).max();
@@ -217,10 +227,12 @@ fn keys(app: &App) -> String {
     if app.diff.is_some() || app.console.is_some() {
         return String::new();
     }
-    if let Some((_, set)) = app.chosen_changes() {
-        let diff = deeds::has_diff(set).then(|| "enter diff".to_owned());
-        let own = Some(deeds::keys(set)).filter(|keys| !keys.is_empty());
-        let keys = [diff, own, Some("esc back  ".to_owned())];
+    if app.chosen_card().is_some() {
+        let set = app.chosen_changes().map(|(_, set)| set);
+        let diff = set.filter(|set| deeds::has_diff(set));
+        let diff = diff.map(|_| "enter diff".to_owned());
+        let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
+        let keys = [diff, own, Some(CARD_KEYS.to_owned())];
         return keys.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     }
     let keys = if app.call.is_some() || app.bang.is_some() {

@@ -72,7 +72,7 @@ fn with_changes() -> (App, App, App) {
         result.changes = Some(set);
         let end = CallEnd::Tool {
             result: Box::new(result),
-            refusal: None,
+            refused: None,
         };
         app.news(News::Ended {
             entry,

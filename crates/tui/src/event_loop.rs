@@ -134,7 +134,8 @@ impl EventLoop {
             let due = drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME);
             if changed && due {
                 self.fit(&host);
-                host.draw(|frame| draw::draw(&mut self.app, frame, now))
+                let targets = self.app.targets();
+                host.draw(&targets, |frame| draw::draw(&mut self.app, frame, now))
                     .map_err(TuiError::Terminal)?;
                 (changed, drawn) = (false, Some(now));
                 self.load_page();
@@ -171,6 +172,7 @@ impl EventLoop {
                         host.suspend().map_err(TuiError::Terminal)?;
                         input = Some(Input::new());
                     }
+                    Effect::Copy(text) => host.copy(&text).map_err(TuiError::Terminal)?,
                     other => self.act(other),
                 }
             }

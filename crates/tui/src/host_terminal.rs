@@ -1,6 +1,10 @@
 //! Takes over the host's own terminal and restores it on every way out: return, error, panic, signal, and while the
 //! program is suspended.
 
+use crate::links::{Link, Targets, links};
+use agent_bash_render::steady;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste,
     EnableFocusChange, EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
@@ -9,11 +13,15 @@ use crossterm::event::{
 use crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, terminal};
 use ratatui::Terminal;
+use ratatui::backend::Backend as _;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Size;
 use std::io::{self, Stdout, Write as _};
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex, PoisonError};
+
+const SAVE_CURSOR: &str = "\x1b7";
+const RESTORE_CURSOR: &str = "\x1b8";
 
 /// The terminal while we own it. Dropping this restores it.
 pub(crate) struct HostTerminal {
@@ -80,9 +88,38 @@ impl HostTerminal {
         self.retake()
     }
 
-    /// Draws what has changed.
-    pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
-        self.terminal.draw(draw).map(drop)
+    /// Draws what has changed, and makes links of what leads to `targets`.
+    pub(crate) fn draw(
+        &mut self,
+        targets: &Targets,
+        draw: impl FnOnce(&mut ratatui::Frame<'_>),
+    ) -> io::Result<()> {
+        let frame = self.terminal.draw(|frame| {
+            draw(frame);
+            steady(frame.buffer_mut());
+        })?;
+        let links = links(frame.buffer, targets);
+        if links.is_empty() {
+            return Ok(());
+        }
+        // The cells are there; they are written once more, as ratatui knows nothing of links.
+        let backend = self.terminal.backend_mut();
+        write!(backend, "{SAVE_CURSOR}")?;
+        for Link { uri, cells } in &links {
+            write!(backend, "\x1b]8;;{uri}\x1b\\")?;
+            backend.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell)))?;
+            write!(backend, "\x1b]8;;\x1b\\")?;
+        }
+        write!(backend, "{RESTORE_CURSOR}")?;
+        io::Write::flush(backend)
+    }
+
+    /// Puts a text into the terminal's clipboard (OSC 52). Whether it takes it, it does not say.
+    pub(crate) fn copy(&mut self, text: &str) -> io::Result<()> {
+        let coded = STANDARD.encode(text);
+        let backend = self.terminal.backend_mut();
+        write!(backend, "\x1b]52;c;{coded}\x07")?;
+        io::Write::flush(backend)
     }
 
     pub(crate) fn size(&self) -> Size {

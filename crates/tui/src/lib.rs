@@ -17,6 +17,7 @@ mod event_loop;
 mod host_terminal;
 mod input;
 mod jobs_state;
+mod links;
 mod options;
 mod pager_state;
 mod place;

@@ -3,6 +3,7 @@
 use crate::console::{Console, Handled};
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
+use crate::links::Targets;
 use crate::terminals::Terminals;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::policy::{Context, Script, wants_terminal};
@@ -72,17 +73,19 @@ async fn follow(
     clock: &Arc<dyn Clock>,
     theme: &Theme,
     command: &str,
-    draws: bool,
+    fills: bool,
 ) -> io::Result<()> {
     let mut host = HostTerminal::take()?;
     let mut input = Input::new();
-    let mut console = Console::new(session, command, clock.now(), draws);
+    let mut console = Console::new(session, command, clock.now(), fills);
     let mut changed = true;
     let mut drawn: Option<Duration> = None;
     loop {
         let now = clock.now();
         if changed && drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME) {
-            host.draw(|frame| console.draw(frame, frame.area(), now, theme))?;
+            host.draw(&Targets::default(), |frame| {
+                console.draw(frame, frame.area(), now, theme);
+            })?;
             (changed, drawn) = (false, Some(now));
         }
         let last = drawn.unwrap_or_default();

@@ -8,7 +8,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -17,6 +18,10 @@ const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
 
 /// Maximum number of entries.
 const MOST: usize = 200;
+
+/// Rows of output on a collapsed card: half of what is there, within these bounds.
+const LEAST_ROWS: usize = 4;
+const MOST_ROWS: usize = 40;
 
 /// Identifies an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +43,13 @@ pub(crate) struct Entry {
     asks: Asks,
     /// The output was binary, and the card says so.
     pub(crate) is_binary: bool,
-    /// Its full output.
+    /// Its full output, and the file with it.
     pub(crate) artifact: Option<ArtifactId>,
+    pub(crate) file: Option<PathBuf>,
     /// Cached height and the width it is for.
     height: Option<(u16, usize)>,
+    /// Where it was drawn last: its first row, and the one behind its last.
+    drawn: (u16, u16),
 }
 
 /// The view of an entry.
@@ -97,7 +105,9 @@ impl Transcript {
             asks: Asks::default(),
             is_binary: false,
             artifact: None,
+            file: None,
             height: None,
+            drawn: (0, 0),
         });
         while self.entries.len() > MOST {
             self.entries.pop_front();
@@ -220,11 +230,28 @@ impl Transcript {
         self.entries.iter().any(|entry| entry.live.is_some())
     }
 
+    /// The files with full outputs, by their URI.
+    pub(crate) fn outputs(&self) -> HashMap<String, PathBuf> {
+        let of = |entry: &Entry| Some((entry.artifact?.uri(), entry.file.clone()?));
+        self.entries.iter().filter_map(of).collect()
+    }
+
+    /// The command whose card was drawn in that row.
+    pub(crate) fn at_row(&self, row: u16) -> Option<EntryId> {
+        let mut commands = self.entries.iter();
+        let is_there = |entry: &&Entry| {
+            !matches!(entry.card, Card::Note(_)) && (entry.drawn.0..entry.drawn.1).contains(&row)
+        };
+        commands.find(is_there).map(|entry| entry.id)
+    }
+
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, now: Duration, theme: &Theme) {
         let width = area.width;
         let mut total = 0;
+        let rows = (usize::from(area.height) / 2).clamp(LEAST_ROWS, MOST_ROWS);
         for entry in &mut self.entries {
             entry.refresh(now);
+            entry.collapse_to(rows);
             total += entry.height(width, theme);
         }
         self.page = usize::from(area.height);
@@ -238,13 +265,17 @@ impl Transcript {
         let end = total - self.back.min(total);
         let first = end.saturating_sub(self.page);
         let mut at = 0;
-        for entry in &self.entries {
+        for entry in &mut self.entries {
             let height = entry.height.map_or(0, |(_, height)| height);
+            entry.drawn = (0, 0);
             if at + height > first && at < end {
                 let skip = first.saturating_sub(at);
                 let y = (at + skip - first) as u16;
                 let most = (end - at - skip).min(self.page - usize::from(y));
                 let is_selected = self.selected == Some(entry.id);
+                // The empty row below is nobody's.
+                let seen = most.min(height - skip - usize::from(height > skip)) as u16;
+                entry.drawn = (area.y + y, area.y + y + seen);
                 entry.draw(
                     frame,
                     Rect {
@@ -338,6 +369,16 @@ impl Entry {
             .is_binary()
             .then(|| binary_text(total_bytes, SizeStyle::Tight));
         output.show_instead(mark.as_deref());
+    }
+
+    /// How many rows of output it has while it is collapsed: that depends on the terminal.
+    fn collapse_to(&mut self, rows: usize) {
+        if let Card::Tool(card) = &mut self.card
+            && card.collapsed_rows != rows
+        {
+            card.collapsed_rows = rows;
+            self.height = None;
+        }
     }
 
     /// Sets the time limit shown.

@@ -55,7 +55,7 @@ fn in_the_interface(
 fn a_command_is_typed_and_completes() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("printf 'one\\ntwo\\n'; exit 3")?;
-        let screen = tmux.shows("· exit 3")?;
+        let screen = tmux.shows("╰ exit 3")?;
         ensure!(screen.contains("✗ $ printf"), "{screen}");
         ensure!(screen.contains("│ one\n│ two\n"), "{screen}");
         // A refusal has a card, too.
@@ -125,7 +125,7 @@ fn what_runs_is_cancelled_and_the_interface_stays() -> Result<()> {
             tmux.shows("│ begun")?;
             tmux.shows("esc to cancel")?;
             tmux.press(&[key])?;
-            tmux.shows("· cancelled")?;
+            tmux.shows("╰ cancelled")?;
             tmux.press(&["C-l"])?;
             tmux.hides("│ begun")?;
         }
@@ -171,14 +171,14 @@ fn binary_output_is_a_mark_while_it_comes_and_after() -> Result<()> {
 fn long_outputs_are_expanded_and_paged() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("seq 100")?;
-        tmux.shows("… (90 earlier lines, showing 10 of 100) (ctrl+o to expand)")?;
+        tmux.shows("… 87 rows above · ctrl+o expands all 100")?;
         tmux.press(&["C-o"])?;
         tmux.shows("│ 80\n")?;
         tmux.press(&["C-Home"])?;
         tmux.shows("│ 1\n│ 2\n")?;
         tmux.shows("more rows")?;
         tmux.press(&["C-End", "C-o"])?;
-        tmux.shows("90 earlier lines")?;
+        tmux.shows("… 87 rows above")?;
         tmux.press(&["C-l"])?;
 
         tmux.enters("seq 30000")?;
@@ -241,7 +241,7 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
         tmux.shows("ctrl+] force-kill")?;
         tmux.press(&["C-]"])?;
         tmux.hides("force-kill")?;
-        tmux.shows("· cancelled")?;
+        tmux.shows("╰ cancelled")?;
         Ok(())
     })
 }
@@ -324,6 +324,40 @@ fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
 }
 
 #[test]
+fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("printf 'x\\n' >> log; cat log")?;
+        tmux.shows("│ x\n╰ exit 0")?;
+        tmux.press(&["C-Up"])?;
+        tmux.shows("y copy · e edit · R again · f fold · esc back")?;
+        tmux.press(&["f"])?;
+        tmux.shows("1 rows folded")?;
+        tmux.hides("│ x")?;
+        tmux.press(&["f"])?;
+        tmux.shows("│ x")?;
+        tmux.press(&["y"])?;
+        tmux.shows("copied the output")?;
+        tmux.press(&["R"])?;
+        tmux.shows("│ x\n│ x\n╰ exit 0")?;
+        tmux.press(&["C-Up", "e"])?;
+        tmux.shows("❯ printf 'x")?;
+        tmux.press(&["C-c", "C-l"])?;
+        // The words that led to a refusal, and what to do instead.
+        tmux.enters("echo a; git add -A")?;
+        let screen = tmux.shows("╰ blocked")?;
+        ensure!(
+            screen.contains("│   echo a; git add -A\n│           ^^^^^^^^^^"),
+            "{screen}"
+        );
+        ensure!(screen.contains("│ instead: "), "{screen}");
+        // A flag takes the columns that are reckoned with.
+        tmux.enters("printf 'a\\U1F1E9\\U1F1EAb\\n'")?;
+        tmux.shows("│ aDEb\n")?;
+        Ok(())
+    })
+}
+
+#[test]
 fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
     on_a_terminal(|tmux, _| {
         for (option, answer, lives) in [("keep", "", true), ("end", "", false), ("ask", "y", false)]
@@ -360,7 +394,7 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
         tmux.shows("esc force-kill · input forwarded to PTY")?;
         tmux.press(&["Escape"])?;
         tmux.hides("Console")?;
-        tmux.shows("· cancelled")?;
+        tmux.shows("╰ cancelled")?;
         tmux.press(&["C-l"])?;
         tmux.enters("echo reads; read -rsn1 key; printf 'code %d\\n' \"'$key\"")?;
         tmux.shows("│reads")?;

@@ -6,8 +6,8 @@ use agent_bash_core::{
     ToolResult, TruncatedBy,
 };
 use agent_bash_render::{
-    BangCard, BangState, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Theme,
-    ToolCard,
+    BangCard, BangState, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Refused,
+    Theme, ToolCard,
 };
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -107,7 +107,12 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         "Blocked: use the read tool\n\nOriginal command: cat README.md",
     );
     of_blocked.suggested_tool = Some("read".to_owned());
-    blocked.finish(&of_blocked, Some("use the read tool"));
+    let refused = Refused {
+        marked: vec![("cat README.md".to_owned(), "^^^^^^^^^^^^^".to_owned())],
+        instead: Some("read the file with the tool that shows line numbers".to_owned()),
+        ..Refused::new("use the read tool")
+    };
+    blocked.finish(&of_blocked, Some(refused));
 
     let mut background = ToolCard::new("npm run dev");
     let status = Status::MovedToBackground {

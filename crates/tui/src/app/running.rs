@@ -88,9 +88,10 @@ impl App {
             return false;
         };
         let typed = self.prompt.text();
-        let text = match typed.trim().is_empty() {
-            true => last.command,
-            false => format!("{}\n{typed}", last.command),
+        let text = if typed.trim().is_empty() {
+            last.command
+        } else {
+            format!("{}\n{typed}", last.command)
         };
         self.prompt.replace(&text);
         true
@@ -207,3 +208,7 @@ impl App {
 fn live() -> LiveUpdates {
     LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES))
 }
+
+#[cfg(test)]
+#[path = "running_tests.rs"]
+pub(super) mod tests;

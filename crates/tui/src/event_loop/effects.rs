@@ -19,10 +19,7 @@ impl EventLoop {
                 live,
             } => {
                 self.call = Cancel::new();
-                if let Some(terminals) = &self.terminals {
-                    terminals.set_size(size_in(self.area, self.app.draws));
-                    terminals.expect_drawing(self.app.draws);
-                }
+                self.prepare_terminal();
                 let limit = self.session.tool().profile().timeouts.default;
                 self.app
                     .transcript
@@ -112,7 +109,15 @@ impl EventLoop {
                 });
             }
             // Handled by the event loop itself.
-            Effect::Suspend | Effect::Quit { .. } => {}
+            Effect::Suspend | Effect::Copy(_) | Effect::Quit { .. } => {}
+        }
+    }
+
+    /// Makes the next terminal as the command needs it that is about to run.
+    fn prepare_terminal(&self) {
+        if let Some(terminals) = &self.terminals {
+            terminals.set_size(size_in(self.area, self.app.draws));
+            terminals.expect_drawing(self.app.draws);
         }
     }
 

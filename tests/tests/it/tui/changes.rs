@@ -60,7 +60,7 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
         tmux.enters(COMMAND)?;
-        tmux.shows("Δ +2 ~1 −1 · exit 0")?;
+        tmux.shows("· Δ +2 ~1 −1")?;
         let after = files(world)?;
         ensure!(before != after, "{after:?}");
         tmux.press(&["C-Up"])?;
@@ -121,7 +121,7 @@ fn what_the_person_typed_is_counted_and_taken_back_too() -> Result<()> {
 fn what_is_not_recorded_has_no_counts_and_no_keys() -> Result<()> {
     with_changes("off", |tmux, world| {
         tmux.enters("rm old.txt")?;
-        let screen = tmux.shows("· exit 0")?;
+        let screen = tmux.shows("╰ exit 0")?;
         ensure!(!screen.contains('Δ'), "{screen}");
         tmux.press(&["C-Up", "u"])?;
         let screen = tmux.shows("❯ u")?;
@@ -193,12 +193,12 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
         tmux.shows("read_only, network off")?;
         tmux.enters("echo x > $F")?;
         tmux.shows("⊘ cannot be written in the sandbox")?;
-        tmux.shows("· exit 1")?;
+        tmux.shows("╰ exit 1")?;
         for (key, allowed) in [("n", false), ("y", true)] {
             tmux.press(&["F4"])?;
             tmux.shows("level  read_only → off")?;
             answer(tmux, "May this call leave the sandbox?", key)?;
-            tmux.shows(if allowed { "· exit 0" } else { "╰ blocked" })?;
+            tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
             ensure!(written.exists() == allowed, "answered with {key}");
         }
         tmux.press(&["C-d"])?;

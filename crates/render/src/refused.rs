@@ -1,0 +1,55 @@
+//! Why a call was refused, as its card says it: the reason, the words that led to it, what to do instead.
+
+use crate::Theme;
+use crate::styled_line::wrapped_at_words;
+use crate::visible_text::shortened;
+use ratatui::text::Line;
+
+/// A refusal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// What was said.
+    pub said: String,
+    /// Lines of the command, each with the marks under its words.
+    pub marked: Vec<(String, String)>,
+    /// What to do instead.
+    pub instead: Option<String>,
+}
+
+impl Refused {
+    /// Without more than what was said.
+    pub fn new(said: impl Into<String>) -> Self {
+        Self {
+            said: said.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Its text, for copying.
+    pub fn plain(&self) -> String {
+        let instead = self.instead.iter().map(|text| format!("\ninstead: {text}"));
+        format!("Blocked: {}{}\n", self.said, instead.collect::<String>())
+    }
+
+    pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let mut rows = wrapped_at_words(&format!("Blocked: {}", self.said), width, theme.text);
+        for (line, mark) in &self.marked {
+            rows.push(Line::styled(
+                shortened(&format!("  {line}"), width),
+                theme.title,
+            ));
+            rows.push(Line::styled(
+                shortened(&format!("  {mark}"), width),
+                theme.warning,
+            ));
+        }
+        if let Some(instead) = &self.instead {
+            rows.extend(wrapped_at_words(
+                &format!("instead: {instead}"),
+                width,
+                theme.accent,
+            ));
+        }
+        rows
+    }
+}

@@ -1,0 +1,123 @@
+//! What is done with the selected card: copied, run again, edited, folded, by key or by mouse.
+
+use super::{App, Effect};
+use crate::links::Targets;
+use crate::transcript::{Card, EntryId};
+use agent_bash::core::Request;
+use std::time::Duration;
+
+/// The most that is copied at once: terminals drop what is longer.
+const MOST_COPIED: usize = 64 << 10;
+
+impl App {
+    /// The selected card, if nothing is typed, so that keys are for it.
+    pub(crate) fn chosen_card(&self) -> Option<EntryId> {
+        let chosen = self.transcript.chosen().filter(|_| self.prompt.is_empty());
+        chosen.map(|entry| entry.id)
+    }
+
+    /// What links on the screen lead to; nothing while a command has it.
+    pub(crate) fn targets(&self) -> Targets {
+        if self.console.is_some() {
+            return Targets::default();
+        }
+        Targets {
+            outputs: self.transcript.outputs(),
+            directory: self.place.directory.clone(),
+        }
+    }
+
+    /// Handles a key of the selected card. Returns whether it was one.
+    pub(super) fn card_key(&mut self, pressed: char, now: Duration) -> bool {
+        let Some(id) = self.chosen_card() else {
+            return false;
+        };
+        match pressed {
+            'y' => self.copy(id, false),
+            'Y' => self.copy(id, true),
+            'R' => self.again(id, now),
+            'e' => self.edit(id),
+            'f' => self.fold(id),
+            'o' => self.expand(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Copies what it printed, or its command, into the clipboard of the host's terminal.
+    fn copy(&mut self, id: EntryId, command: bool) {
+        let Some(entry) = self.transcript.get(id) else {
+            return;
+        };
+        let text = match &entry.card {
+            _ if command => entry.command().to_owned(),
+            Card::Tool(card) => card.plain(),
+            Card::Bang(card) => card.output.plain(),
+            Card::Note(_) => return,
+        };
+        let what = if command { "the command" } else { "the output" };
+        let cut = text.len().saturating_sub(MOST_COPIED);
+        let from = (cut..text.len()).find(|at| text.is_char_boundary(*at));
+        let text = text[from.unwrap_or(0)..].to_owned();
+        self.message = Some(
+            match (text.is_empty(), cut > 0 || (!command && entry.is_cut())) {
+                (true, _) => "there is nothing to copy".to_owned(),
+                (false, false) => format!("copied {what}"),
+                (false, true) => format!("copied the end of {what}: ctrl+f has all of it"),
+            },
+        );
+        if !text.is_empty() {
+            self.effects.push(Effect::Copy(text));
+        }
+    }
+
+    /// Runs it again. A command of the person's own goes through the prompt, as it is typed.
+    fn again(&mut self, id: EntryId, now: Duration) {
+        match self.transcript.get(id).map(|entry| &entry.card) {
+            Some(Card::Tool(card)) => {
+                let request = Request::new(card.command.clone());
+                self.transcript.selected = None;
+                self.run(request, now);
+            }
+            Some(Card::Bang(_)) => {
+                self.edit(id);
+                self.submit(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts its command into the prompt.
+    fn edit(&mut self, id: EntryId) {
+        let text = match self.transcript.get(id).map(|entry| &entry.card) {
+            Some(Card::Tool(card)) => card.command.clone(),
+            Some(Card::Bang(card)) if card.excluded_from_context => format!("!!{}", card.command),
+            Some(Card::Bang(card)) => format!("!{}", card.command),
+            _ => return,
+        };
+        self.prompt.replace(&text);
+        self.transcript.selected = None;
+        self.transcript.go_to_bottom();
+    }
+
+    fn fold(&mut self, id: EntryId) {
+        self.transcript.change(id, |entry| {
+            if let Card::Tool(card) = &mut entry.card {
+                card.folded = !card.folded;
+                entry.expanded = false;
+            }
+        });
+    }
+
+    /// The mouse was pressed in that row: selects the card there; if it is selected already, expands it, or folds it back.
+    pub(super) fn click(&mut self, row: u16) {
+        match self.transcript.at_row(row) {
+            Some(id) if self.transcript.selected == Some(id) => self.expand(),
+            clicked => self.transcript.selected = clicked,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "cards_tests.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+use super::*;
+use crate::app::running::tests::starts;
+use crate::app::tests::{NOW, app, ended, enters, letter, press};
+use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+#[test]
+fn the_selected_card_is_copied_edited_run_again_and_folded() {
+    let mut app = app(None);
+    enters(&mut app, "make  all");
+    let call = app.call.unwrap();
+    app.transcript.change(call, |entry| {
+        if let Card::Tool(card) = &mut entry.card {
+            card.output.push(b"\x1b[31mone\x1b[0m\ntwo\n");
+        }
+    });
+    ended(&mut app, call);
+    app.effects();
+    // Without a selection, keys are text.
+    assert!(letter(&mut app, 'y', NOW).is_empty());
+    assert_eq!(app.prompt.text(), "y");
+    app.prompt.clear();
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    for (key, wanted) in [('y', "one\ntwo\n"), ('Y', "make  all")] {
+        let effects = letter(&mut app, key, NOW);
+        assert!(
+            matches!(&effects[..], [Effect::Copy(text)] if text == wanted),
+            "{effects:?}"
+        );
+    }
+    let is_folded = |app: &App| match &app.transcript.get(call).unwrap().card {
+        Card::Tool(card) => card.folded,
+        _ => false,
+    };
+    letter(&mut app, 'f', NOW);
+    assert!(is_folded(&app));
+    letter(&mut app, 'f', NOW);
+    assert!(!is_folded(&app));
+    assert_eq!(starts(&letter(&mut app, 'R', NOW)), ["make  all"]);
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    letter(&mut app, 'e', NOW);
+    assert_eq!(app.prompt.text(), "make  all");
+    assert!(app.transcript.selected.is_none());
+}
+
+#[test]
+fn a_click_selects_a_card_and_another_one_expands_it() {
+    let mut app = app(None);
+    enters(&mut app, "ls");
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    let mut terminal = Terminal::new(TestBackend::new(40, 20)).unwrap();
+    terminal
+        .draw(|frame| crate::draw::draw(&mut app, frame, NOW))
+        .unwrap();
+    let click = |app: &mut App, row| {
+        let mouse = MouseEvent {
+            kind: MouseEventKind::Down(MouseButton::Left),
+            column: 3,
+            row,
+            modifiers: KeyModifiers::NONE,
+        };
+        app.event(&Event::Mouse(mouse), NOW);
+    };
+    // Below three rows of welcome and an empty one.
+    let is_expanded = |app: &App| app.transcript.get(call).unwrap().expanded;
+    click(&mut app, 4);
+    assert_eq!(
+        (app.transcript.selected, is_expanded(&app)),
+        (Some(call), false)
+    );
+    click(&mut app, 5);
+    assert!(is_expanded(&app));
+    click(&mut app, 1);
+    assert_eq!(app.transcript.selected, None, "the welcome is no card");
+}

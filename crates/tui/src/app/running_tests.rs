@@ -1,0 +1,123 @@
+use super::*;
+use crate::app::tests::{NOW, app, ctrl, ended, enters, press};
+use agent_bash::core::SessionName;
+use crossterm::event::{Event, KeyCode, KeyModifiers};
+
+/// The commands that start, of these effects.
+pub(in crate::app) fn starts(effects: &[Effect]) -> Vec<&str> {
+    let mut started = Vec::new();
+    for effect in effects {
+        if let Effect::Call { request, .. } = effect {
+            started.push(request.command.as_str());
+        }
+    }
+    started
+}
+
+#[test]
+fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
+    let mut app = app(None);
+    enters(&mut app, "sleep 9");
+    for waits in ["one", "two", "three"] {
+        assert!(enters(&mut app, waits).is_empty());
+        assert!(app.prompt.is_empty());
+    }
+    // The last one comes back, and is not run.
+    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
+    assert_eq!((app.prompt.text().as_str(), app.queue.len()), ("three", 2));
+    app.prompt.clear();
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert_eq!(starts(&app.effects()), ["one"]);
+    // Whoever cancels gets the others back, in order.
+    enters(&mut app, "four");
+    app.event(&Event::Paste("typed".to_owned()), NOW);
+    press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert!(starts(&app.effects()).is_empty() && app.queue.is_empty());
+    assert_eq!(app.prompt.text(), "two\nfour\ntyped");
+}
+
+#[test]
+fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
+    let mut app = app(None);
+    enters(&mut app, "!sleep 9");
+    assert!(enters(&mut app, "!ls").is_empty());
+    assert_eq!(app.prompt.text(), "!ls");
+    assert_eq!(
+        app.message.as_deref(),
+        Some("A bash command is already running. Press Esc to cancel it first.")
+    );
+    app.prompt.clear();
+    assert_eq!(starts(&enters(&mut app, "ls")), ["ls"]);
+}
+
+/// Starts a command and ends it: its request, and whether it is known to draw.
+fn started(app: &mut App, command: &str) -> (Request, bool) {
+    let mut effects = enters(app, command);
+    let Some(Effect::Call { request, entry, .. }) = effects.pop() else {
+        panic!("{command} did not start");
+    };
+    ended(app, entry);
+    app.effects();
+    (request, app.draws)
+}
+
+#[test]
+fn a_command_that_needs_a_terminal_gets_one() {
+    let mut app = app(Some(false));
+    for (command, terminal, draws) in [
+        ("ls", false, false),
+        ("vim a", true, true),
+        ("git commit -m x", false, false),
+        ("python3", true, false),
+    ] {
+        let (request, drew) = started(&mut app, command);
+        assert_eq!((request.pty, drew), (Some(terminal), draws), "{command}");
+    }
+    ctrl(&mut app, 't');
+    assert_eq!(started(&mut app, "ls").0.pty, Some(true));
+    // Where there are no terminals, nothing is asked for.
+    let mut app = self::app(None);
+    assert_eq!(started(&mut app, "vim a").0.pty, None);
+}
+
+#[test]
+fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
+    let mut app = app(Some(false));
+    enters(&mut app, "ls");
+    let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
+    assert!(matches!(effects[..], [Effect::CancelCall]));
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    let effects = app.effects();
+    let [Effect::Call { request, .. }, ..] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!((request.command.as_str(), request.pty), ("ls", Some(true)));
+}
+
+#[test]
+fn commands_keep_their_shell_or_say_why_not() {
+    let said = |app: &App| match &app.transcript.current().unwrap().card {
+        Card::Tool(card) => card.asides.clone(),
+        _ => Vec::new(),
+    };
+    let mut app = app(Some(false));
+    started(&mut app, "cd src");
+    assert_eq!(said(&app).len(), 1, "without a shell that stays");
+    app.shell = Some(SessionName("prompt".to_owned()));
+    let (request, _) = started(&mut app, "cd src");
+    assert_eq!((request.session, request.cwd), (app.shell.clone(), None));
+    assert!(said(&app).is_empty());
+    // A command of its own runs where that shell stands.
+    for (command, is_said) in [("vim a", false), ("cd src && vim a", true)] {
+        let (request, _) = started(&mut app, command);
+        assert_eq!(
+            (request.session, request.cwd.as_deref()),
+            (None, Some("/p"))
+        );
+        assert_eq!(!said(&app).is_empty(), is_said, "{command}");
+    }
+}

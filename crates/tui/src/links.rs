@@ -1,0 +1,143 @@
+//! Links (OSC 8) on what a frame shows: full outputs, and places in files as compilers and searches print them. A terminal that
+//! knows nothing of links shows the same.
+
+use ratatui::buffer::{Buffer, Cell};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use unicode_width::UnicodeWidthStr as _;
+
+/// A link, and the cells that it is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) uri: String,
+    pub(crate) cells: Vec<(u16, u16, Cell)>,
+}
+
+/// What links lead to.
+#[derive(Debug, Default)]
+pub(crate) struct Targets {
+    /// Files of full outputs, by their URI.
+    pub(crate) outputs: HashMap<String, PathBuf>,
+    /// What relative paths begin at.
+    pub(crate) directory: PathBuf,
+}
+
+/// The links of a finished frame.
+pub(crate) fn links(buffer: &Buffer, targets: &Targets) -> Vec<Link> {
+    let area = buffer.area;
+    let mut links = Vec::new();
+    for y in area.top()..area.bottom() {
+        let mut word = Vec::new();
+        let mut x = area.left();
+        while x < area.right() {
+            let Some(cell) = buffer.cell((x, y)) else {
+                break;
+            };
+            if is_between(cell.symbol()) {
+                links.extend(link(std::mem::take(&mut word), targets));
+            } else {
+                word.push((x, y, cell.clone()));
+            }
+            x += cell.symbol().width().max(1) as u16;
+        }
+        links.extend(link(word, targets));
+    }
+    links
+}
+
+/// Whether a cell is no part of a path.
+fn is_between(symbol: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=│╭╮╰╯─".contains(c);
+    symbol.is_empty() || symbol.chars().any(ends)
+}
+
+fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
+    // The end of a sentence is no part of it.
+    while cells
+        .last()
+        .is_some_and(|it| matches!(it.2.symbol(), "." | ":"))
+    {
+        cells.pop();
+    }
+    let text: String = cells.iter().map(|it| it.2.symbol()).collect();
+    let path = match targets.outputs.get(&text) {
+        Some(path) => path.clone(),
+        None => targets.directory.join(place(&text)?),
+    };
+    let uri = uri(&path);
+    Some(Link { uri, cells })
+}
+
+/// The file of `src/main.rs:12` and `src/main.rs:12:5`.
+fn place(text: &str) -> Option<&str> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let (path, line) = text.split_once(':')?;
+    let is_place = line.split(':').take(2).all(is_number) && line.split(':').count() <= 2;
+    let is_path = path.contains(['/', '.']) && path.contains(|c: char| c.is_alphabetic());
+    (is_place && is_path).then_some(path)
+}
+
+fn uri(path: &Path) -> String {
+    let mut uri = "file://".to_owned();
+    for byte in AsRef::<OsStr>::as_ref(path).as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    #[test]
+    fn outputs_and_places_in_files_are_linked_and_nothing_else() {
+        let mut targets = Targets {
+            directory: "/p".into(),
+            ..Targets::default()
+        };
+        let output = ("artifact://3".to_owned(), PathBuf::from("/state/a b/3"));
+        targets.outputs.extend([output]);
+        for (row, wanted) in [
+            (
+                "│  --> src/main.rs:2:27",
+                &[("src/main.rs:2:27", "file:///p/src/main.rs")][..],
+            ),
+            ("a.c:7: error", &[("a.c:7", "file:///p/a.c")]),
+            ("(see /etc/a%b:1)", &[("/etc/a%b:1", "file:///etc/a%25b")]),
+            (
+                "漢 a/é:1, b/c:2",
+                &[("a/é:1", "file:///p/a/%C3%A9"), ("b/c:2", "file:///p/b/c")],
+            ),
+            (
+                "[Full output: artifact://3. Truncated]",
+                &[("artifact://3", "file:///state/a%20b/3")],
+            ),
+            (
+                "artifact://4 12:30 http://h/x:80 127.0.0.1:80 a:b main.rs x.rs:",
+                &[],
+            ),
+        ] {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 2));
+            buffer.set_string(1, 1, row, Style::new());
+            let found = links(&buffer, &targets);
+            let found: Vec<(String, &str)> = found
+                .iter()
+                .map(|link| {
+                    let text = link.cells.iter().map(|it| it.2.symbol()).collect();
+                    (text, link.uri.as_str())
+                })
+                .collect();
+            let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, it.1)).collect();
+            assert_eq!(found, wanted, "{row}");
+        }
+    }
+}
