@@ -31,9 +31,14 @@ pub fn steady(buffer: &mut Buffer) {
 fn replaced(symbol: &str) -> Option<Vec<char>> {
     let mut chars = symbol.chars();
     let first = chars.next()?;
-    let second = chars.next()?;
-    if let (Some(first), second) = (letter(first), letter(second)) {
-        return Some([Some(first), second].into_iter().flatten().collect());
+    if let Some(letter_of_first) = letter(first) {
+        let second = chars.next().and_then(letter);
+        return Some(
+            [Some(letter_of_first), second]
+                .into_iter()
+                .flatten()
+                .collect(),
+        );
     }
     let is_uneven = symbol.chars().skip(1).any(|c| {
         matches!(
@@ -65,6 +70,7 @@ mod tests {
         for (text, wanted) in [
             ("a🇩🇪b", "aDEb"),
             ("🇩🇪🇫🇷!", "DEFR!"),
+            ("🇩.", "D."),
             ("👨\u{200d}👩\u{200d}👧 x", "👨 x"),
             ("👍🏽.", "👍."),
             ("plain é e\u{301} 漢 😀", "plain é e\u{301} 漢 😀"),

@@ -351,8 +351,8 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
         );
         ensure!(screen.contains("│ instead: "), "{screen}");
         // A flag takes the columns that are reckoned with.
-        tmux.enters("printf 'a\\U1F1E9\\U1F1EAb\\n'")?;
-        tmux.shows("│ aDEb\n")?;
+        tmux.enters("printf 'a\\U1F1E9\\U1F1EA.\\n'")?;
+        tmux.shows("│ aDE.\n")?;
         Ok(())
     })
 }
