@@ -137,22 +137,22 @@ fn a_result_says_what_its_set_is() {
     let said = "│ [Files: 1 deleted, 3 changed: old.rs (deleted) changes://7]";
     let times = text.iter().filter(|row| *row == said).count();
     assert_eq!(times, 1, "{text:#?}");
-    assert_eq!(text.last().unwrap(), "╰ 1.2s · Δ +2 ~1 −1 · exit 0");
+    assert_eq!(text.last().unwrap(), "╰ exit 0        1.2s · Δ +2 ~1 −1");
 }
 
 #[test]
 fn where_there_is_little_room_the_outcome_stays_longest() {
     let (_, changes) = states().swap_remove(0);
-    let card = card(changes, Status::TimedOut { after_ms: 300_000 });
+    let mut card = card(changes, Status::TimedOut { after_ms: 300_000 });
+    card.elapsed = Duration::from_secs(300);
     let footer = |width: u16| {
         let rows = card.rows(width, false, 0, 99, &Theme::plain());
         rows.last().unwrap().to_string()
     };
     for (width, want) in [
-        (50, "╰ 1.2s · Timeout: 300s · Δ +2 ~1 −1 · timed out"),
-        (44, "╰ 1.2s · Δ +2 ~1 −1 · timed out"),
-        (30, "╰ Δ +2 ~1 −1 · timed out"),
-        (23, "╰ timed out"),
+        (50, "╰ timed out   5m 00s · Δ +2 ~1 −1 · Timeout: 300s"),
+        (44, "╰ timed out   5m 00s · Δ +2 ~1 −1"),
+        (30, "╰ timed out   5m 00s"),
         (8, "╰ timed…"),
     ] {
         assert_eq!(footer(width), want, "at {width}");
