@@ -47,7 +47,11 @@ impl Place {
             shown = format!("{shown} · ! {}", text(&own, home));
         }
         Self {
-            branch: branch(&directory),
+            // On a target the directory is one of another machine.
+            branch: match session.place() {
+                Some(_) => None,
+                None => branch(&directory),
+            },
             directory,
             shown,
         }
