@@ -1567,6 +1567,8 @@ export interface ToolResult {
   is_error: boolean;
   /** Notices: what else is worth knowing. */
   notices: Notice[];
+  /** Whether a trial of what was refused would run: the same request with `"trial": true`. */
+  offers_trial?: boolean;
   /** Counts of the output and of the part shown. */
   output: OutputSummary;
   /** Id of the rule that refused. */

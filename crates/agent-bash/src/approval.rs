@@ -48,7 +48,8 @@ pub struct Proposal<'a> {
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
-    /// The policy's verdict. Never [`Verdict::Block`]: a blocked command is not proposed.
+    /// The policy's verdict. [`Verdict::Block`] only of a trial that the setting `changes.trial_passes_rules` lets pass: else a
+    /// blocked command is not proposed.
     pub reading: &'a Verdict,
 }
 

@@ -9,6 +9,7 @@ use agent_bash_core::Notice;
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, Tell};
 use agent_bash_sandbox::{Facts, workspace};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,8 +34,11 @@ pub struct ChangesSettings {
     pub max_total_mb: u64,
     /// Size of a file that is copied for an undo, in MiB; a larger one is kept only if that takes no space.
     pub max_preimage_mb: u64,
-    /// Whether a refusal by a rule tells of trials.
+    /// Whether a refusal by a rule tells of trials, where one would run.
     pub offer_trial: bool,
+    /// Whether a trial runs what a rule refuses, if all that is refused lies in the tree whose changes it holds back. Not
+    /// if the model commits by itself.
+    pub trial_passes_rules: bool,
 }
 
 impl Default for ChangesSettings {
@@ -49,6 +53,7 @@ impl Default for ChangesSettings {
             max_total_mb: 4096,
             max_preimage_mb: 64,
             offer_trial: true,
+            trial_passes_rules: false,
         }
     }
 }
@@ -122,6 +127,8 @@ pub(crate) struct OwnChanges {
     /// The state directory, and the name of the session in it.
     place: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
+    /// Trees that can be tried.
+    pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
     /// The last set that turned out to be of a call that changed nothing.
     empty: Mutex<Option<ChangesId>>,
 }
@@ -137,6 +144,7 @@ impl OwnChanges {
             unasked,
             place,
             store: Mutex::default(),
+            tried: tokio::sync::Mutex::default(),
             empty: Mutex::default(),
         }
     }
@@ -149,6 +157,11 @@ impl OwnChanges {
     /// Whether somebody has asked for that, and so wants to know where it is not possible.
     pub(crate) fn is_asked_for(&self) -> bool {
         self.settings.level.is_some()
+    }
+
+    /// Whether calls are recorded, so that a model may be told that it can look and take back.
+    pub(crate) fn is_on(&self) -> bool {
+        self.level() != ChangesLevel::Off && self.is_kept()
     }
 
     /// Whether there is a place to keep anything.

@@ -36,6 +36,7 @@ pub mod settings;
 mod shell;
 mod stage;
 mod tool;
+mod trials;
 mod wiring;
 
 pub use agent_bash_changes as change_sets;

@@ -108,7 +108,11 @@ async fn stages(
 
     let judgement = match findings {
         Some(findings) => judge::admit(tool, call, request, findings)?,
-        None => judge::judge(tool, call, request, options.escalation.as_deref(), cancel).await?,
+        None => {
+            let (escalation, terminal) =
+                (options.escalation.as_deref(), options.terminal.is_some());
+            judge::judge(tool, call, request, escalation, terminal, cancel).await?
+        }
     };
     call.allowed = true;
     match &tool.place {

@@ -13,6 +13,8 @@ use agent_bash_policy::{
 pub(crate) struct Read {
     /// The verdict of the safety rules.
     pub(crate) verdict: Verdict,
+    /// That verdict, if it blocks.
+    pub(crate) objection: Option<RuleRefusal>,
     pub(crate) is_lifted: bool,
     /// Whether exit code 1 is a result of the command whose filter was lifted.
     pub(crate) is_1_an_answer: bool,
@@ -41,11 +43,16 @@ fn read_by(
     let is_lifted = lifted.is_some();
     let parsed = lifted.map_or(given, parse);
     let script = Script::follow(parsed, &context);
-    let verdict = judge(tool, call, request, &script)
-        .map_err(|refusal| refusal.within(&command, script.parsed.text))?;
+    let within = |refusal: RuleRefusal| refusal.within(&command, script.parsed.text);
+    let verdict = judge(tool, call, request, &script).map_err(within)?;
+    let objection = match &verdict {
+        Verdict::Block(finding) => Some(within(finding.clone().into())),
+        _ => None,
+    };
     script.parsed.text.clone_into(&mut request.command);
     Ok(Read {
         verdict,
+        objection,
         is_lifted,
         is_1_an_answer: is_lifted && ends_with_answer(&script),
         last_pipeline: last_pipeline(&script),
@@ -67,9 +74,12 @@ fn judge(
     script: &Script<'_>,
 ) -> Result<Verdict, RuleRefusal> {
     intercept::check(tool, call, script)?;
-    let verdict = safety::check(tool, script)?;
-    safe_mode::check(tool, request, script)?;
-    Ok(verdict)
+    let verdict = safety::check(tool, script);
+    match (safe_mode::check(tool, request, script), verdict) {
+        // What safe mode refuses too is never tried.
+        (Err(_), Verdict::Block(finding)) => Err(finding.into()),
+        (allowed, verdict) => allowed.map(|()| verdict),
+    }
 }
 
 #[cfg(test)]

@@ -112,6 +112,10 @@ pub struct Explanation {
     pub instead: Option<String>,
     /// The part of the command that led to it, in bytes, if it is there as it was given.
     pub span: Option<Span>,
+    /// As [`Finding::paths`].
+    pub paths: Vec<PathBuf>,
+    /// Whether a trial of the command would run.
+    pub offers_trial: bool,
 }
 
 impl RuleRefusal {
@@ -132,12 +136,15 @@ impl RuleRefusal {
         self
     }
 
-    /// The reason on a line of its own.
+    /// The reason, and what else can be done, each on a line of its own.
     fn detail(&self) -> String {
-        match &self.reason {
-            Some(reason) => format!("\n{reason}"),
-            None => String::new(),
-        }
+        let lines = self.reason.as_deref().into_iter().chain(self.offer());
+        lines.map(|line| format!("\n{line}")).collect()
+    }
+
+    /// How the model sees what the command would do, if it can.
+    pub(crate) fn offer(&self) -> Option<&'static str> {
+        self.explanation.offers_trial.then_some(TRIAL_OFFER)
     }
 }
 
@@ -154,6 +161,8 @@ impl From<Finding> for RuleRefusal {
             explanation: Box::new(Explanation {
                 instead,
                 span: Some(finding.span),
+                paths: finding.paths,
+                offers_trial: false,
             }),
             rule: finding.rule,
             message: finding.message,
@@ -161,6 +170,9 @@ impl From<Finding> for RuleRefusal {
         }
     }
 }
+
+/// What a refusal says where a trial of the command would run.
+const TRIAL_OFFER: &str = r#"Or see what it would do: {"trial": true}"#;
 
 /// The `rule` of a refusal by the host.
 pub const APPROVAL_RULE: &str = "approval";

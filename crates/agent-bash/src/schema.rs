@@ -44,6 +44,15 @@ impl ToolSchema {
         self
     }
 
+    /// The same tool with calls that can be tried.
+    #[must_use]
+    pub fn with_trials(mut self) -> Self {
+        if let Some(properties) = self.input_schema["properties"].as_object_mut() {
+            properties.insert("trial".to_owned(), fields::trial());
+        }
+        self
+    }
+
     /// The same tool with calls in a box: its description says what they may touch. Unchanged without one.
     #[must_use]
     pub fn within(mut self, own: &SandboxSettings) -> Self {

@@ -10,6 +10,7 @@ use crate::sandbox::{OwnBox, SandboxSettings};
 use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
 use crate::stage::parse_input::Input;
+use crate::trials;
 use crate::wiring::{Audit, Interception, JobStarter, Terminal, Wiring};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::Report;
@@ -117,11 +118,12 @@ impl BashTool {
         self.execute_with(input, options, cancel).await
     }
 
-    /// The same tool with another profile, but the same shell.
+    /// The same tool with another profile, but the same shell, for a model that knows the fields of another tool.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
         let wiring = Wiring {
             profile,
+            has_own_fields: false,
             ..Wiring::clone(&self.wiring)
         };
         Self {
@@ -153,6 +155,18 @@ impl BashTool {
             dialect: wiring.dialect(),
         };
         policy.decide(&Script::read(script, &context))
+    }
+
+    /// As [`Self::schema`], with trials where they are possible in its directory and can be looked at. That is tried: the
+    /// first time it takes a few milliseconds.
+    pub async fn offered_schema(&self) -> ToolSchema {
+        let wiring = &self.wiring;
+        let schema = self.schema();
+        if trials::are_offered(wiring, &wiring.host.cwd).await {
+            schema.with_trials()
+        } else {
+            schema
+        }
     }
 
     /// The tool definition for a model.
@@ -463,6 +477,7 @@ impl BashToolBuilder {
                 journal: self.journal,
                 terminal,
                 sandbox: Arc::new(OwnBox::new(sandbox)),
+                has_own_fields: true,
                 changes: Arc::new(OwnChanges::new(
                     self.changes,
                     self.changes_unasked,

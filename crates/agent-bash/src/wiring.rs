@@ -49,6 +49,8 @@ pub(crate) struct Wiring {
     pub(crate) terminal: Option<Terminal>,
     /// The box of calls.
     pub(crate) sandbox: Arc<OwnBox>,
+    /// Whether its model knows the fields of our own schema, and not those of an adapter's tool.
+    pub(crate) has_own_fields: bool,
     /// What is kept of what calls do to files.
     pub(crate) changes: Arc<OwnChanges>,
     /// The calls that are waiting to use a persistent shell.

@@ -25,6 +25,7 @@ mod plan;
 mod prune;
 mod recorder;
 mod recover;
+mod sample;
 mod seen;
 mod set;
 mod size;
@@ -40,6 +41,7 @@ pub use diff::{FileDiff, Text};
 pub use error::ChangesError;
 pub use look_up::Listed;
 pub use recorder::{Kept, Recorder, Touch};
+pub use sample::Sample;
 pub use set::Set;
 #[doc(hidden)]
 pub use steps::{Care, Step, Steps};

@@ -34,6 +34,9 @@ pub struct ToolResult {
     pub suggested_tool: Option<String>,
     /// Id of the rule that refused.
     pub rule: Option<String>,
+    /// Whether a trial of what was refused would run: the same request with `"trial": true`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offers_trial: bool,
     /// The box that it ran in; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
@@ -130,6 +133,7 @@ impl ToolResult {
             artifacts: Vec::new(),
             suggested_tool: None,
             rule: None,
+            offers_trial: false,
             sandbox: None,
             changes: None,
             target: None,

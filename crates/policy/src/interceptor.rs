@@ -212,6 +212,7 @@ impl Interceptor {
                     suggestion: format!("use the {} tool", compiled.rule.tool),
                     span,
                     words: vec![words],
+                    paths: Vec::new(),
                     suggested_tool: Some(compiled.rule.tool.clone()),
                 });
             }

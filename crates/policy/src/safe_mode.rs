@@ -100,6 +100,7 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
             suggestion: "write one plain command".to_owned(),
             span: Span { start: at, end: at },
             words: Vec::new(),
+            paths: Vec::new(),
             suggested_tool: None,
         });
     }
@@ -113,6 +114,7 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
             suggestion: refusal.why,
             span: refusal.span,
             words: refusal.words,
+            paths: Vec::new(),
             suggested_tool: None,
         }),
     }

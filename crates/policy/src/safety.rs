@@ -12,6 +12,7 @@ mod no_blind_git_add;
 mod no_dangerous_rm;
 mod no_force_push;
 mod path;
+mod reach;
 mod registry;
 mod remote_code;
 mod rule;
@@ -23,6 +24,7 @@ mod zsh;
 use crate::syntax::run::Ran;
 use crate::{Check, Finding, Script, Span, Verdict};
 use rule::{Hit, Scene};
+use std::path::PathBuf;
 
 pub use registry::rules;
 pub use rule::Rule;
@@ -46,7 +48,8 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
                 .find_map(|rule| (rule.check)(ran, &scene).map(|hit| finding(rule, hit)))
         })
     };
-    if let Some(finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
+    if let Some(mut finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
+        finding.paths = refused_paths(script, &scene).unwrap_or_default();
         return Verdict::Block(finding);
     }
     if script.over_limit || script.syntax_error.is_some() {
@@ -67,6 +70,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
             },
             span: Span { start: at, end: at },
             words: Vec::new(),
+            paths: Vec::new(),
             suggested_tool: None,
         });
     }
@@ -83,8 +87,31 @@ fn finding(rule: &Rule, hit: Hit) -> Finding {
         suggestion: suggestion.to_owned(),
         span: hit.span,
         words: hit.words,
+        paths: Vec::new(),
         suggested_tool: None,
     }
+}
+
+/// What all commands touch that a rule refuses. `None` if that is not known of one of them, or is more than files; or if
+/// another one sends commits elsewhere.
+fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+    if scene.is_broken || script.over_limit || script.syntax_error.is_some() {
+        return None;
+    }
+    let mut paths = Vec::new();
+    for ran in &script.ran {
+        if reach::pushes(ran) {
+            return None;
+        }
+        if scene
+            .asked
+            .iter()
+            .any(|rule| (rule.check)(ran, scene).is_some())
+        {
+            paths.extend(reach::of(ran, scene)?);
+        }
+    }
+    Some(paths)
 }
 
 #[cfg(test)]

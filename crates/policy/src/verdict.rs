@@ -2,6 +2,7 @@
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
+use std::path::PathBuf;
 
 use crate::Span;
 use crate::group::Group;
@@ -35,6 +36,9 @@ pub struct Finding {
     pub span: Span,
     /// The offending words, resolved.
     pub words: Vec<String>,
+    /// What everything touches that the safety rules refuse of the script: absolute paths, not normalised. Empty if that is
+    /// not known of all of it, or is more than files; or if the script pushes.
+    pub paths: Vec<PathBuf>,
     /// For the interceptor: the tool to use instead.
     pub suggested_tool: Option<String>,
 }

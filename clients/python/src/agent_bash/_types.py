@@ -2274,6 +2274,9 @@ class ToolResult(_ToolResultAlways, total=False):
     # What it did to files, or would do; absent if nobody looked.
     changes: Optional[Changes]
 
+    # Whether a trial of what was refused would run: the same request with `"trial": true`.
+    offers_trial: bool
+
     # The box that it ran in; absent if there was none.
     sandbox: Optional[Sandboxed]
 

@@ -134,7 +134,7 @@ impl ChangeSets {
 
     /// Whether calls are recorded, so that a model may be told that it can look and take back.
     pub fn is_on(&self) -> bool {
-        self.level() != ChangesLevel::Off && self.own.is_kept()
+        self.own.is_on()
     }
 
     /// All sets, oldest first, but for those of ordinary calls that changed nothing.

@@ -57,7 +57,10 @@ fn refused(refusal: &Refusal) -> String {
         ) => format!("Error: Workspace not accessible: '{}'", path.display()),
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
         // The contract fixes the texts, without the reason.
-        Refusal::Rule(rule) => rule.message.clone(),
+        Refusal::Rule(rule) => match rule.offer() {
+            Some(offer) => format!("{}\n{offer}", rule.message),
+            None => rule.message.clone(),
+        },
         Refusal::Denied(_) | Refusal::Escalation(_) => refusal.to_string(),
         Refusal::Request(_)
         | Refusal::NotOffered(_)

@@ -65,3 +65,11 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
         _ => json!({}),
     }
 }
+
+/// The field of calls that can be tried.
+pub(super) fn trial() -> Value {
+    json!({
+        "type": ["boolean", "string"], "enum": [true, "atomic"],
+        "description": "true: hold back what it does to files, and show it; \"atomic\": undo it unless it exits with 0"
+    })
+}

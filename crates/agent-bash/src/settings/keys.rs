@@ -292,6 +292,7 @@ pub(super) const KEYS: &[Key] = &[
     changes::MAX_TOTAL_MB,
     changes::MAX_PREIMAGE_MB,
     changes::OFFER_TRIAL,
+    changes::TRIAL_PASSES_RULES,
     journal::LEVEL,
     journal::KEEP,
     journal::MAX_MB,

@@ -6,6 +6,7 @@ use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::sandbox::Asked;
 use crate::stage::{approve, sandbox};
+use crate::trials;
 use crate::wiring::Wiring;
 use agent_bash_core::{Cancel, Findings, Request};
 
@@ -24,9 +25,13 @@ pub(crate) async fn judge(
     call: &mut Call,
     mut request: Request,
     escalation: Option<&str>,
+    is_on_terminal: bool,
     cancel: &Cancel,
 ) -> Result<Judgement, Refusal> {
-    let read = reading::read(tool, call, &mut request)?;
+    let mut read = reading::read(tool, call, &mut request)?;
+    if let Some(refusal) = read.objection.take() {
+        trials::decide(tool, call, &request, is_on_terminal, refusal).await?;
+    }
     let asked = sandbox::asked(tool, &mut request, escalation);
     call.sandbox.clone_from(&request.sandbox);
     let asked = asked?;

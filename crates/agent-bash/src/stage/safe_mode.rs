@@ -37,6 +37,7 @@ fn variable(name: &str) -> RuleRefusal {
         suggestion: format!("leave out the variable `{name}`: in safe mode a call sets none"),
         span: Span::default(),
         words: Vec::new(),
+        paths: Vec::new(),
         suggested_tool: None,
     })
 }

@@ -1,17 +1,13 @@
 //! Refuses commands that could do unintended harm. The rules are in `agent-bash-policy`.
 
 use crate::call::Call;
-use crate::refusal::RuleRefusal;
 use crate::wiring::Wiring;
 use agent_bash_policy::{Context, Script, Verdict, check_safety};
 
 /// Judges the command. One that is not blocked is passed on with its verdict, for the host to decide. A script that
 /// cannot be parsed and contains nothing harmful passes: bash itself reports the error.
-pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Result<Verdict, RuleRefusal> {
-    match check_safety(script, &tool.rules) {
-        Verdict::Block(finding) => Err(finding.into()),
-        passed => Ok(passed),
-    }
+pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Verdict {
+    check_safety(script, &tool.rules)
 }
 
 /// What a verdict depends on besides the script.

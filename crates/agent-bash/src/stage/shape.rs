@@ -45,6 +45,9 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
         result.rule = Some(rule.clone());
         result.suggested_tool.clone_from(suggested_tool);
     }
+    if let Refusal::Rule(rule) = refusal {
+        result.offers_trial = rule.explanation.offers_trial;
+    }
     result
 }
 

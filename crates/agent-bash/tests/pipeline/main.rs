@@ -12,6 +12,7 @@ mod background;
 mod changes;
 mod judged;
 mod limits;
+mod offers;
 mod panics;
 mod reading;
 mod refusals;

@@ -276,6 +276,41 @@ fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) ->
     None
 }
 
+/// Where removing `operand` removes something: its absolute path as it is written, links and `..` and all; of a pattern at
+/// its end, the directory. `None` if that depends on more than its text.
+pub(super) fn touched(operand: &Value, place: &Place<'_>) -> Option<String> {
+    if operand.is_empty() {
+        return None;
+    }
+    let mut parts = split(operand);
+    let is_pattern = |part: &Part| {
+        // `.*` would be `..`, too.
+        let is_hidden =
+            matches!(part.pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+        part.literal().is_none() && !part.has_unknown() && !is_hidden
+    };
+    if parts.last().is_some_and(is_pattern) {
+        parts.pop();
+    }
+    let mut path = match operand.prefix().starts_with('/') {
+        true => String::new(),
+        false => place.cwd?.trim_end_matches('/').to_owned(),
+    };
+    for part in &parts {
+        match part.literal()? {
+            "" => {}
+            name => {
+                path.push('/');
+                path.push_str(name);
+            }
+        }
+    }
+    if path.is_empty() {
+        path.push('/');
+    }
+    Some(path)
+}
+
 fn same(parts: &[Part], names: &[&str]) -> bool {
     parts.len() == names.len()
         && parts

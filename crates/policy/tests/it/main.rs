@@ -6,6 +6,7 @@ mod differential;
 mod limits;
 mod multibyte;
 mod normalise;
+mod paths;
 mod properties;
 mod rules;
 mod safe_mode_listed;

@@ -14,6 +14,7 @@ use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
 use agent_bash::running::{Running, RunningCall, StartOptions, Waited};
+use agent_bash::schema::ToolSchema;
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
@@ -76,10 +77,11 @@ impl Server {
         }
     }
 
-    fn tools(&self) -> Vec<Tool> {
+    /// The tools, of which that is `bash`, if our own are offered.
+    fn tools(&self, bash: &ToolSchema) -> Vec<Tool> {
         match &self.adapter {
             Some(adapter) => adapter.all(&self.session),
-            None => tools::all(&self.session, self.options.structured),
+            None => tools::all(&self.session, bash, self.options.structured),
         }
     }
 
@@ -275,12 +277,18 @@ impl ServerHandler for Server {
             // The adapter's models know their tools without instructions.
             return config;
         }
-        let profile = self.session.tool().profile();
-        config.with_instructions(instructions::text(profile, self.options.handle_after))
+        let text = instructions::text(
+            self.session.tool().profile(),
+            self.session.changes().is_on(),
+            self.options.handle_after,
+        );
+        config.with_instructions(text)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools().into_iter().find(|tool| tool.name == name)
+        // Asked for what all definitions have in common.
+        let tools = self.tools(&self.session.tool().schema());
+        tools.into_iter().find(|tool| tool.name == name)
     }
 
     async fn list_tools(
@@ -288,7 +296,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools()))
+        let bash = self.session.tool().offered_schema().await;
+        Ok(ListToolsResult::with_all_items(self.tools(&bash)))
     }
 
     async fn call_tool(

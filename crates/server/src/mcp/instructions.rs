@@ -4,8 +4,9 @@
 use agent_bash::core::{Profile, TextLayout, short_duration};
 use std::time::Duration;
 
-/// For a server with `profile` that answers calls with a handle after `handle_after`.
-pub(super) fn text(profile: &Profile, handle_after: Duration) -> String {
+/// For a server with `profile`, which keeps what calls do to files, or not, and answers calls with a handle after
+/// `handle_after`.
+pub(super) fn text(profile: &Profile, keeps_changes: bool, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
     let reader = if profile.layout == TextLayout::Paged {
         "`view` (file_path, offset, limit, pattern)"
@@ -41,6 +42,12 @@ A long output is shown only in part and kept whole: read further lines of it, or
          There is no terminal and nobody to answer a prompt: use flags such as -y. What a refusal says is what to do instead; \
          do not work around it."
     ));
+    if keeps_changes {
+        parts.push(
+            "What a call did to files is kept: `bash_changes` shows it, and takes it back."
+                .to_owned(),
+        );
+    }
     if !handle_after.is_zero() {
         let after = short_duration(handle_after);
         parts.push(format!(
@@ -59,7 +66,9 @@ mod tests {
     #[test]
     fn what_a_profile_does_not_offer_is_not_named() {
         for profile in profiles::ALL {
-            let text = text(profile, Duration::from_secs(50));
+            let plain = text(profile, false, Duration::from_secs(50));
+            let text = text(profile, true, Duration::from_secs(50));
+            assert!(text.contains("`bash_changes`") && !plain.contains("`bash_changes`"));
             for (field, word) in [
                 ("mode", "`mode: background`"),
                 ("stdin", "`stdin: pipe`"),

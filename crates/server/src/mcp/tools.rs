@@ -2,6 +2,7 @@
 
 use agent_bash::Session;
 use agent_bash::core::{TextLayout, ToolResult, Window};
+use agent_bash::schema::ToolSchema;
 use agent_bash::sink::MAX_PAGE;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
@@ -183,13 +184,13 @@ pub(super) fn names(session: &Session) -> Vec<&'static str> {
     offered.map(|which| which.name(layout)).collect()
 }
 
-/// All tools of a session. `structured`: with a schema for the result's data.
-pub(super) fn all(session: &Session, structured: bool) -> Vec<Tool> {
+/// All tools of a session, of which that is `bash`. `structured`: with a schema for the result's data.
+pub(super) fn all(session: &Session, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = Which::ALL
         .into_iter()
         .filter(|which| which.is_offered(session))
-        .map(|which| definition(which, layout, session).with_meta(meta(which, session)))
+        .map(|which| definition(which, layout, bash).with_meta(meta(which, session)))
         .collect();
     if structured && let Some(bash) = tools.first_mut() {
         bash.output_schema = Some(Arc::new(result_schema()));
@@ -197,7 +198,7 @@ pub(super) fn all(session: &Session, structured: bool) -> Vec<Tool> {
     tools
 }
 
-fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
+fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
     let name = which.name(layout);
     let hints = ToolAnnotations::new();
     let job = json!({
@@ -206,9 +207,8 @@ fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
     });
     let (description, schema, hints) = match which {
         Which::Bash => {
-            let tool = session.tool().schema();
-            let schema = object(tool.input_schema);
-            return Tool::new(name, tool.description, schema)
+            let schema = object(bash.input_schema.clone());
+            return Tool::new(name, bash.description.clone(), schema)
                 .with_annotations(hints.read_only(false).destructive(true).open_world(true));
         }
         Which::Output => (

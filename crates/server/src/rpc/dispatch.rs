@@ -125,7 +125,7 @@ impl Asking {
             // Already served by `control` and `hello`.
             RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello(_) => Ok(None),
             RpcCall::Check { command, tools } => self.check(command, tools).await,
-            RpcCall::Schema { adapter } => self.schema(adapter.as_deref()),
+            RpcCall::Schema { adapter } => self.schema(adapter.as_deref()).await,
             RpcCall::AdapterCall {
                 adapter,
                 tool,
@@ -194,9 +194,9 @@ impl Asking {
         }
     }
 
-    fn schema(&self, adapter: Option<&str>) -> Answer {
+    async fn schema(&self, adapter: Option<&str>) -> Answer {
         let Some(name) = adapter else {
-            return data(self.session.tool().schema());
+            return data(self.session.tool().offered_schema().await);
         };
         let adapter = adapters::by_name(name).map_err(text)?;
         data(json!({ "tools": adapter.declared() }))

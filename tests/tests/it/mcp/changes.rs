@@ -147,12 +147,45 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
     Ok(())
 }
 
+/// What a rule refuses can be tried, if the host lets trials pass: the kernel holds it back.
+#[test]
+fn a_refusal_offers_a_trial_where_one_runs() -> Result<()> {
+    for passes in ["true", "false"] {
+        let world = world()?;
+        let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_TRIAL_PASSES_RULES", passes)])?;
+        let tools = ask(&mut server, "tools/list", &json!({}))?;
+        let fields = &tools["result"]["tools"][0]["inputSchema"]["properties"];
+        assert_eq!(fields["trial"]["enum"], json!([true, "atomic"]), "{tools}");
+        let command = "rm -rf .git";
+        let refused = call(&mut server, "bash", &json!({ "command": command }))?;
+        let offer = "\nOr see what it would do: {\"trial\": true}\n";
+        assert_eq!(
+            text(&refused).contains(offer),
+            passes == "true",
+            "{refused}"
+        );
+        let tried = json!({"command": format!("{command} && ls -A"), "trial": true});
+        let tried = call(&mut server, "bash", &tried)?;
+        assert!(world.cwd().join(".git").exists());
+        if passes == "true" {
+            let held = "(no output)\n\n[Trial 1: nothing applied yet. 1 deleted: .git. Details: changes://1]";
+            assert_eq!(text(&tried), held);
+        } else {
+            assert!(text(&tried).starts_with("Blocked: "), "{tried}");
+        }
+        assert!(server.end()?.status.success());
+        world.assert_nothing_left(SOON);
+    }
+    Ok(())
+}
+
 #[test]
 fn where_nothing_is_kept_nothing_is_offered() -> Result<()> {
     let world = world()?;
     let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_LEVEL", "off")])?;
     let tools = ask(&mut server, "tools/list", &json!({}))?;
     assert!(!tools.to_string().contains("bash_changes"), "{tools}");
+    assert!(!tools.to_string().contains("\"trial\""), "{tools}");
     let params = json!({"name": "bash_changes", "arguments": {"action": "list"}});
     let answer = ask(&mut server, "tools/call", &params)?;
     let error = answer["error"]["message"].as_str().unwrap_or_default();

@@ -97,9 +97,20 @@ pub(super) const MAX_PREIMAGE_MB: Key = Key {
 
 pub(super) const OFFER_TRIAL: Key = Key {
     name: "changes.offer_trial",
-    doc: "Whether a refusal by a rule tells how to see what the command would do: true, false.",
+    doc: "Whether a refusal by a rule tells how to see what the command would do, where a trial of it would run: true, false.",
     form: Form::Text,
     set: |s, v| yes_or_no(v).map(|offer| s.changes.offer_trial = offer),
     get: |s| to_value(s.changes.offer_trial),
     project: Project::Never,
+};
+
+pub(super) const TRIAL_PASSES_RULES: Key = Key {
+    name: "changes.trial_passes_rules",
+    doc: "Whether a trial runs what a safety rule refuses, if all that is refused lies in the tree whose changes it holds back: true, false. Not with commit = model.",
+    form: Form::Text,
+    set: |s, v| yes_or_no(v).map(|passes| s.changes.trial_passes_rules = passes),
+    get: |s| to_value(s.changes.trial_passes_rules),
+    project: Project::Tightens(|before, now| {
+        before.changes.trial_passes_rules || !now.changes.trial_passes_rules
+    }),
 };

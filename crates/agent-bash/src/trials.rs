@@ -1,0 +1,170 @@
+//! Where trials are possible, and what of a refused call may be tried.
+
+use crate::apart::apart;
+use crate::call::Call;
+use crate::changes::CommitBy;
+use crate::refusal::RuleRefusal;
+use crate::wiring::Wiring;
+use agent_bash_changes::Sample;
+use agent_bash_core::changes::TrialRequest;
+use agent_bash_core::{
+    Cancel, Ending, Flow, Mode, OutputConsumer, Request, RunSpec, StreamId, TextLayout,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long starting nothing in a trial may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Trees of which it is remembered that they can be tried.
+const REMEMBERED: usize = 64;
+
+/// What leads git to another repository than the one around its directory.
+const LEADS_ELSEWHERE: [&str; 5] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_COMMON_DIR",
+];
+
+/// Whether the model is told that it can try what calls in `cwd` do: it knows of that field, its session keeps what calls
+/// do to files, so that it can look at it, and trying works.
+pub(crate) async fn are_offered(tool: &Wiring, cwd: &Path) -> bool {
+    // The fields of that tool are fixed.
+    let is_fixed = tool.profile.layout == TextLayout::Modes;
+    tool.has_own_fields && !is_fixed && tool.changes.is_on() && are_possible(tool, cwd).await
+}
+
+/// Decides on a call that a rule refuses: a trial of it passes, if the host lets trials pass and everything refused is
+/// held back in it; else the refusal stands, and may offer that trial.
+pub(crate) async fn decide(
+    tool: &Wiring,
+    call: &Call,
+    request: &Request,
+    is_on_terminal: bool,
+    mut refusal: RuleRefusal,
+) -> Result<(), RuleRefusal> {
+    let settings = &tool.changes.settings;
+    // Who commits by themselves would be refused nothing.
+    let may_pass = settings.trial_passes_rules && settings.commit != CommitBy::Model;
+    let is_fit = match request.trial {
+        Some(TrialRequest::Hold) => true,
+        // It commits itself.
+        Some(TrialRequest::Atomic) => false,
+        None => settings.offer_trial,
+    };
+    let outlives = request.mode == Some(Mode::Background) || request.session.is_some();
+    if !may_pass || !is_fit || outlives || is_on_terminal {
+        return Err(refusal);
+    }
+    if !are_held_back(tool, call, request, &refusal.explanation.paths).await {
+        return Err(refusal);
+    }
+    if request.trial.is_some() {
+        // That it is not possible is said when it begins.
+        return Ok(());
+    }
+    refusal.explanation.offers_trial = are_offered(tool, &call.cwd).await;
+    Err(refusal)
+}
+
+/// Whether all of the paths lie in the tree that a trial is of.
+async fn are_held_back(tool: &Wiring, call: &Call, request: &Request, paths: &[PathBuf]) -> bool {
+    let is_led = |name: &&str| {
+        request.env.contains_key(*name) || tool.host.env.contains_key(std::ffi::OsStr::new(name))
+    };
+    if tool.place.is_some() || paths.is_empty() || LEADS_ELSEWHERE.iter().any(|name| is_led(&name))
+    {
+        return false;
+    }
+    let (root, paths) = (root_of(tool, &call.cwd), paths.to_vec());
+    let look = move || root().is_some_and(|root| paths.iter().all(|path| is_within(&root, path)));
+    let seen = tool.sandbox.looks.look(&*tool.clock, look).await;
+    seen.unwrap_or(false)
+}
+
+/// Whether a path lies in a tree, whatever links lead to it, and no repository there has parts elsewhere.
+fn is_within(root: &Path, path: &Path) -> bool {
+    // What is not there yet is below what is.
+    let Some(there) = path
+        .ancestors()
+        .find(|path| path.symlink_metadata().is_ok())
+    else {
+        return false;
+    };
+    let missing = path.strip_prefix(there).is_ok_and(|rest| {
+        rest.components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)))
+    });
+    let Ok(real) = std::fs::canonicalize(there) else {
+        return false;
+    };
+    let is_linked = |directory: &Path| {
+        let git = directory.join(".git").symlink_metadata();
+        git.is_ok_and(|git| !git.is_dir())
+    };
+    let mut around = real.ancestors().take_while(|path| path.starts_with(root));
+    missing && real.starts_with(root) && !around.any(is_linked)
+}
+
+/// The tree that a call in `cwd` is looked at in, canonical. Looks at files.
+fn root_of(tool: &Wiring, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> + Send + 'static {
+    let (changes, cwd, host) = (Arc::clone(&tool.changes), cwd.to_owned(), tool.host.clone());
+    move || {
+        let root = changes
+            .settings
+            .root_of(&cwd, &host.cwd, host.home.as_deref());
+        std::fs::canonicalize(root.ok()?).ok()
+    }
+}
+
+/// Whether a call in `cwd` can be tried, found out by trying nothing. That it can be is remembered.
+async fn are_possible(tool: &Wiring, cwd: &Path) -> bool {
+    if tool.place.is_some() || tool.executor.holds_back().await.is_err() {
+        return false;
+    }
+    let root = root_of(tool, cwd);
+    let Some(Some(root)) = tool.sandbox.looks.look(&*tool.clock, root).await else {
+        return false;
+    };
+    let mut known = tool.changes.tried.lock().await;
+    if known.contains(&root) {
+        return true;
+    }
+    let is_possible = try_nothing(tool, &root).await;
+    if is_possible && known.len() < REMEMBERED {
+        known.insert(root);
+    }
+    is_possible
+}
+
+async fn try_nothing(tool: &Wiring, root: &Path) -> bool {
+    let (changes, tree) = (Arc::clone(&tool.changes), root.to_owned());
+    let made = move || {
+        let sample = changes.store()?.sample(changes.session(), &tree);
+        sample.map_err(|error| error.to_string())
+    };
+    let made = tool.sandbox.looks.look(&*tool.clock, made).await;
+    let (Some(Ok(sample)), Ok(shell)) = (made, tool.shell.clone()) else {
+        return false;
+    };
+    let spec = RunSpec::new(":", root)
+        .shell(shell)
+        .timeout(Some(LIMIT))
+        .trial(Arc::new(Sample::overlay(&sample).clone()));
+    let ran = tool.executor.run(&spec, &mut Nobody, &Cancel::new()).await;
+    // Its directories are removed away from the runtime.
+    let _ = apart(move || drop(sample)).await;
+    ran.is_ok_and(|ran| ran.held_back && ran.ending == Ending::Exited { code: 0 })
+}
+
+/// Reads nothing.
+struct Nobody;
+
+impl OutputConsumer for Nobody {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+}

@@ -1,0 +1,333 @@
+//! Trials of what a rule refuses: offered where one would run, and let through only where all that is refused is held back.
+
+use crate::scripted::{Scripted, builder_with, outcome};
+use agent_bash::adapters::{Adapted, by_name};
+use agent_bash::core::changes::{ChangesLevel, ChangesState};
+use agent_bash::core::{
+    Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, ToolResult,
+    async_trait,
+};
+use agent_bash::process::SystemClock;
+use agent_bash::running::Running;
+use agent_bash::session::{Session, SessionParts};
+use agent_bash::{
+    Approval, Approver, BashTool, BashToolBuilder, ChangesSettings, CommitBy, Proposal, profiles,
+};
+use agent_bash_core::Profile;
+use agent_bash_policy::{RuleSelection, SafeMode, Verdict};
+use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+const OFFER: &str = r#"Or see what it would do: {"trial": true}"#;
+
+/// Holds everything back, or nothing.
+struct Holding {
+    script: Arc<Scripted>,
+    is_possible: bool,
+    /// Trials that were run to find out.
+    samples: Mutex<usize>,
+}
+
+#[async_trait]
+impl Executor for Holding {
+    async fn run(
+        &self,
+        spec: &RunSpec,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        if spec.script == ":" {
+            let trial = spec.trial.as_ref().unwrap();
+            assert!(trial.upper.is_dir() && trial.work.is_dir() && trial.root == spec.cwd);
+            *self.samples.lock().unwrap() += 1;
+            if !self.is_possible {
+                let reason = "no user namespaces".to_owned();
+                return Err(NotStarted::Trial { reason });
+            }
+            let mut ended = outcome(Ending::Exited { code: 0 });
+            ended.held_back = true;
+            return Ok(ended);
+        }
+        let mut outcome = self.script.run(spec, out, cancel).await?;
+        outcome.held_back = spec.trial.is_some();
+        Ok(outcome)
+    }
+
+    async fn holds_back(&self) -> Result<(), NotStarted> {
+        Ok(())
+    }
+}
+
+/// A repository in which trials pass rules, and what is different in a case.
+struct Case {
+    temp: tempfile::TempDir,
+    settings: ChangesSettings,
+    profile: Profile,
+    executor: Arc<Holding>,
+}
+
+impl Case {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(temp.path().join("repo/.git")).unwrap();
+        Self {
+            temp,
+            settings: ChangesSettings {
+                level: Some(ChangesLevel::Undo),
+                trial_passes_rules: true,
+                ..ChangesSettings::default()
+            },
+            profile: profiles::STANDARD.clone(),
+            executor: Arc::new(Holding {
+                script: Scripted::exits(0, b""),
+                is_possible: true,
+                samples: Mutex::default(),
+            }),
+        }
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join("repo")
+    }
+
+    fn tool_with(&self, add: impl FnOnce(BashToolBuilder) -> BashToolBuilder) -> BashTool {
+        let executor = Arc::clone(&self.executor) as Arc<dyn Executor>;
+        let builder = builder_with(&self.profile, executor, &self.repo())
+            .sessions(true)
+            .rules(RuleSelection::all())
+            .changes(self.settings.clone())
+            .changes_in(self.temp.path().join("state"), "s");
+        add(builder).build()
+    }
+
+    async fn run(&self, request: Value) -> ToolResult {
+        let tool = self.tool_with(|builder| builder);
+        tool.execute(request, &Cancel::new()).await
+    }
+
+    async fn refused(&self, request: Value) -> ToolResult {
+        let result = self.run(request).await;
+        let blocked = matches!(result.status, Status::Blocked { .. });
+        assert!(blocked && self.executor.script.runs() == 0, "{result:?}");
+        result
+    }
+}
+
+/// Whether the text offers a trial, and the data says the same.
+fn offers(result: &ToolResult) -> bool {
+    let said = result.text.contains(OFFER);
+    assert_eq!(result.offers_trial, said, "{result:?}");
+    said
+}
+
+#[tokio::test]
+async fn a_refusal_offers_a_trial_that_then_runs() {
+    let case = Case::new();
+    let refused = case.refused(json!({"command": "rm -rf .git"})).await;
+    assert!(offers(&refused), "{}", refused.text);
+    assert!(
+        refused.text.contains(&format!("\n{OFFER}\n")),
+        "{}",
+        refused.text
+    );
+    let tried = json!({"command": "rm -rf .git", "trial": true});
+    let tried = case.run(tried).await;
+    assert_eq!(
+        tried.changes.as_ref().map(|changes| changes.state),
+        Some(ChangesState::Held),
+        "{tried:?}"
+    );
+    // It has the first number: finding out has taken none, nor left anything.
+    assert!(tried.text.contains("[Trial 1: "), "{}", tried.text);
+    let session = case.temp.path().join("state/changes/s");
+    assert_eq!(std::fs::read_dir(session).unwrap().count(), 1);
+    assert_eq!(case.executor.script.runs(), 1);
+    assert_eq!(case.executor.script.last().script, "rm -rf .git");
+}
+
+#[tokio::test]
+async fn it_is_offered_only_where_it_would_run() {
+    let rm = || json!({"command": "rm -rf .git"});
+    let off = |change: fn(&mut ChangesSettings)| {
+        let mut case = Case::new();
+        change(&mut case.settings);
+        case
+    };
+    for case in [
+        off(|settings| settings.offer_trial = false),
+        off(|settings| settings.trial_passes_rules = false),
+        // The model would commit what was refused to it.
+        off(|settings| settings.commit = CommitBy::Model),
+        // It could not look at what is held back.
+        off(|settings| settings.level = Some(ChangesLevel::Off)),
+    ] {
+        let result = case.refused(rm()).await;
+        assert!(!offers(&result), "{:?}: {}", case.settings, result.text);
+        assert_eq!(*case.executor.samples.lock().unwrap(), 0);
+    }
+    let mut case = Case::new();
+    Arc::get_mut(&mut case.executor).unwrap().is_possible = false;
+    assert!(!offers(&case.refused(rm()).await));
+    assert_eq!(*case.executor.samples.lock().unwrap(), 1);
+    // The fields of that profile are fixed.
+    let mut case = Case::new();
+    case.profile = profiles::MODES.clone();
+    assert!(!offers(&case.refused(rm()).await));
+
+    let case = Case::new();
+    for more in [json!({"session": "a"}), json!({"mode": "background"})] {
+        let mut request = rm();
+        let fields = more.as_object().unwrap().clone();
+        request.as_object_mut().unwrap().extend(fields);
+        let tool = case.tool_with(|builder| builder);
+        let result = tool.execute(request, &Cancel::new()).await;
+        assert!(!offers(&result), "{result:?}");
+    }
+    // The control.
+    assert!(offers(&case.refused(rm()).await));
+}
+
+#[tokio::test]
+async fn what_is_not_all_held_back_is_neither_offered_nor_let_through() {
+    let case = Case::new();
+    let outside = case.temp.path().join("outside");
+    std::fs::create_dir_all(outside.join(".git")).unwrap();
+    symlink(&outside, case.repo().join("link")).unwrap();
+    // A worktree, whose repository is elsewhere.
+    std::fs::create_dir(case.repo().join("worktree")).unwrap();
+    std::fs::write(case.repo().join("worktree/.git"), "gitdir: /elsewhere").unwrap();
+    for command in [
+        "rm -rf /",
+        "rm -rf .git ../outside",
+        "rm -rf \"$DIR\"/*",
+        "rm -rf link/.git",
+        "cd link && rm -rf .git",
+        "rm -rf nothing/../../outside/.git",
+        "cd worktree && git reset --hard",
+        "git push --force",
+        "git reset --hard && git push",
+    ] {
+        let refused = case.refused(json!({ "command": command })).await;
+        assert!(!offers(&refused), "{command}: {}", refused.text);
+        let refused = case
+            .refused(json!({ "command": command, "trial": true }))
+            .await;
+        assert!(!offers(&refused), "{command}: {}", refused.text);
+    }
+    // What commits by itself is no look at what it would do.
+    let atomic = json!({"command": "rm -rf .git", "trial": "atomic"});
+    assert!(!offers(&case.refused(atomic).await));
+    let led = json!({"command": "git reset --hard", "env": {"GIT_DIR": "/elsewhere/.git"}});
+    assert!(!offers(&case.refused(led).await));
+    // The control.
+    let own = case.refused(json!({"command": "git reset --hard"})).await;
+    assert!(offers(&own), "{}", own.text);
+}
+
+#[tokio::test]
+async fn without_the_setting_rules_stay_in_force_in_a_trial() {
+    for (passes, by, runs) in [
+        (true, CommitBy::Ask, 1),
+        (true, CommitBy::User, 1),
+        (true, CommitBy::Model, 0),
+        (false, CommitBy::Ask, 0),
+    ] {
+        let mut case = Case::new();
+        (case.settings.trial_passes_rules, case.settings.commit) = (passes, by);
+        let result = case
+            .run(json!({"command": "rm -rf .git", "trial": true}))
+            .await;
+        assert_eq!(case.executor.script.runs(), runs, "{result:?}");
+        assert_eq!(result.rule.is_some(), runs == 0, "{result:?}");
+    }
+    // Nor does it pass what safe mode does not list.
+    let case = Case::new();
+    let tool = case.tool_with(|builder| builder.safe_mode(SafeMode::default()));
+    let tried = json!({"command": "rm -rf .git", "trial": true});
+    let result = tool.execute(tried, &Cancel::new()).await;
+    assert_eq!(result.rule.as_deref(), Some("no_dangerous_rm"));
+    assert_eq!(case.executor.script.runs(), 0);
+}
+
+/// Notes what it is told of the rules' verdict.
+#[derive(Default)]
+struct Told(Mutex<Vec<Option<String>>>);
+
+#[async_trait]
+impl Approver for Told {
+    async fn approve(&self, proposal: &Proposal<'_>) -> Approval {
+        let rule = match proposal.reading {
+            Verdict::Block(finding) => Some(finding.rule.clone()),
+            _ => None,
+        };
+        self.0.lock().unwrap().push(rule);
+        Approval::Allow
+    }
+}
+
+#[tokio::test]
+async fn whoever_approves_sees_that_a_rule_refuses_it() {
+    let case = Case::new();
+    let told = Arc::new(Told::default());
+    let approver = Arc::clone(&told) as Arc<dyn Approver>;
+    let tool = case.tool_with(|builder| builder.approver(approver));
+    for request in [
+        json!({"command": "rm -rf .git"}),
+        json!({"command": "rm -rf .git", "trial": true}),
+        json!({"command": "rm -rf build", "trial": true}),
+    ] {
+        tool.execute(request, &Cancel::new()).await;
+    }
+    let told = told.0.lock().unwrap().clone();
+    assert_eq!(told, [Some("no_dangerous_rm".to_owned()), None]);
+}
+
+#[tokio::test]
+async fn a_model_that_knows_other_fields_is_offered_none() {
+    let case = Case::new();
+    let tool = case.tool_with(|builder| builder);
+    let session = Arc::new(Session::new(tool, SessionParts::default()));
+    let clock = Arc::new(SystemClock::new());
+    let running = Arc::new(Running::new(Cancel::new()));
+    let adapted = Adapted::new(session, running, clock);
+    let (adapter, input) = (
+        by_name("claude-code").unwrap(),
+        json!({"command": "rm -rf .git"}),
+    );
+    let answer = adapted.call(adapter, "Bash", &input, &Cancel::new()).await;
+    assert!(
+        answer.is_error && !answer.content.contains(OFFER),
+        "{answer:?}"
+    );
+    assert!(!offers(&answer.result.unwrap()));
+}
+
+#[tokio::test]
+async fn the_schema_has_trials_where_they_are_possible() {
+    let shows = async |case: &Case| {
+        let tool = case.tool_with(|builder| builder);
+        let schema = tool.offered_schema().await.input_schema;
+        schema["properties"].get("trial").is_some()
+    };
+    for profile in profiles::ALL {
+        let mut case = Case::new();
+        case.profile = profile.clone();
+        let is_fixed = case.profile.name == profiles::MODES.name;
+        assert_eq!(shows(&case).await, !is_fixed, "{:?}", profile.name);
+    }
+    let mut case = Case::new();
+    Arc::get_mut(&mut case.executor).unwrap().is_possible = false;
+    assert!(!shows(&case).await);
+    let mut case = Case::new();
+    case.settings.level = Some(ChangesLevel::Off);
+    assert!(!shows(&case).await);
+    // It is found out once.
+    let case = Case::new();
+    let tool = case.tool_with(|builder| builder);
+    for _ in 0..3 {
+        tool.offered_schema().await;
+    }
+    assert_eq!(*case.executor.samples.lock().unwrap(), 1);
+}

@@ -1,0 +1,62 @@
+//! The directories of a trial that keeps nothing: whoever wants to know whether there can be one of a tree tries it in them.
+
+use crate::beneath::canonical;
+use crate::error::ChangesError;
+use crate::store::Store;
+use agent_bash_core::changes::Overlay;
+use agent_bash_os::remove_tree;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Samples of this process so far, which tells them apart.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// A trial of a tree that is in no list and has no number. Dropping it removes it.
+#[derive(Debug)]
+pub struct Sample {
+    path: PathBuf,
+    overlay: Overlay,
+}
+
+impl Sample {
+    /// Where it is held back.
+    pub fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+}
+
+impl Drop for Sample {
+    fn drop(&mut self) {
+        // It is empty: that it stays harms nobody.
+        let _ = remove_tree(&self.path);
+    }
+}
+
+impl Store {
+    /// A sample of what [`Store::begin_trial`] makes, where that makes it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sample(&self, session: &str, root: &Path) -> Result<Sample, ChangesError> {
+        let root = canonical(root)?;
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("sample-{}-{made}", std::process::id());
+        let session = self.session(session)?;
+        let path = session.path().join(&name);
+        let failed = || ChangesError::io("making", path.clone());
+        let dir = session.make_dir(&name).map_err(failed())?;
+        let overlay = Overlay {
+            root,
+            upper: path.join("upper"),
+            work: path.join("work"),
+        };
+        let sample = Sample {
+            path: path.clone(),
+            overlay,
+        };
+        for name in ["upper", "work"] {
+            dir.make_dir(name).map_err(failed())?;
+        }
+        Ok(sample)
+    }
+}
