@@ -106,13 +106,11 @@ async fn stages(
 
     offer::check(tool, &request)?;
 
+    let escalation = options.escalation.as_deref();
+    let on_terminal = options.terminal.is_some();
     let judgement = match findings {
         Some(findings) => judge::admit(tool, call, request, findings)?,
-        None => {
-            let (escalation, terminal) =
-                (options.escalation.as_deref(), options.terminal.is_some());
-            judge::judge(tool, call, request, escalation, terminal, cancel).await?
-        }
+        None => judge::judge(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
     match &tool.place {

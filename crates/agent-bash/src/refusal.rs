@@ -138,8 +138,12 @@ impl RuleRefusal {
 
     /// The reason, and what else can be done, each on a line of its own.
     fn detail(&self) -> String {
-        let lines = self.reason.as_deref().into_iter().chain(self.offer());
-        lines.map(|line| format!("\n{line}")).collect()
+        let mut text = String::new();
+        for line in self.reason.as_deref().into_iter().chain(self.offer()) {
+            text.push('\n');
+            text.push_str(line);
+        }
+        text
     }
 
     /// How the model sees what the command would do, if it can.

@@ -72,11 +72,10 @@ pub(crate) async fn decide(
 
 /// Whether all of the paths lie in the tree that a trial is of.
 async fn are_held_back(tool: &Wiring, call: &Call, request: &Request, paths: &[PathBuf]) -> bool {
-    let is_led = |name: &&str| {
-        request.env.contains_key(*name) || tool.host.env.contains_key(std::ffi::OsStr::new(name))
+    let is_led = |name: &str| {
+        request.env.contains_key(name) || tool.host.env.contains_key(std::ffi::OsStr::new(name))
     };
-    if tool.place.is_some() || paths.is_empty() || LEADS_ELSEWHERE.iter().any(|name| is_led(&name))
-    {
+    if tool.place.is_some() || paths.is_empty() || LEADS_ELSEWHERE.iter().any(|name| is_led(name)) {
         return false;
     }
     let (root, paths) = (root_of(tool, &call.cwd), paths.to_vec());

@@ -5,6 +5,7 @@
 //! output. Alternatively, the tools of an adapter.
 
 mod adapter;
+mod asking;
 mod changes;
 mod handler;
 mod instructions;
@@ -19,6 +20,7 @@ mod tools;
 mod transport;
 mod windows;
 
+pub use asking::Asking;
 pub use options::Options;
 
 use agent_bash::Session;

@@ -69,7 +69,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
 /// The field of calls that can be tried.
 pub(super) fn trial() -> Value {
     json!({
-        "type": ["boolean", "string"], "enum": [true, "atomic"],
-        "description": "true: hold back what it does to files, and show it; \"atomic\": undo it unless it exits with 0"
+        "enum": [true, "atomic"],
+        "description": "true: only show what it would do to files; \"atomic\": do it if it exits with 0"
     })
 }

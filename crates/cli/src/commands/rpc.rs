@@ -19,6 +19,7 @@ pub(crate) fn rpc(args: &RpcArgs, start: &Start) -> anyhow::Result<u8> {
         &args.serving,
         start,
         "rpc",
+        |builder| builder,
         |session, _, called_off| async move {
             let (input, output) = stdio().context(NO_STDIO)?;
             rpc::serve(input, output, session, called_off.cancel())

@@ -5,21 +5,22 @@ use crate::commands::target;
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
-use agent_bash::Session;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::SessionOptions;
 use agent_bash::settings::Settings;
 use agent_bash::sink::SessionClaim;
+use agent_bash::{BashToolBuilder, Session};
 use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the session and runs `serve` until it returns. A termination signal triggers its second argument; that is
+/// Opens the session, with additions to its tool, and runs `serve` until it returns. A termination signal triggers its second argument; that is
 /// an orderly end.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
     start: &Start,
     protocol: &str,
+    add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
     serve: impl FnOnce(Arc<Session>, Settings, CalledOff) -> F,
 ) -> anyhow::Result<u8>
 where
@@ -34,8 +35,8 @@ where
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
         let options = SessionOptions::many_calls(name, supervisor.clone());
         let session = match &args.on {
-            Some(name) => target::open(name, &settings, start, options, |builder| builder).await?,
-            None => Session::open(&settings, start.host.clone(), options)?,
+            Some(name) => target::open(name, &settings, start, options, add).await?,
+            None => Session::open_with(&settings, start.host.clone(), options, add)?,
         };
         let session = Arc::new(session);
         // As a task: tasks that it wakes then run on the same thread, which saves two thread switches per message.

@@ -25,5 +25,6 @@ mod stuck;
 mod support;
 mod survivors;
 mod traced;
+mod traced_others;
 mod trial;
 mod warm;

@@ -292,17 +292,16 @@ pub(super) fn touched(operand: &Value, place: &Place<'_>) -> Option<String> {
     if parts.last().is_some_and(is_pattern) {
         parts.pop();
     }
-    let mut path = match operand.prefix().starts_with('/') {
-        true => String::new(),
-        false => place.cwd?.trim_end_matches('/').to_owned(),
+    let mut path = if operand.prefix().starts_with('/') {
+        String::new()
+    } else {
+        place.cwd?.trim_end_matches('/').to_owned()
     };
     for part in &parts {
-        match part.literal()? {
-            "" => {}
-            name => {
-                path.push('/');
-                path.push_str(name);
-            }
+        let name = part.literal()?;
+        if !name.is_empty() {
+            path.push('/');
+            path.push_str(name);
         }
     }
     if path.is_empty() {

@@ -6,10 +6,11 @@ use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety};
 fn paths(script: &str) -> Vec<String> {
     let context = Context::new("/p/repo").with_home("/home/u");
     let verdict = check_safety(&Script::read(script, &context), &RuleSelection::all());
-    let Verdict::Block(finding) = verdict else {
-        panic!("{script}: {verdict:?}");
-    };
-    let paths = finding.paths.iter();
+    assert!(
+        matches!(verdict, Verdict::Block(_)),
+        "{script}: {verdict:?}"
+    );
+    let paths = verdict.finding().unwrap().paths.iter();
     paths.map(|path| path.display().to_string()).collect()
 }
 

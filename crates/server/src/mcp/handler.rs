@@ -305,6 +305,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(asking) = &self.options.asking {
+            asking.serves(&context.peer);
+        }
         let cancel = Cancel::new();
         let mut called = pin!(self.called(request, &context, &cancel));
         tokio::select! {

@@ -1,10 +1,11 @@
 //! How a host configures the server.
 
+use super::Asking;
 use agent_bash::adapters::Adapter;
 use std::time::Duration;
 
 /// Options of a server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// A call that takes longer is answered with a handle and continues. Zero: calls are never answered early.
     pub handle_after: Duration,
@@ -14,4 +15,6 @@ pub struct Options {
     /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles are the adapter's
     /// own matter.
     pub adapter: Option<&'static Adapter>,
+    /// The approver of the session's tool, if it is to ask the client's user.
+    pub asking: Option<Asking>,
 }

@@ -248,7 +248,7 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(false).destructive(false).open_world(false),
         ),
         Which::Kill => (
-            "Ends a background job, or a call that went on as a job, with every process it has started: SIGTERM, then SIGKILL.",
+            "Ends a background job, or a call that went on as a job, with every process it has started.",
             json!({ "type": "object", "required": ["job"], "properties": { "job": job } }),
             hints.read_only(false).destructive(true).open_world(false),
         ),
@@ -258,12 +258,12 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(true).open_world(false),
         ),
         Which::Read => (
-            "Reads the full output of a command that was shown only in part, page by page, or the lines of it that match a pattern.",
+            "Reads an output that was shown only in part, page by page, or its lines that match a pattern.",
             reader_schema(layout),
             hints.read_only(true).open_world(false),
         ),
         Which::Changes => (
-            "Shows what a command did to files, and takes it back: `undo` restores them as before that call, unless changed since. `commit` makes what a trial holds back, `discard` drops it.",
+            "Shows what a command did to files. `undo` takes it back, unless changed since. `commit` makes what a trial holds back, `discard` drops it.",
             changes_schema(),
             hints.read_only(false).destructive(true).open_world(false),
         ),

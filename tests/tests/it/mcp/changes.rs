@@ -147,6 +147,95 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
     Ok(())
 }
 
+/// A server whose client declares that it can ask its user, or not.
+fn server_of(world: &World, capabilities: &Value) -> Result<Conversation> {
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("mcp");
+    let mut server = Conversation::start(command)?;
+    server.send(&json!({
+        "jsonrpc": "2.0", "id": "hello", "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18", "capabilities": capabilities,
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }))?;
+    server.next_where(SOON, |line| line["id"] == "hello")?;
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+    Ok(server)
+}
+
+/// `changes.commit` is `ask` unless it is set: the client's user is asked, where the client can.
+#[test]
+fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
+    let form = json!({"elicitation": {"form": {}}});
+    let forms = json!({"elicitation": {}});
+    let links = json!({"elicitation": {"url": {}}});
+    for (capabilities, answer, expect) in [
+        (
+            &form,
+            Some(json!({"action": "accept", "content": {}})),
+            None,
+        ),
+        (&forms, Some(json!({"action": "accept"})), None),
+        (
+            &form,
+            Some(json!({"action": "decline"})),
+            Some("the user was asked, and declined committing it"),
+        ),
+        (
+            &form,
+            Some(json!({"action": "cancel"})),
+            Some("gave no answer"),
+        ),
+        (&links, None, Some("nobody is asked here")),
+        (&json!({}), None, Some("nobody is asked here")),
+    ] {
+        let world = world()?;
+        let mut server = server_of(&world, capabilities)?;
+        let command = "echo new > $'new\\e[2J'; rm -r .git";
+        let trial = json!({"command": command, "trial": true});
+        let held = call(&mut server, "bash", &trial)?;
+        assert!(
+            text(&held).contains("[Trial 1: nothing applied yet."),
+            "{held}"
+        );
+        let commit = json!({"name": "bash_changes", "arguments": {"action": "commit", "id": 1}});
+        server.send(
+            &json!({"jsonrpc": "2.0", "id": "commit", "method": "tools/call", "params": commit}),
+        )?;
+        if let Some(answer) = answer {
+            let asked = server.next_where(SOON, |line| line["method"] == "elicitation/create")?;
+            let message = asked["params"]["message"].as_str().unwrap_or_default();
+            let expected = format!(
+                "Apply what trial 1 held back to {}? 1 created, 1 deleted:\ndeleted .git\ncreated new<U+001B>[2J",
+                world.cwd().canonicalize()?.display()
+            );
+            assert_eq!(message, expected);
+            assert_eq!(asked["params"]["requestedSchema"]["type"], "object");
+            // Nothing is done before there is an answer.
+            assert!(world.cwd().join(".git").exists());
+            server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))?;
+        }
+        let done = server.next_where(SOON, |line| line["id"] == "commit")?;
+        let done = &done["result"];
+        assert_eq!(
+            world.cwd().join(".git").exists(),
+            expect.is_some(),
+            "{done}"
+        );
+        match expect {
+            None => assert_eq!(text(done), "[Trial 1 applied: 1 created, 1 deleted.]"),
+            Some(why) => {
+                assert!(text(done).contains(why), "{done}");
+                assert!(text(done).contains("`agent-bash changes commit 1 --state mcp-"));
+            }
+        }
+        assert!(server.end()?.status.success());
+    }
+    Ok(())
+}
+
 /// What a rule refuses can be tried, if the host lets trials pass: the kernel holds it back.
 #[test]
 fn a_refusal_offers_a_trial_where_one_runs() -> Result<()> {

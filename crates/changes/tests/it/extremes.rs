@@ -1,0 +1,96 @@
+//! Many files, a disk that fills up while a set is applied, and files of groups that do not exist in a view.
+
+use crate::support::{Place, SESSION, difference};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn twenty_thousand_new_files_are_made_and_taken_back() {
+    const MAKE: &str =
+        "python3 -c \"for n in range(20000): open(f'many/{n % 100}/{n}', 'w').write(str(n))\"";
+    let place = Place::new("echo old >old");
+    let before = place.files();
+    let held = place.hold(&format!("mkdir -p many/{{0..99}}; {MAKE}"));
+    assert_eq!((held.counts.created, held.counts.total()), (20_000, 20_000));
+    assert_eq!((held.files.len(), held.more), (50, 19_950));
+    assert_eq!(difference(&before, &place.files()), "");
+    place.commit(held.id);
+    assert_eq!(place.text("many/99/19999").as_deref(), Some("19999"));
+    // The root, the old one, their directories.
+    assert_eq!(place.files().len(), 20_000 + 2 + 101);
+    place.undo(held.id);
+    assert_eq!(difference(&before, &place.files()), "");
+}
+
+/// In a namespace with a small file system for the tree. What a store elsewhere has kept is copied there, and does not fit.
+#[test]
+fn a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was() {
+    if let Ok(dir) = std::env::var("CHANGES_TEST_FILLS_UP") {
+        return fills_up(Path::new(&dir));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("small")).unwrap();
+    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1/small" && exec "$2" --exact extremes::a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was --nocapture"#;
+    let output = Command::new("unshare")
+        .args(["-Urm", "sh", "-c", script, "sh"])
+        .arg(dir.path())
+        .arg(std::env::current_exe().unwrap())
+        .env("CHANGES_TEST_FILLS_UP", dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{errors}");
+}
+
+fn fills_up(dir: &Path) {
+    let mut place = Place::within(
+        &dir.join("small"),
+        "echo one >a; echo two >b; mkdir d; echo 3 >d/3",
+    );
+    place.state = dir.join("state");
+    let before = place.files();
+    let held = place.hold(
+        "rm b; echo more >>a; rm -r d; for n in 1 2 3 4 5 6; do dd if=/dev/zero of=big$n bs=64k count=16 status=none; done; echo z >z",
+    );
+    let commit = || place.store().commit(SESSION, held.id);
+    let error = commit().unwrap_err().to_string();
+    assert!(error.contains("No space left"), "{error}");
+    assert_eq!(difference(&before, &place.files()), "");
+    // The control: with space for it, the same set is made.
+    let bigger = ["-o", "remount,size=32m"];
+    let mount = Command::new("mount")
+        .args(bigger)
+        .arg(dir.join("small"))
+        .status()
+        .unwrap();
+    assert!(mount.success());
+    commit().unwrap();
+    assert_eq!(place.text("z").as_deref(), Some("z\n"));
+    assert!(place.text("b").is_none() && place.root.join("big6").exists());
+    place.undo(held.id);
+    assert_eq!(difference(&before, &place.files()), "");
+}
+
+/// Who is not there in a namespace of users owns files all the same: they cannot be changed in a view, and stay theirs.
+#[test]
+fn a_foreign_group_deep_in_a_tree_is_the_commands_error() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = Place::new(
+        "mkdir -p d/sub; echo own >d/own; echo theirs >d/sub/theirs; chgrp 12345 d/sub/theirs",
+    );
+    let before = place.files();
+    let held = place.hold(
+        "echo more >>d/own; if (echo more >>d/sub/theirs) 2>says; then exit 9; fi; grep -q 'too large' says; rm says",
+    );
+    let names: Vec<&str> = held.files.iter().map(|file| &*file.name.path).collect();
+    assert_eq!(names, ["d/own"]);
+    place.commit(held.id);
+    assert_eq!(place.text("d/sub/theirs").as_deref(), Some("theirs\n"));
+    assert_eq!(place.text("d/own").as_deref(), Some("own\nmore\n"));
+    place.undo(held.id);
+    assert_eq!(difference(&before, &place.files()), "");
+}

@@ -1,0 +1,209 @@
+//! Watching what is not an ordinary program of this system: static ones, those that call the kernel by another convention; and
+//! a supervisor that is killed while it watches.
+
+#![cfg(target_arch = "x86_64")]
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{Ran, run, spec};
+use agent_bash_changes::Store;
+use agent_bash_core::Ending;
+use agent_bash_core::changes::{Change, Changes, ChangesLevel};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// Where a static program is in memory, and where its code begins: behind the headers of a file with one segment.
+const BASE: u32 = 0x40_0000;
+const CODE: u32 = BASE + 64 + 56;
+
+/// How a program calls the kernel: the instruction, the registers of a number and three arguments (as `mov` writes them),
+/// and the numbers of `open`, `write` and `exit`.
+struct Convention {
+    call: [u8; 2],
+    arguments: [u8; 3],
+    numbers: [u32; 3],
+}
+
+const USUAL: Convention = Convention {
+    call: [0x0f, 0x05],
+    arguments: [0xbf, 0xbe, 0xba],
+    numbers: [2, 1, 60],
+};
+
+/// What 32-bit programs do; a 64-bit one may, too.
+const I386: Convention = Convention {
+    call: [0xcd, 0x80],
+    arguments: [0xbb, 0xb9, 0xba],
+    numbers: [5, 4, 1],
+};
+
+const X32_BIT: u32 = 0x4000_0000;
+
+const X32: Convention = Convention {
+    numbers: [X32_BIT + 2, X32_BIT + 1, X32_BIT + 60],
+    ..USUAL
+};
+
+impl Convention {
+    /// `call(number, arguments)`.
+    fn call(&self, number: u32, arguments: &[Option<u32>]) -> Vec<u8> {
+        let mut code = Vec::new();
+        for (register, value) in self.arguments.iter().zip(arguments) {
+            if let Some(value) = value {
+                code.push(*register);
+                code.extend(value.to_le_bytes());
+            }
+        }
+        code.push(0xb8);
+        code.extend(number.to_le_bytes());
+        code.extend(self.call);
+        code
+    }
+
+    /// A static program that writes its own name, `made`, to a file of that name, and exits with 0.
+    fn program(&self) -> Vec<u8> {
+        // O_WRONLY, O_CREAT, O_TRUNC
+        const FLAGS: u32 = 0o1 | 0o100 | 0o1000;
+        let [open, write, exit] = self.numbers;
+        // The first argument of `write` is what `open` has returned: `mov edi, eax` or `mov ebx, eax`.
+        let take: [u8; 2] = if self.arguments[0] == 0xbf {
+            [0x89, 0xc7]
+        } else {
+            [0x89, 0xc3]
+        };
+        let code = |name: u32| {
+            [
+                self.call(open, &[Some(name), Some(FLAGS), Some(0o644)]),
+                take.to_vec(),
+                self.call(write, &[None, Some(name), Some(4)]),
+                self.call(exit, &[Some(0)]),
+            ]
+            .concat()
+        };
+        let length = u32::try_from(code(0).len()).unwrap();
+        let mut body = code(CODE + length);
+        body.extend(b"made\0");
+        let size = u64::from(CODE - BASE) + body.len() as u64;
+        let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+        // An executable for x86-64, version 1.
+        file.extend([2, 0, 62, 0, 1, 0, 0, 0]);
+        for word in [u64::from(CODE), 64, 0] {
+            file.extend(word.to_le_bytes());
+        }
+        // No flags; the sizes of the headers, of which there is one of a segment.
+        file.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, 0, 0, 0, 0]);
+        // To be loaded, readable and executable.
+        file.extend([1, 0, 0, 0, 5, 0, 0, 0]);
+        for word in [0, u64::from(BASE), u64::from(BASE), size, size, 0x1000] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(body);
+        file
+    }
+}
+
+/// A workspace, and a store of sets.
+struct Place {
+    temp: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap().join("root");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("one"), "before\n").unwrap();
+        Self { temp, root }
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.temp.path().join("state")).unwrap()
+    }
+
+    async fn watched(&self, script: &str) -> (Ran, Changes) {
+        let store = self.store();
+        let mut set = store
+            .begin_trace("s", &self.root, ChangesLevel::Undo)
+            .unwrap();
+        set.mark().unwrap();
+        let spec = spec(script).cwd(self.root.clone());
+        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
+        (ran, store.finish(set).unwrap())
+    }
+
+    /// A program of that convention beside the workspace. `None` if this kernel runs none.
+    async fn program(&self, convention: &Convention) -> Option<String> {
+        let path = self.temp.path().join("program");
+        fs::write(&path, convention.program()).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = path.display().to_string();
+        let unwatched = run(&spec(&path).cwd(self.root.clone())).await.unwrap();
+        let made = fs::read_to_string(self.root.join("made")).is_ok_and(|text| text == "made");
+        let _ = fs::remove_file(self.root.join("made"));
+        (made && unwatched.outcome.ending == Ending::Exited { code: 0 }).then_some(path)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_static_program_is_watched() {
+    let place = Place::new();
+    let program = place.program(&USUAL).await.unwrap();
+    let (ran, changes) = place.watched(&program).await;
+    assert!(ran.outcome.traced.unwrap().lacking.is_none());
+    let files: Vec<_> = changes
+        .files
+        .iter()
+        .map(|file| (&*file.name.path, file.change))
+        .collect();
+    assert_eq!(files, [("made", Change::Created)]);
+    place.store().undo("s", changes.id, &[], false).unwrap();
+    assert!(!place.root.join("made").exists());
+}
+
+/// The arguments of a 32-bit program are not read: that it was there is known, and what it did is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_by_another_convention_is_not_said_to_be_known() {
+    for convention in [I386, X32] {
+        let place = Place::new();
+        let Some(program) = place.program(&convention).await else {
+            // This kernel has no such calls.
+            continue;
+        };
+        let (ran, _) = place.watched(&format!("echo more >>one; {program}")).await;
+        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{ran:?}");
+        assert!(
+            place.root.join("made").exists(),
+            "it runs as it does elsewhere"
+        );
+        let lacking = ran.outcome.traced.unwrap().lacking;
+        assert!(lacking.is_some(), "nothing is said of what is not known");
+    }
+    // The control: by the usual one the same program is.
+    let place = Place::new();
+    let program = place.program(&USUAL).await.unwrap();
+    let (ran, _) = place.watched(&format!("echo more >>one; {program}")).await;
+    assert_eq!(ran.outcome.traced.unwrap().lacking, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() {
+    let place = Place::new();
+    let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
+    let (ran, changes) = place.watched(script).await;
+    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
+    let complete = ran
+        .outcome
+        .traced
+        .is_some_and(|traced| traced.lacking.is_none());
+    assert!(!complete, "whoever watched is dead");
+    let mut files: Vec<_> = changes.files.iter().map(|file| &*file.name.path).collect();
+    files.sort_unstable();
+    assert_eq!(files, ["one", "two"]);
+    place.store().undo("s", changes.id, &[], false).unwrap();
+    assert_eq!(
+        fs::read_to_string(place.root.join("one")).unwrap(),
+        "before\n"
+    );
+    assert!(!place.root.join("two").exists() && !place.root.join("late").exists());
+}
