@@ -291,12 +291,12 @@ async fn a_model_that_knows_other_fields_is_offered_none() {
     let session = Arc::new(Session::new(tool, SessionParts::default()));
     let clock = Arc::new(SystemClock::new());
     let running = Arc::new(Running::new(Cancel::new()));
-    let adapted = Adapted::new(session, running, clock);
+    let calls = Adapted::new(session, running, clock);
     let (adapter, input) = (
         by_name("claude-code").unwrap(),
         json!({"command": "rm -rf .git"}),
     );
-    let answer = adapted.call(adapter, "Bash", &input, &Cancel::new()).await;
+    let answer = calls.call(adapter, "Bash", &input, &Cancel::new()).await;
     assert!(
         answer.is_error && !answer.content.contains(OFFER),
         "{answer:?}"

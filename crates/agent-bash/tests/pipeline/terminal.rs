@@ -1,10 +1,11 @@
 //! Which calls run on a terminal, and what differs there.
 
 use crate::scripted::{Scripted, Stopped, outcome};
+use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::{
     Cancel, Ending, Mode, NotStarted, Profile, Request, SessionName, Status, StdinSource, StreamId,
 };
-use agent_bash::{BashTool, BashToolBuilder, CallOptions, HostContext, profiles};
+use agent_bash::{BashTool, BashToolBuilder, CallOptions, ChangesSettings, HostContext, profiles};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -173,4 +174,30 @@ async fn what_goes_wrong_with_the_terminal_is_said() {
         result.text,
         "so far\nPTY error: the terminal broke\n\nCommand failed: missing exit status"
     );
+}
+
+/// Nobody watches a call on a terminal: if somebody has asked for a record, its result says that there is none.
+#[tokio::test]
+async fn a_call_on_a_terminal_says_that_it_is_not_recorded() {
+    const SAID: &str = "What this call did to files is not known: it ran on a terminal";
+    for level in [None, Some(ChangesLevel::Off), Some(ChangesLevel::Undo)] {
+        let settings = ChangesSettings {
+            level,
+            ..ChangesSettings::default()
+        };
+        let brought = Scripted::exits(0, b"typed\r\n");
+        let (tool, _) = tool(&profiles::STANDARD, &[], &brought, |builder| {
+            builder.changes(settings)
+        });
+        let options = CallOptions {
+            terminal: Some(brought.clone()),
+            ..CallOptions::default()
+        };
+        let request = Request::new("ls");
+        let result = tool.execute_with(request, options, &Cancel::new()).await;
+        let is_asked_for = level == Some(ChangesLevel::Undo);
+        assert_eq!(result.text.contains(SAID), is_asked_for, "{}", result.text);
+        assert_eq!(brought.runs(), 1);
+        assert!(result.changes.is_none() && brought.last().trace.is_none());
+    }
 }

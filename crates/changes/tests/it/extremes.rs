@@ -47,7 +47,7 @@ fn a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was() {
 fn fills_up(dir: &Path) {
     let mut place = Place::within(
         &dir.join("small"),
-        "echo one >a; echo two >b; mkdir d; echo 3 >d/3",
+        "mkdir -m 700 .agent-bash-changes; echo one >a; echo two >b; mkdir d; echo 3 >d/3",
     );
     place.state = dir.join("state");
     let before = place.files();

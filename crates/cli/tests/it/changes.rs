@@ -148,3 +148,51 @@ fn a_conflict_is_named_and_a_trial_is_discarded() {
     assert!(ok(&gone).contains("its changes are discarded"));
     assert!(!project.join("new\u{1b}[2J").exists());
 }
+
+/// The whole way of an ordinary call of many files: recorded, named, taken back. Of a package in a file, so that nothing is
+/// fetched.
+#[test]
+fn what_npm_installs_is_counted_and_taken_back() {
+    let home = Home::new();
+    home.write("project/.git/HEAD", "ref: refs/heads/main\n");
+    home.write(
+        "project/package.json",
+        r#"{"name": "p", "version": "1.0.0", "dependencies": {"dep": "file:dep-1.0.0.tgz"}}"#,
+    );
+    home.write("dep/package.json", r#"{"name": "dep", "version": "1.0.0"}"#);
+    home.write("dep/lib/index.js", "module.exports = 1\n");
+    let prepare = "npm pack --silent --pack-destination project ./dep >&2 && cd project && npm install --silent --offline --package-lock-only";
+    if home.run(&["run", "command -v npm"]).code != Some(0) {
+        // There is no npm on this machine.
+        return;
+    }
+    ok(&home.run(&["run", "--timeout", "120s", prepare]));
+    let project = home.path().join("project");
+    let names = || {
+        let entries = fs::read_dir(&project).expect("a directory");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = names();
+    let words = [
+        "run",
+        "--json",
+        "--timeout",
+        "120s",
+        "--changes=undo",
+        "--cwd",
+        "project",
+    ];
+    let ran = home.run(&[&words[..], &["npm ci --silent --offline"]].concat());
+    let result: Value = serde_json::from_str(ok(&ran)).expect("JSON");
+    let changes = &result["changes"];
+    assert_eq!(changes["counts"]["deleted"], 0, "{changes}");
+    assert!(
+        changes["counts"]["created"].as_u64() >= Some(3),
+        "{changes}"
+    );
+    assert!(project.join("node_modules/dep/lib/index.js").exists());
+    let id = changes["id"].as_str().expect("a number");
+    assert!(ok(&home.run(&["changes", "undo", id])).contains("[Undone: "));
+    assert_eq!(names(), before);
+}

@@ -10,7 +10,9 @@ fn paths(script: &str) -> Vec<String> {
         matches!(verdict, Verdict::Block(_)),
         "{script}: {verdict:?}"
     );
-    let paths = verdict.finding().unwrap().paths.iter();
+    let finding = verdict.finding();
+    let paths = finding.map_or(&[][..], |finding| &finding.paths);
+    let paths = paths.iter();
     paths.map(|path| path.display().to_string()).collect()
 }
 

@@ -100,9 +100,7 @@ async fn ask(client: &Peer<RoleServer>, message: String, what: &str) -> Approval
         Ok(ClientResult::ElicitResult(answer)) => match answer.action {
             ElicitationAction::Accept => return Approval::Allow,
             ElicitationAction::Decline => format!("the user was asked, and declined {what}"),
-            ElicitationAction::Cancel => {
-                format!("the user was asked about {what}, and gave no answer")
-            }
+            _ => format!("the user was asked about {what}, and gave no answer"),
         },
         Ok(_) => format!("the client answered the question about {what} with something else"),
         Err(error) => format!("the client could not ask its user about {what}: {error}"),
