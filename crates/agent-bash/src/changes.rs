@@ -6,7 +6,7 @@ pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefu
 
 use agent_bash_changes::{ChangesError, Limits, Store};
 use agent_bash_core::Notice;
-use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, Tell};
+use agent_bash_core::changes::{Changes, ChangesLevel, Tell};
 use agent_bash_sandbox::{Facts, workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -129,8 +129,6 @@ pub(crate) struct OwnChanges {
     store: Mutex<Option<Arc<Store>>>,
     /// Trees that can be tried.
     pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
-    /// The last set that turned out to be of a call that changed nothing.
-    empty: Mutex<Option<ChangesId>>,
 }
 
 impl OwnChanges {
@@ -145,7 +143,6 @@ impl OwnChanges {
             place,
             store: Mutex::default(),
             tried: tokio::sync::Mutex::default(),
-            empty: Mutex::default(),
         }
     }
 
@@ -167,17 +164,6 @@ impl OwnChanges {
     /// Whether there is a place to keep anything.
     pub(crate) fn is_kept(&self) -> bool {
         self.place.is_some()
-    }
-
-    /// A call changed nothing. Its set keeps its number from being used again until the next such call; then it goes.
-    pub(crate) fn changed_nothing(&self, store: &Store, id: ChangesId) {
-        let mut empty = self.empty.lock().unwrap_or_else(PoisonError::into_inner);
-        let former = empty.replace(id);
-        drop(empty);
-        if let Some(former) = former {
-            // What stays is removed when it is old.
-            let _ = store.forget(self.session(), former);
-        }
     }
 
     /// The session's name.

@@ -30,6 +30,7 @@ mod seen;
 mod set;
 mod size;
 mod slots;
+mod spare;
 mod steps;
 mod store;
 mod traced;

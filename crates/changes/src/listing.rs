@@ -67,7 +67,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let names = names.map(|path| FileName::new(OsStr::from_bytes(path)));
     if by == ChangesBy::Trace {
         let index = Index::read(&set.dir)?;
-        changes.exact = index.complete;
+        changes.exact = index.is_complete(set.state);
         changes.outside = index.outside;
         if traced::keeps(set) {
             changes.not_kept = names.collect();

@@ -63,7 +63,7 @@ impl Store {
                     Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
                     Kind::Trial | Kind::Trace => (None, false),
                 };
-                let (seconds, nanoseconds) = set.meta.begun;
+                let (seconds, nanoseconds) = set.begun();
                 let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);
                 listed.push(Listed {
                     changes,

@@ -1,6 +1,7 @@
 //! Removing what is too old, or too much. A set and what undid and redid it go together.
 
 use crate::error::ChangesError;
+use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::seen::Time;
 use crate::set::{Set, State, try_lock};
@@ -47,21 +48,6 @@ impl Store {
         Ok(removed)
     }
 
-    /// Removes a trace that has recorded nothing. The caller has a later set of the session: no set gets the number of another.
-    ///
-    /// # Errors
-    /// There is none, it runs, or it cannot be removed.
-    pub fn forget(&self, session: &str, id: ChangesId) -> Result<(), ChangesError> {
-        let set = self.idle(session, id)?;
-        let is_empty = set.state == State::Done && self.show(session, id)?.counts.total() == 0;
-        if is_empty {
-            for path in set.meta.beside().into_iter().chain([set.dir().to_owned()]) {
-                remove_tree(&path).map_err(ChangesError::io("removing", path))?;
-            }
-        }
-        Ok(())
-    }
-
     fn groups(&self) -> Result<Vec<Group>, ChangesError> {
         let mut all = Vec::new();
         for session in self.sessions()? {
@@ -74,9 +60,11 @@ impl Store {
                     continue;
                 };
                 let group = groups.entry(set.origin().0).or_default();
-                group.last = group.last.max(set.meta.begun);
+                group.last = group.last.max(set.begun());
                 group.size += set.size;
                 group.stays |= matches!(set.state, State::Held | State::Running);
+                // A later call may take it over at any moment.
+                group.stays |= set.meta.kind == Kind::Trace && !set.is_idle();
                 group.paths.push(set.dir().to_owned());
                 if set.origin() == set.id {
                     group.paths.extend(set.meta.beside());

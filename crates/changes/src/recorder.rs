@@ -1,7 +1,8 @@
 //! Keeping what is there before a call changes it: for whoever sees the call's system calls before they are done.
 //!
 //! The recorder writes `idx` (one record for each path, in the order of first touch), `pack` (contents), and hard links
-//! and clones in `links/`. Nothing is synced: it is about calls that go wrong, not about machines that do.
+//! and clones in `links/`; each of them when it is needed first, as most calls change nothing. Nothing is synced: it is
+//! about calls that go wrong, not about machines that do.
 
 mod index;
 
@@ -14,8 +15,8 @@ use crate::seen::Seen;
 use crate::set::LINKS;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
-pub(crate) use index::{Content, Index, Record};
-use index::{Entry, INDEX};
+use index::Entry;
+pub(crate) use index::{Content, INDEX, Index, Record};
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat, renameat,
 };
@@ -75,8 +76,8 @@ pub struct Recorder {
     root: PathBuf,
     set: PrivateDir,
     links: OwnedFd,
-    index: File,
-    pack: File,
+    index: Option<File>,
+    pack: Option<File>,
     packed: u64,
     keeps: bool,
     near: bool,
@@ -104,19 +105,17 @@ impl Recorder {
         let set = PrivateDir::open(parent, &[name]).map_err(ChangesError::io("opening", dir))?;
         let meta = Meta::read(&set)?;
         let root = meta.root();
-        let open = |name: &'static str| {
-            set.create_new(name)
-                .map_err(ChangesError::io("making", dir.join(name)))
-        };
-        let (index, pack) = (open(INDEX)?, open(PACK)?);
+        if set.has(INDEX) {
+            return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
+        }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self {
             tree: Tree::open_same(&root, meta.identity)?,
             root,
             links: openat(&set, LINKS, flags, Mode::empty())
                 .map_err(ChangesError::errno("opening", dir.join(LINKS)))?,
-            index,
-            pack,
+            index: None,
+            pack: None,
             set,
             packed: 0,
             keeps: meta.level == ChangesLevel::Undo,
@@ -166,11 +165,15 @@ impl Recorder {
         }
     }
 
-    /// The call has ended, and all that it did was recorded. Without this, the set is taken for interrupted.
+    /// The call has ended, and all that it did was recorded. Without this, the set is taken for interrupted, if anything
+    /// is recorded in it.
     ///
     /// # Errors
     /// The end could not be recorded.
     pub fn finish(mut self) -> Result<(), ChangesError> {
+        if self.index.is_none() && self.counted.is_empty() {
+            return Ok(());
+        }
         let outside = std::mem::take(&mut self.counted);
         let outside = outside
             .into_iter()
@@ -400,7 +403,8 @@ impl Recorder {
         }
         let at = self.packed;
         let mut from = File::from(from).take(self.largest);
-        let copied = io::copy(&mut from, &mut self.pack)
+        let copied = file(&self.set, PACK, &mut self.pack)
+            .and_then(|pack| io::copy(&mut from, pack))
             .map_err(|error| Stop::Failed(ChangesError::io("copying", path)(error)))?;
         self.packed += copied;
         Ok(Content::Packed(at, copied))
@@ -462,8 +466,8 @@ impl Recorder {
         let mut framed = Vec::with_capacity(body.len() + 8);
         body.put(&mut framed);
         // One write, so that a record is there or it is not.
-        self.index
-            .write_all(&framed)
+        file(&self.set, INDEX, &mut self.index)
+            .and_then(|index| index.write_all(&framed))
             .map_err(ChangesError::io("writing", INDEX))
     }
 
@@ -484,6 +488,14 @@ impl Kept {
         } else {
             self
         }
+    }
+}
+
+/// A file of the set, which is made when it is needed first.
+fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Result<&'a mut File> {
+    match file {
+        Some(file) => Ok(file),
+        none => Ok(none.insert(set.create_new(name)?)),
     }
 }
 

@@ -60,7 +60,7 @@ impl Store {
             (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),
             (State::Running, Kind::Trial, _) => discard(&mut set),
             (State::Running, Kind::Trace, _) => self
-                .conclude(&mut set, State::Interrupted)
+                .conclude(&mut set, State::Interrupted, State::Interrupted)
                 .or_else(|_| set.set_state(State::Interrupted)),
             (State::Running, Kind::Undo { .. }, _) => set.set_state(State::Discarded),
             _ => Ok(()),

@@ -133,6 +133,15 @@ impl Set {
         self.save()
     }
 
+    /// When its call was begun, by the clock of the store's file system.
+    pub(crate) fn begun(&self) -> Time {
+        match self.meta.kind {
+            // One may be the set of a later call than it was made for.
+            Kind::Trace => self.mark,
+            Kind::Trial | Kind::Undo { .. } => self.meta.begun,
+        }
+    }
+
     /// The same, with what it takes up from now on.
     pub(crate) fn end(&mut self, state: State) -> Result<(), ChangesError> {
         self.size = size::of(self.dir.path());
@@ -185,6 +194,14 @@ impl Set {
             mark,
             size,
         }))
+    }
+
+    /// Whether what it says of itself on disk is what is known here: others may do something with a set that has ended.
+    pub(crate) fn is_as_known(&self) -> bool {
+        let mut own = Vec::new();
+        self.state.put(&mut own);
+        let mut there = vec![0; own.len()];
+        self.lock.read_exact_at(&mut there, 0).is_ok() && own == there
     }
 
     /// Whether nobody runs its call; from then on nobody else takes it.

@@ -18,8 +18,8 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub use crate::meta::Limits;
 
@@ -27,7 +27,7 @@ pub use crate::meta::Limits;
 const DIRECTORY: &str = "changes";
 
 /// Numbers that may be taken by others at the same time.
-const ATTEMPTS: u64 = 1000;
+pub(crate) const ATTEMPTS: u64 = 1000;
 
 /// Sets of changes on disk, of all sessions. Private: 0700, nothing of it is readable by others.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub struct Store {
     pub(crate) care: Care,
     /// Whether old sets were looked for.
     pub(crate) pruned: AtomicBool,
+    /// Sets of calls that changed nothing, for the next.
+    pub(crate) spares: Mutex<Vec<Set>>,
 }
 
 impl Store {
@@ -66,6 +68,7 @@ impl Store {
             steps: Arc::new(Undisturbed),
             care: Care::default(),
             pruned: AtomicBool::new(false),
+            spares: Mutex::default(),
         })
     }
 
@@ -112,6 +115,9 @@ impl Store {
         root: &Path,
         level: ChangesLevel,
     ) -> Result<Set, ChangesError> {
+        if let Some(set) = self.renewed(session, root, level) {
+            return Ok(set);
+        }
         let set = self.begin(session, root, Kind::Trace, level)?;
         for name in [LINKS, GONE] {
             set.dir

@@ -10,7 +10,7 @@ use crate::meta::Kind;
 use crate::modes::Modes;
 use crate::numbers::numbers;
 use crate::plan::{Act, Op, Plan};
-use crate::recorder::Index;
+use crate::recorder::{INDEX, Index};
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State, UPPER, WORK};
 use crate::slots;
@@ -55,18 +55,49 @@ impl Store {
         Ok(changes)
     }
 
-    /// The call of a trace has ended, and the recorder has: these are its changes. They stay made.
+    /// The call of a trace has ended, and the recorder has: these are its changes. They stay made. The set of a call that
+    /// changed nothing is there until another call takes it over.
     ///
     /// # Errors
     /// What was recorded cannot be read, or not be compared with what is there.
-    pub fn finish(&self, mut set: Set) -> Result<Changes, ChangesError> {
-        self.conclude(&mut set, State::Done)?;
-        self.describe(&set)
+    pub fn finish(&self, set: Set) -> Result<Changes, ChangesError> {
+        self.ended(set, State::Done)
     }
 
-    /// Writes down what a trace did.
-    pub(crate) fn conclude(&self, set: &mut Set, state: State) -> Result<(), ChangesError> {
+    /// The same where the recorder may not have seen all of it, or there was none.
+    ///
+    /// # Errors
+    /// As for [`Store::finish`].
+    pub fn break_off(&self, set: Set) -> Result<Changes, ChangesError> {
+        self.ended(set, State::Interrupted)
+    }
+
+    fn ended(&self, mut set: Set, untouched: State) -> Result<Changes, ChangesError> {
+        self.conclude(&mut set, State::Done, untouched)?;
+        let changes = self.describe(&set)?;
+        let is_certain = set.state == State::Done || !set.dir.has(INDEX);
+        if is_certain && changes.counts.total() == 0 {
+            self.spare(set);
+        }
+        Ok(changes)
+    }
+
+    /// Writes down what a trace did. `whole`: what becomes of it if the record is; `untouched`: if nobody has written one.
+    pub(crate) fn conclude(
+        &self,
+        set: &mut Set,
+        whole: State,
+        untouched: State,
+    ) -> Result<(), ChangesError> {
         let index = Index::read(&set.dir)?;
+        let state = match index {
+            Index { complete: true, .. } => whole,
+            Index { absent: true, .. } => untouched,
+            _ => State::Interrupted,
+        };
+        if index.records.is_empty() {
+            return set.set_state(state);
+        }
         let effects = traced::effects(set, &index)?;
         let failed = || ChangesError::io("writing the journal of", set.dir());
         // Nothing is to be done, so that nothing has to be on disk first.
@@ -76,11 +107,6 @@ impl Store {
         };
         let mut journal = Journal::begin(&set.dir, effects.plan, &Undisturbed, care)?;
         journal.note(effects.back).map_err(failed())?;
-        let state = if index.complete {
-            state
-        } else {
-            State::Interrupted
-        };
         set.end(state)
     }
 

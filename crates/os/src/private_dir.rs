@@ -2,7 +2,7 @@
 //!
 //! All operations go through a descriptor of the directory, so nobody can swap it afterwards (TOCTOU).
 
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr};
 use std::fs::{DirBuilder, File, Metadata};
@@ -94,6 +94,14 @@ impl PrivateDir {
         self.below(name.as_ref(), false)
     }
 
+    /// Gives this directory, which is in `parent`, another name there; an error if something has that.
+    pub fn rename_in(&mut self, parent: &Self, name: &str) -> io::Result<()> {
+        let own = self.path.file_name().unwrap_or_default();
+        fs::renameat_with(&parent.fd, own, &parent.fd, name, RenameFlags::NOREPLACE)?;
+        self.path.set_file_name(name);
+        Ok(())
+    }
+
     /// Creates a file for appending; an error if it exists.
     pub fn create_new(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
@@ -165,6 +173,11 @@ impl PrivateDir {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether something has that name, whatever it is.
+    pub fn has(&self, name: &str) -> bool {
+        fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// A file's metadata, if it is a regular file.

@@ -22,9 +22,12 @@ pub fn is_native(table: u32, number: i32) -> bool {
     Some(table) == ARCHITECTURE && !x32
 }
 
-/// Begins: from here on this thread and everything that it starts is watched. Gives up new privileges where the system
-/// demands that.
-pub(crate) fn begin() -> io::Result<OwnedFd> {
+/// Begins: from here on this thread and everything that it starts is watched by whoever has the listener that is returned. Gives
+/// up new privileges where the system demands that.
+///
+/// # Errors
+/// The kernel is too old, or somebody watches already.
+pub fn begin() -> io::Result<OwnedFd> {
     let program = program().ok_or(io::ErrorKind::Unsupported)?;
     let had = rustix::thread::capabilities(None)?;
     if !had.effective.contains(CapabilitySet::SYS_ADMIN) {

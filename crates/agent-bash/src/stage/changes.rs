@@ -177,8 +177,6 @@ impl Changing {
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
         let Self { store, set, trial } = self;
-        let own = Arc::clone(&tool.changes);
-        let nobody_is_left = outcome.survivors.is_empty();
         let ended = apart(move || {
             match trial {
             // It was promised that they would be: nobody knows what was done.
@@ -189,11 +187,7 @@ impl Changing {
             Some(TrialRequest::Hold) => store.hold(set).map_err(said),
             Some(TrialRequest::Atomic) if wanted => committed(&store, &session, set),
             Some(TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
-            None => recorded(&store, set, traced.as_ref()).inspect(|changes| {
-                if nobody_is_left && changes.counts.total() == 0 {
-                    own.changed_nothing(&store, changes.id);
-                }
-            }),
+            None => recorded(&store, set, traced.as_ref()),
         }
         });
         let changes = match ended.await {
@@ -244,11 +238,15 @@ fn committed(store: &Store, session: &str, set: Set) -> Result<Changes, String> 
 }
 
 fn recorded(store: &Store, set: Set, traced: Option<&Traced>) -> Result<Changes, String> {
-    let mut changes = store.finish(set).map_err(said)?;
     let lacking = match traced {
         Some(traced) => traced.lacking.as_deref(),
         None => Some("it ran where nobody can watch"),
     };
+    let ended = match lacking {
+        None => store.finish(set),
+        Some(_) => store.break_off(set),
+    };
+    let mut changes = ended.map_err(said)?;
     changes.exact &= lacking.is_none();
     match lacking {
         Some(reason) if changes.counts.total() == 0 => Err(reason.to_owned()),

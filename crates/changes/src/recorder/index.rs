@@ -4,6 +4,7 @@ use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
 use crate::error::ChangesError;
 use crate::seen::Seen;
+use crate::set::State;
 use agent_bash_os::PrivateDir;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -165,9 +166,16 @@ pub(crate) struct Index {
     pub(crate) outside: BTreeMap<String, u64>,
     /// Whether the recorder said that this is all.
     pub(crate) complete: bool,
+    /// Whether nothing was written at all: no path was touched, as far as there was a recorder.
+    pub(crate) absent: bool,
 }
 
 impl Index {
+    /// Whether this is all, in a set of which that is said.
+    pub(crate) fn is_complete(&self, said: State) -> bool {
+        self.complete || self.absent && matches!(said, State::Done | State::Undone)
+    }
+
     /// Reads the records, up to the first that is not whole.
     pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {
         let mut bytes = Vec::new();
@@ -176,7 +184,12 @@ impl Index {
                 file.read_to_end(&mut bytes)
                     .map_err(ChangesError::io("reading", dir.path().join(INDEX)))?;
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self {
+                    absent: true,
+                    ..Self::default()
+                });
+            }
             Err(error) => return Err(ChangesError::io("opening", dir.path().join(INDEX))(error)),
         }
         let mut index = Self::default();

@@ -8,6 +8,7 @@
 mod crash;
 mod extremes;
 mod shown;
+mod spare;
 mod support;
 mod trace;
 mod trial;

@@ -180,6 +180,28 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
     }
 }
 
+/// The start of a shell that waits is no part of its call: it opens devices to write to them, and nobody has said yet where
+/// to record; it reads its control pipe nevertheless.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
+    let place = Place::new();
+    let cache = ShellCache::new(ShellCacheOptions {
+        warm_shells: 1,
+        ..options()
+    });
+    let spec = place.traced("echo $PPID", &place.set());
+    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+    let supervisor = ran.out.trim().to_owned();
+    let reads = || {
+        let children = format!("/proc/{supervisor}/task/{supervisor}/children");
+        let shell = fs::read_to_string(children).unwrap_or_default();
+        let call = fs::read_to_string(format!("/proc/{}/syscall", shell.trim()));
+        let first = format!("{} 0x0 ", nix::libc::SYS_read);
+        call.is_ok_and(|call| call.starts_with(&first))
+    };
+    assert!(soon(reads).await);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
     let (place, cache, cancel) = (Place::new(), cache(), Cancel::new());

@@ -4,7 +4,7 @@ use super::shell_command::ShellCommand;
 use super::this_program::this_program;
 use super::trace::Tracer;
 use crate::supervisor::own_directory::OwnDirectory;
-use crate::supervisor::protocol::ShellStart;
+use crate::supervisor::protocol::{ShellBox, ShellStart};
 use agent_bash_core::sandbox;
 use agent_bash_sandbox::{BoxError, Order, Start};
 use rustix::fs::{Mode, OFlags};
@@ -65,13 +65,15 @@ pub(super) struct Closed {
 
 impl Confined {
     /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`: the shell's descriptors
-    /// besides the standard three; `network`: the way into the one that it shares. `None` for a shell that is kept in nothing.
+    /// besides the standard three; `network`: the way into the one that it shares. `None` for a shell that is kept in nothing: to be
+    /// watched it takes no launcher.
     pub(super) fn prepare(
         start: &ShellStart,
         inherited: &[&OwnedFd],
         network: Option<&OwnedFd>,
     ) -> Result<Option<Self>, NotLaunched> {
-        let Some(wanted) = &start.sandbox else {
+        let kept = |it: &&ShellBox| it.plan.is_some() || it.trial.is_some();
+        let Some(wanted) = start.sandbox.as_ref().filter(kept) else {
             return Ok(None);
         };
         let directory = OwnDirectory::make(&wanted.directory)?;

@@ -12,7 +12,7 @@ use super::report::Report;
 use super::shell::{Phase, Shell};
 use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
 use super::terminal::Terminal;
-use super::trace::Tracer;
+use super::trace::{self, Tracer};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
@@ -92,7 +92,13 @@ fn launch_one(
         None => shell,
     };
     let standard = [control_read, stdout, stderr];
+    let mut tracer = None;
     let pid = match starter {
+        Starter::Child if start.is_watched() && confined.is_none() => {
+            let (pid, watched) = trace::start(&command, standard, &inherited)?;
+            tracer = Some(watched);
+            pid
+        }
         Starter::Child => command.spawn(standard, &inherited)?,
         Starter::Leader { .. } if confined.is_some() => {
             let what = "a supervisor of its own";
@@ -109,7 +115,8 @@ fn launch_one(
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
     let closed = closed.unwrap_or_default();
-    let (tracer, unwatched) = split(closed.watched);
+    let (in_box, unwatched) = split(closed.watched);
+    let tracer = tracer.or(in_box);
     limits::apply(pid, &start.limits)?;
     Ok(Launched {
         shell: Shell {

@@ -1,6 +1,9 @@
 //! Where nothing can be watched.
 
+use super::confined::NotLaunched;
+use super::shell_command::ShellCommand;
 use agent_bash_core::changes::Traced;
+use agent_bash_sandbox::BoxError;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -8,6 +11,14 @@ use std::path::PathBuf;
 /// Watches nothing; there is none of it.
 #[derive(Debug)]
 pub(super) struct Tracer(std::convert::Infallible);
+
+pub(super) fn start(
+    _: &ShellCommand<'_>,
+    _: [OwnedFd; 3],
+    _: &[&OwnedFd],
+) -> Result<(i32, Tracer), NotLaunched> {
+    Err(BoxError::Unwatched("it takes Linux".to_owned()).into())
+}
 
 impl Tracer {
     pub(super) fn start(_: OwnedFd, _: Vec<PathBuf>, _: Vec<PathBuf>) -> io::Result<Self> {

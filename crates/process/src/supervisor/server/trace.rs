@@ -5,9 +5,12 @@
 
 mod memory;
 mod paths;
+mod start;
 mod touched;
 
-use agent_bash_changes::{ChangesError, Recorder};
+pub(super) use start::start;
+
+use agent_bash_changes::{ChangesError, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
@@ -42,7 +45,8 @@ enum Order {
 
 impl Tracer {
     /// Watches by this listener. What is within one of `apart` concerns nobody, and nothing is read of what is `hidden`. Until
-    /// it is told where to, nothing is recorded, and whoever is about to change a file waits.
+    /// it is told where to, nothing is recorded, and whoever is about to change a file waits; what only opens devices and the
+    /// like, as every shell does that starts, goes on.
     pub(super) fn start(
         listener: OwnedFd,
         apart: Vec<PathBuf>,
@@ -58,7 +62,7 @@ impl Tracer {
             tell_full,
             apart,
             hidden,
-            state: State::Waiting,
+            state: State::Waiting(None),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -118,8 +122,8 @@ struct Watch {
 }
 
 enum State {
-    /// Nobody has said yet where to record.
-    Waiting,
+    /// Nobody has said yet where to record. This call is about to change a file.
+    Waiting(Option<Waiting>),
     /// Into this set, if it could be opened.
     Recording(Option<Box<Recorder>>, Traced),
     /// Nothing any more, and whoever would change a file waits for the end of the call.
@@ -135,7 +139,7 @@ impl Watch {
 
     /// Waits for what is next, and does it. `None` if nobody wants to know any more.
     fn turn(&mut self) -> Option<()> {
-        let looks = !matches!(self.state, State::Waiting | State::Full(_));
+        let looks = !matches!(self.state, State::Waiting(Some(_)) | State::Full(_));
         let listener = self.listener.as_ref().filter(|_| looks);
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
         fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
@@ -169,7 +173,14 @@ impl Watch {
                     Ok(_) => Traced::complete(),
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
-                self.state = State::Recording(recorder.ok().map(Box::new), traced);
+                let recording = State::Recording(recorder.ok().map(Box::new), traced);
+                let before = std::mem::replace(&mut self.state, recording);
+                if let State::Waiting(Some(call)) = before
+                    && let Some(listener) = self.listener.take()
+                {
+                    self.let_go_on(&listener, &call);
+                    self.listener = Some(listener);
+                }
                 // Whoever waits for it may have given up.
                 let _ = tell.map(|tell| tell.send(()));
             }
@@ -178,9 +189,13 @@ impl Watch {
                 let traced = match state {
                     State::Recording(recorder, traced) => ended(recorder, traced),
                     State::Full(traced) => traced,
-                    State::Waiting | State::Stopped => {
+                    State::Waiting(held) => {
+                        // It may have been killed meanwhile.
+                        let listener = self.listener.as_ref().zip(held);
+                        let _ = listener.map(|(listener, call)| listener.let_go(&call));
                         Traced::incomplete("nothing was to be recorded")
                     }
+                    State::Stopped => Traced::incomplete("nothing was to be recorded"),
                 };
                 // The receiver may have given up.
                 let _ = tell.send(traced);
@@ -188,17 +203,27 @@ impl Watch {
         }
     }
 
-    /// Looks at a call that waits, and lets it go on.
+    /// Looks at a call that waits, and lets it go on, unless it is about to change a file and nobody has said where to record that.
     fn look(&mut self) {
-        let Some(listener) = &self.listener else {
+        let Some(listener) = self.listener.take() else {
             return;
         };
-        let Ok(Some(call)) = listener.next() else {
-            return;
-        };
+        if let Ok(Some(call)) = listener.next() {
+            match &mut self.state {
+                State::Waiting(held) if !changes_nothing(&listener, &call, &self.apart) => {
+                    *held = Some(call);
+                }
+                _ => self.let_go_on(&listener, &call),
+            }
+        }
+        self.listener = Some(listener);
+    }
+
+    /// Records what a call is about to change, if that is to be, and lets it go on.
+    fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
         if let State::Recording(Some(recorder), traced) = &mut self.state {
             // If this thread ended, every call that waits would fail.
-            let kept = AssertUnwindSafe(|| kept(listener, &call, recorder, &self.apart));
+            let kept = AssertUnwindSafe(|| kept(listener, call, recorder, &self.apart));
             let kept = catch_unwind(kept);
             match kept.unwrap_or_else(|_| Err(Lacking::of("recording it failed"))) {
                 Ok(()) => {}
@@ -217,7 +242,7 @@ impl Watch {
             }
         }
         // It may have been killed meanwhile.
-        let _ = listener.let_go(&call);
+        let _ = listener.let_go(call);
     }
 }
 
@@ -237,6 +262,34 @@ impl Lacking {
     }
 }
 
+/// What this call is about to change, as far as it concerns anybody.
+fn touched(
+    listener: &Listener,
+    waiting: &Waiting,
+    apart: &[PathBuf],
+) -> Result<Vec<(PathBuf, Touch)>, Lacking> {
+    if !trace::is_native(waiting.table, waiting.number) {
+        return Err(Lacking::of("a program of 32 bits has changed files"));
+    }
+    let Some(call) = trace::call(waiting.number) else {
+        return Ok(Vec::new());
+    };
+    let touched = touched::by(waiting, call);
+    if !listener.still_waits(waiting) {
+        return Ok(Vec::new());
+    }
+    let unread = |error| Lacking::of(format!("a path could not be read: {error}"));
+    let mut touched = touched.map_err(unread)?;
+    touched.retain(|(path, _)| !apart.iter().any(|own| path.starts_with(own)));
+    Ok(touched)
+}
+
+/// Whether that is certain before anything is recorded.
+fn changes_nothing(listener: &Listener, waiting: &Waiting, apart: &[PathBuf]) -> bool {
+    let touched = AssertUnwindSafe(|| touched(listener, waiting, apart));
+    matches!(catch_unwind(touched), Ok(Ok(touched)) if touched.is_empty())
+}
+
 /// Keeps what this call is about to change.
 fn kept(
     listener: &Listener,
@@ -244,30 +297,17 @@ fn kept(
     recorder: &mut Recorder,
     apart: &[PathBuf],
 ) -> Result<(), Lacking> {
-    if !trace::is_native(waiting.table, waiting.number) {
-        return Err(Lacking::of("a program of 32 bits has changed files"));
-    }
-    let Some(call) = trace::call(waiting.number) else {
-        return Ok(());
-    };
-    let touched = touched::by(waiting, call);
-    if !listener.still_waits(waiting) {
-        return Ok(());
-    }
-    let unread = |error| Lacking::of(format!("a path could not be read: {error}"));
-    for (path, touch) in touched.map_err(unread)? {
-        if !apart.iter().any(|own| path.starts_with(own)) {
-            recorder.before(&path, touch).map_err(|error| match error {
-                ChangesError::TooMuch { limit } => Lacking {
-                    reason: format!(
-                        "it was ended, as more than {limit} MiB of former contents would have had to be kept \
-                         (`changes.max_set_mb`); what it did until then is listed, and can be undone"
-                    ),
-                    full: true,
-                },
-                error => Lacking::of(error.to_string()),
-            })?;
-        }
+    for (path, touch) in touched(listener, waiting, apart)? {
+        recorder.before(&path, touch).map_err(|error| match error {
+            ChangesError::TooMuch { limit } => Lacking {
+                reason: format!(
+                    "it was ended, as more than {limit} MiB of former contents would have had to be kept \
+                     (`changes.max_set_mb`); what it did until then is listed, and can be undone"
+                ),
+                full: true,
+            },
+            error => Lacking::of(error.to_string()),
+        })?;
     }
     Ok(())
 }

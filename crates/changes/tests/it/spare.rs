@@ -1,0 +1,154 @@
+//! Sets of calls that changed nothing are taken over by later calls: under numbers of their own, with nothing of the
+//! former left in them, and never while somebody speaks of them.
+
+use crate::support::{Place, SESSION};
+use agent_bash_changes::{Recorder, Set, Store, Touch};
+use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+const TREE: &str = "echo one >a; echo two >b";
+
+fn begin(store: &Store, place: &Place) -> Set {
+    store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap()
+}
+
+/// A call that is about to touch these, and then runs a script.
+fn call(store: &Store, place: &Place, touched: &[(&str, Touch)], script: &str) -> Changes {
+    let set = begin(store, place);
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for (path, touch) in touched {
+        recorder.before(&place.root.join(path), *touch).unwrap();
+    }
+    place.sh(script);
+    recorder.finish().unwrap();
+    store.finish(set).unwrap()
+}
+
+/// The numbers of the sets that there are, and the inodes of their directories.
+fn there(place: &Place) -> Vec<(u64, u64)> {
+    let session = place.state.join("changes").join(SESSION);
+    let entries = fs::read_dir(session).unwrap().map(|entry| entry.unwrap());
+    let mut all: Vec<_> = entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name.parse().unwrap(), entry.metadata().unwrap().ino())
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+fn files(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(|entry| match entry.file_type().unwrap().is_dir() {
+            true => files(&entry.path()),
+            false => 1,
+        })
+        .sum()
+}
+
+#[test]
+fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
+    let place = Place::new(TREE);
+    let store = place.store();
+    let first = call(&store, &place, &[], "true");
+    assert_eq!((first.id, first.counts.total()), (ChangesId(1), 0));
+    assert_eq!((first.state, first.exact), (ChangesState::Done, true));
+    assert_eq!(store.show(SESSION, first.id).unwrap(), first);
+    let [(1, inode)] = there(&place)[..] else {
+        unreachable!("one set");
+    };
+    // What it recorded of files that are as they were is gone with it.
+    let touched = [
+        ("a", Touch::Content),
+        ("b", Touch::Name),
+        ("/x", Touch::Name),
+    ];
+    let second = call(&store, &place, &touched, "true");
+    assert_eq!(second.id, ChangesId(2));
+    assert_eq!(second.outside["/"], 1);
+    assert_eq!(there(&place), [(2, inode)]);
+    let links = |path: &str| fs::metadata(place.root.join(path)).unwrap().nlink();
+    assert_eq!(links("b"), 2, "it is kept by a link");
+    let third = call(&store, &place, &[("b", Touch::Content)], "echo more >>b");
+    assert_eq!((third.id, third.counts.changed), (ChangesId(3), 1));
+    assert!(third.outside.is_empty() && third.exact);
+    assert_eq!((links("b"), there(&place)), (1, vec![(3, inode)]));
+    // One that did change something stays, whatever comes after it.
+    let fourth = call(&store, &place, &[], "true");
+    assert_eq!(fourth.id, ChangesId(4));
+    assert_eq!(store.list(SESSION).unwrap().len(), 2);
+    store.undo(SESSION, third.id, &[], false).unwrap();
+    assert_eq!(place.text("b").unwrap(), "two\n");
+}
+
+#[test]
+fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
+    let place = Place::new(TREE);
+    let store = place.store();
+    for round in 0..3 {
+        let sets: Vec<Set> = (0..6).map(|_| begin(&store, &place)).collect();
+        let mut ids: Vec<u64> = sets.iter().map(|set| set.id().0).collect();
+        ids.sort_unstable();
+        let former = 6 * round;
+        assert_eq!(ids, (former + 1..=former + 6).collect::<Vec<_>>());
+        for set in sets.into_iter().rev() {
+            store.finish(set).unwrap();
+        }
+        // The latest stays, so that its number is not given to another.
+        let left = there(&place);
+        assert_eq!((left.len(), left[3].0), (4, former + 6));
+    }
+    assert_eq!(files(&place.state.join("changes").join(SESSION)), 4 * 2);
+}
+
+#[test]
+fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
+    let place = Place::new(TREE);
+    let store = place.store();
+    let first = call(&store, &place, &[], "true");
+    place.sh("mkdir sub");
+    let other = |root: &Path, level| {
+        let set = store.begin_trace(SESSION, root, level).unwrap();
+        let id = set.id().0;
+        store.finish(set).unwrap();
+        id
+    };
+    assert_eq!(other(&place.root.join("sub"), ChangesLevel::Undo), 2);
+    assert_eq!(other(&place.root, ChangesLevel::List), 3);
+    assert!(store.show(SESSION, first.id).is_ok());
+    // Only the times of a file: that is nothing to list, but it can be taken back.
+    let touched = [("a", Touch::Attributes)];
+    let times = call(&store, &place, &touched, "touch -d 2001-02-03 a");
+    assert_eq!((times.id.0, times.counts.total()), (4, 0));
+    store.undo(SESSION, times.id, &[], false).unwrap();
+    let next = call(&store, &place, &[], "true");
+    assert_eq!(next.id.0, 6);
+    store.redo(SESSION, times.id).unwrap();
+    // A root that is another directory since has nothing of the former's.
+    place.sh("rmdir sub; mkdir elsewhere; mv elsewhere sub");
+    assert_eq!(other(&place.root.join("sub"), ChangesLevel::Undo), 8);
+}
+
+#[test]
+fn what_nobody_recorded_is_not_said_to_be_nothing() {
+    let place = Place::new(TREE);
+    let store = place.store();
+    let set = begin(&store, &place);
+    drop(Recorder::open(set.dir()).unwrap());
+    place.sh("echo more >>a");
+    let changes = store.break_off(set).unwrap();
+    let state = (changes.state, changes.exact);
+    assert_eq!(state, (ChangesState::Interrupted, false));
+    // The host dies, and the next one does not know either.
+    let id = begin(&store, &place).id();
+    drop(store);
+    let changes = place.store().show(SESSION, id).unwrap();
+    let state = (changes.state, changes.exact);
+    assert_eq!(state, (ChangesState::Interrupted, false));
+}
