@@ -44,12 +44,11 @@ fn there(place: &Place) -> Vec<(u64, u64)> {
 
 fn files(directory: &Path) -> usize {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
-    entries
-        .map(|entry| match entry.file_type().unwrap().is_dir() {
-            true => files(&entry.path()),
-            false => 1,
-        })
-        .sum()
+    let sizes = entries.map(|entry| {
+        let is_dir = entry.file_type().unwrap().is_dir();
+        if is_dir { files(&entry.path()) } else { 1 }
+    });
+    sizes.sum()
 }
 
 #[test]
