@@ -81,6 +81,11 @@ impl Store {
         self
     }
 
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The same, keeping no more than that.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {

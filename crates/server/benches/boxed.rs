@@ -1,5 +1,5 @@
-//! What a box adds to a call over RPC whose shell waits: the same call without one, in one of the base tier, and in one
-//! of the full tier, alternating.
+//! What a box or a record of changes adds to a call over RPC whose shell waits: the same call without either, recorded as
+//! for an undo, in a box of the base tier, and in one of the full tier, alternating.
 //!
 //! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
 
@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
 
+use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::{Report, SandboxLevel, Tier};
 use agent_bash::core::{Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
 use agent_bash::exec::{ShellCache, ShellCacheOptions};
@@ -53,6 +54,23 @@ impl Executor for OfTier {
     }
 }
 
+/// What a call has besides its shell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Plain,
+    Recorded,
+    Boxed(Tier),
+}
+
+impl Side {
+    fn tier(self) -> Option<Tier> {
+        match self {
+            Self::Boxed(tier) => Some(tier),
+            Self::Plain | Self::Recorded => None,
+        }
+    }
+}
+
 /// A client of a server of its own.
 struct Client {
     requests: tokio::io::WriteHalf<DuplexStream>,
@@ -60,7 +78,8 @@ struct Client {
 }
 
 impl Client {
-    fn new(token: &Token, workspace: &Path, tier: Option<Tier>) -> Self {
+    fn new(token: &Token, workspace: &Path, state: &Path, side: Side) -> Self {
+        let tier = side.tier();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let shells = ShellCache::new(ShellCacheOptions::many_calls(
             Supervisor::this_program(token),
@@ -77,6 +96,12 @@ impl Client {
             level: tier.map_or(SandboxLevel::Off, |_| SandboxLevel::WorkspaceWrite),
             ..SandboxSettings::default()
         });
+        let tool = match side {
+            Side::Recorded => tool
+                .changes_unasked(ChangesLevel::Undo)
+                .changes_in(state.to_owned(), "bench"),
+            Side::Plain | Side::Boxed(_) => tool,
+        };
         let session = Arc::new(Session::new(tool.build(), SessionParts::default()));
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move {
@@ -91,7 +116,7 @@ impl Client {
     }
 
     /// Microseconds of a call.
-    async fn call(&mut self, box_of: Option<Tier>) -> f64 {
+    async fn call(&mut self, side: Side) -> f64 {
         let begun = Instant::now();
         let line = "{\"id\":\"1\",\"type\":\"tool_call\",\"request\":{\"command\":\"true\"}}\n";
         self.requests.write_all(line.as_bytes()).await.unwrap();
@@ -105,7 +130,16 @@ impl Client {
         let took = begun.elapsed().as_secs_f64() * 1e6;
         let text = answer.to_string();
         assert!(text.contains(r#""kind":"exited""#), "{text}");
-        assert_eq!(text.contains(r#""enforced""#), box_of.is_some(), "{text}");
+        assert_eq!(
+            text.contains(r#""enforced""#),
+            side.tier().is_some(),
+            "{text}"
+        );
+        assert_eq!(
+            text.contains(r#""by":"trace""#),
+            side == Side::Recorded,
+            "{text}"
+        );
         took
     }
 }
@@ -119,25 +153,28 @@ fn main() {
         .unwrap();
     // In a task, like a server's calls.
     let all = runtime.spawn(async move {
-        let place = tempfile::tempdir().unwrap();
-        let sides = [None, Some(Tier::Base), Some(Tier::Full)];
-        let mut clients = sides.map(|tier| Client::new(&token, place.path(), tier));
-        let mut times = [const { Vec::new() }; 3];
+        let (place, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let boxed = [Side::Boxed(Tier::Base), Side::Boxed(Tier::Full)];
+        let sides = [Side::Plain, Side::Recorded, boxed[0], boxed[1]];
+        let client = |side| Client::new(&token, place.path(), state.path(), side);
+        let mut clients = sides.map(client);
+        let mut times = [const { Vec::new() }; 4];
         for round in 0..ROUNDS {
-            for ((client, tier), times) in clients.iter_mut().zip(sides).zip(&mut times) {
+            for ((client, side), times) in clients.iter_mut().zip(sides).zip(&mut times) {
                 tokio::time::sleep(PAUSE).await;
-                let took = client.call(tier).await;
+                let took = client.call(side).await;
                 // The first calls start the shells that later ones find waiting.
                 if round >= 5 {
                     times.push(took);
                 }
             }
         }
-        let [none, base, full] = times.map(|mut times| median(&mut times));
+        let [plain, recorded, base, full] = times.map(|mut times| median(&mut times));
         println!(
-            "warm `true` by RPC: {none:.1} µs; base {:.2} × (goal 1.05), full {:.2} × (goal 1.3)",
-            base / none,
-            full / none
+            "warm `true` by RPC: {plain:.1} µs; recorded {:.2} × (goal 1.3); base {:.2} × (goal 1.05), full {:.2} × (goal 1.3)",
+            recorded / plain,
+            base / plain,
+            full / plain
         );
     });
     runtime.block_on(all).unwrap();

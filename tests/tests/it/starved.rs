@@ -301,6 +301,44 @@ fn a_sandbox_waits_for_no_file_system() -> Result<()> {
     Ok(())
 }
 
+/// The same, mounting it over the directory `tree` once there is a file `go` in that.
+const HUNG_LATER: &str =
+    "exec 9<> /dev/fuse; \"$@\" 9<&- & until [ -e tree/go ]; do sleep 0.05; done
+mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none tree; wait $!";
+
+#[test]
+fn a_record_is_not_waited_for_where_its_file_system_stops_answering() -> Result<()> {
+    let Some(world) = world_with_a_hung_mount()? else {
+        return Ok(());
+    };
+    fs::create_dir(world.cwd().join("tree"))?;
+    let program = product::agent_bash()?.display().to_string();
+    let run = |around: &str, command: &str| {
+        let mut unshare = world.command("unshare");
+        unshare.args(["--user", "--map-root-user", "--mount"]);
+        unshare.args(["bash", "-c", around, "bash"]);
+        let limit = ["timeout", "-k", "1", "60", &program, "run"];
+        unshare
+            .args(limit)
+            .args(["--changes=undo", "--cwd", "tree"]);
+        unshare.arg(command);
+        product::run(unshare, None)
+    };
+    let change = "echo x > file; echo done";
+    // The control.
+    let ran = run("\"$@\"", change)?;
+    ensure!(ran.code == 0 && !ran.stdout.contains("answer"), "{ran:?}");
+    let hang = "> go; until grep -q \"$PWD fuse\" /proc/self/mounts; do sleep 0.05; done";
+    let ran = run(HUNG_LATER, &format!("{change}; {hang}"))?;
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    ensure!(
+        ran.code == 0 && said.contains("done") && said.contains("does not answer"),
+        "{ran:?}"
+    );
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
 /// Runs `script` in `p/x`, which no path leads to any more, with `$ab` for the program and `$here` for the directory.
 fn cut_off(world: &World, program: &Path, script: &str) -> Result<Command> {
     let around = format!(

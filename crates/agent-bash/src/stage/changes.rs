@@ -10,8 +10,16 @@ use agent_bash_core::changes::{
     Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, applied_text,
 };
 use agent_bash_core::{Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use std::fs::read_dir;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Why changes are not known where nothing can be read.
+const NO_ANSWER: &str = "its file system does not answer";
+
+/// After how long it is asked whether it does.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A call whose changes are kept.
 pub(crate) struct Changing {
@@ -127,7 +135,31 @@ async fn started(
         Ok((store, set))
     };
     let begun = tool.sandbox.looks.look(&*tool.clock, work).await;
-    begun.unwrap_or_else(|| Err("its file system does not answer".to_owned()))
+    begun.unwrap_or_else(|| Err(NO_ANSWER.to_owned()))
+}
+
+/// Waits for work on these directories' file systems, however long it takes, as long as they answer.
+async fn while_answering<T>(
+    tool: &Wiring,
+    places: &[PathBuf],
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return Some(done),
+            () = tool.clock.sleep(PATIENCE) => {}
+        }
+        let places = places.to_owned();
+        // Listing one makes the file system say something; its times alone may be known without it.
+        let look = move || {
+            places
+                .iter()
+                .for_each(|place| drop(read_dir(place).map(|mut it| it.next())))
+        };
+        tool.sandbox.looks.look(&*tool.clock, look).await?;
+    }
 }
 
 fn unknown(reason: String) -> Notice {
@@ -177,6 +209,7 @@ impl Changing {
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
         let Self { store, set, trial } = self;
+        let places = [store.path().to_owned(), set.root()];
         let ended = apart(move || {
             match trial {
             // It was promised that they would be: nobody knows what was done.
@@ -190,9 +223,10 @@ impl Changing {
             None => recorded(&store, set, traced.as_ref()),
         }
         });
-        let changes = match ended.await {
-            Ok(ended) => ended,
-            Err(error) => Err(error.to_string()),
+        let changes = match while_answering(tool, &places, ended).await {
+            Some(Ok(ended)) => ended,
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err(NO_ANSWER.to_owned()),
         };
         match changes {
             Ok(changes) => {
