@@ -227,7 +227,7 @@ export interface ChangesSetData {
 }
 
 /** What has become of a set. */
-export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" | "interrupted";
+export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" | "interrupted" | "running";
 
 /** Data of `check`. */
 export interface CheckData {

@@ -47,7 +47,8 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     };
     let state = match set.state {
         State::Done if !traced::keeps(set) => ChangesState::Listed,
-        State::Held | State::Running => ChangesState::Held,
+        State::Held => ChangesState::Held,
+        State::Running => ChangesState::Running,
         State::Done => ChangesState::Done,
         State::Undone => ChangesState::Undone,
         State::Discarded => ChangesState::Discarded,

@@ -270,6 +270,8 @@ pub enum ChangesState {
     Undone,
     /// Whoever kept watch died: these are those seen until then.
     Interrupted,
+    /// Their call runs: it is not known yet what it does.
+    Running,
 }
 
 /// How changes are known.

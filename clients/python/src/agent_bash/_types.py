@@ -322,7 +322,7 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
 
 
 # What has become of a set.
-ChangesState = Literal["listed", "done", "held", "discarded", "undone", "interrupted"]
+ChangesState = Literal["listed", "done", "held", "discarded", "undone", "interrupted", "running"]
 
 
 class CheckData(TypedDict):

@@ -16,6 +16,7 @@ pub fn state(state: ChangesState) -> &'static str {
         ChangesState::Discarded => "discarded",
         ChangesState::Undone => "undone",
         ChangesState::Interrupted => "interrupted",
+        ChangesState::Running => "running",
         _ => "",
     }
 }

@@ -154,9 +154,9 @@ async fn while_answering<T>(
         let places = places.to_owned();
         // Listing one makes the file system say something; its times alone may be known without it.
         let look = move || {
-            places
-                .iter()
-                .for_each(|place| drop(read_dir(place).map(|mut it| it.next())))
+            for place in places {
+                drop(read_dir(place).map(|mut entries| entries.next()));
+            }
         };
         tool.sandbox.looks.look(&*tool.clock, look).await?;
     }

@@ -145,8 +145,12 @@ fn what_nobody_recorded_is_not_said_to_be_nothing() {
     let state = (changes.state, changes.exact);
     assert_eq!(state, (ChangesState::Interrupted, false));
     // The host dies, and the next one does not know either.
-    let id = begin(&store, &place).id();
-    drop(store);
+    let set = begin(&store, &place);
+    let id = set.id();
+    let running = place.store().list(SESSION).unwrap();
+    let running = running.last().map(|it| (it.changes.id, it.changes.state));
+    assert_eq!(running, Some((id, ChangesState::Running)));
+    drop((set, store));
     let changes = place.store().show(SESSION, id).unwrap();
     let state = (changes.state, changes.exact);
     assert_eq!(state, (ChangesState::Interrupted, false));
