@@ -47,7 +47,7 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
         .env("RUSTFLAGS", FLAGS)
         .env("AGENT_BASH_BUILD", commit)
         .run()
-        .context("on Debian, glibc's static libraries are in libc6-dev")?;
+        .context("building the program without shared libraries (on Debian, those of glibc are in libc6-dev)")?;
     let program = Path::new(&*directory).join(format!("{TARGET}/{profile}/agent-bash"));
     let bytes = std::fs::read(&program)?;
     ensure!(
