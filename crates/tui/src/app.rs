@@ -17,6 +17,7 @@ use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::place::Place;
 use crate::prompt::Prompt;
 use crate::questions::{Answer, Questions, Waiting};
+use crate::queue::Queue;
 use crate::redraw::Redraw;
 use crate::set_work::Wish;
 use crate::transcript::{Card, EntryId, Transcript};
@@ -31,7 +32,6 @@ use crossterm::event::{
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use running::Queue;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;

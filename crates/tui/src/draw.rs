@@ -176,7 +176,9 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         }
     }
     let left = line_of(&said, theme);
-    buffer.set_line(area.x, area.y, &left, area.width);
+    // What does not fit beside the keys is cut, with a gap.
+    let for_left = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
+    buffer.set_line(area.x, area.y, &left, for_left as u16);
     if left.width() + 2 + wanted <= room || (!is_idle && wanted <= room) {
         let x = area.right().saturating_sub(wanted as u16);
         let line = Line::styled(right, theme.dim);
@@ -229,7 +231,7 @@ fn keys(app: &App) -> String {
     }
     if app.chosen_card().is_some() {
         let set = app.chosen_changes().map(|(_, set)| set);
-        let diff = set.filter(|set| deeds::has_diff(set));
+        let diff = set.filter(|set| deeds::has_diff(set) && set.counts.total() > 0);
         let diff = diff.map(|_| "enter diff".to_owned());
         let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
         let keys = [diff, own, Some(CARD_KEYS.to_owned())];

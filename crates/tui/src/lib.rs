@@ -23,6 +23,7 @@ mod pager_state;
 mod place;
 mod prompt;
 mod questions;
+mod queue;
 mod redraw;
 mod set_work;
 mod show;

@@ -1,6 +1,7 @@
 //! Starting commands: where each one runs, what waits for its turn, and what is run again.
 
 use super::{App, Effect};
+use crate::queue::Queue;
 use crate::transcript::Card;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
@@ -17,16 +18,6 @@ const OWN_WISH: &str = "you asked for it (F4)";
 
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
-
-/// What becomes of commands that wait when the running one has ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Queue {
-    /// The next one starts.
-    #[default]
-    Continues,
-    /// They go back into the prompt: whoever cancels may not want what was to follow.
-    IsTakenBack,
-}
 
 impl App {
     /// Runs what was typed.

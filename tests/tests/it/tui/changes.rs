@@ -64,7 +64,7 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         let after = files(world)?;
         ensure!(before != after, "{after:?}");
         tmux.press(&["C-Up"])?;
-        tmux.shows("enter diff · u undo · esc back")?;
+        tmux.shows("enter diff · u undo · y copy")?;
         tmux.press(&["Enter"])?;
         let screen = tmux.shows("changes://1")?;
         for line in ["│-before", "│+after", "│− old.txt", "│-old", "│+ n1"] {
