@@ -9,4 +9,5 @@
 
 mod boot;
 mod cuts;
+mod many;
 mod world;
