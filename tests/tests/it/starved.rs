@@ -311,7 +311,8 @@ fn a_record_is_not_waited_for_where_its_file_system_stops_answering() -> Result<
     let Some(world) = world_with_a_hung_mount()? else {
         return Ok(());
     };
-    fs::create_dir(world.cwd().join("tree"))?;
+    // With this it is the workspace.
+    fs::create_dir_all(world.cwd().join("tree/.git"))?;
     let program = product::agent_bash()?.display().to_string();
     let run = |around: &str, command: &str| {
         let mut unshare = world.command("unshare");

@@ -21,6 +21,9 @@ const NO_ANSWER: &str = "its file system does not answer";
 /// After how long it is asked whether it does.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often that is asked for a record: what hangs may be mounted below. Its set is listed once it is done.
+const AT_MOST: usize = 15;
+
 /// A call whose changes are kept.
 pub(crate) struct Changing {
     store: Arc<Store>,
@@ -138,14 +141,15 @@ async fn started(
     begun.unwrap_or_else(|| Err(NO_ANSWER.to_owned()))
 }
 
-/// Waits for work on these directories' file systems, however long it takes, as long as they answer.
+/// Waits for work on these directories' file systems as long as they answer, asking them so often at most.
 async fn while_answering<T>(
     tool: &Wiring,
     places: &[PathBuf],
+    at_most: usize,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = std::pin::pin!(work);
-    loop {
+    for _ in 0..at_most {
         tokio::select! {
             biased;
             done = &mut work => return Some(done),
@@ -160,6 +164,7 @@ async fn while_answering<T>(
         };
         tool.sandbox.looks.look(&*tool.clock, look).await?;
     }
+    None
 }
 
 fn unknown(reason: String) -> Notice {
@@ -223,7 +228,9 @@ impl Changing {
             None => recorded(&store, set, traced.as_ref()),
         }
         });
-        let changes = match while_answering(tool, &places, ended).await {
+        // What is being committed is waited for.
+        let at_most = trial.map_or(AT_MOST, |_| usize::MAX);
+        let changes = match while_answering(tool, &places, at_most, ended).await {
             Some(Ok(ended)) => ended,
             Some(Err(error)) => Err(error.to_string()),
             None => Err(NO_ANSWER.to_owned()),
