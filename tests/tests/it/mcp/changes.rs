@@ -192,8 +192,9 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
         (&json!({}), None, Some("nobody is asked here")),
     ] {
         let world = world()?;
+        fs::write(world.cwd().join("old"), "old\n")?;
         let mut server = server_of(&world, capabilities)?;
-        let command = "echo new > $'new\\e[2J'; rm -r .git";
+        let command = "echo new > $'new\\e[2J'; rm old";
         let trial = json!({"command": command, "trial": true});
         let held = call(&mut server, "bash", &trial)?;
         assert!(
@@ -208,22 +209,18 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
             let asked = server.next_where(SOON, |line| line["method"] == "elicitation/create")?;
             let message = asked["params"]["message"].as_str().unwrap_or_default();
             let expected = format!(
-                "Apply what trial 1 held back to {}? 1 created, 1 deleted:\ndeleted .git\ncreated new<U+001B>[2J",
+                "Apply what trial 1 held back to {}? 1 created, 1 deleted:\ndeleted old\ncreated new<U+001B>[2J",
                 world.cwd().canonicalize()?.display()
             );
             assert_eq!(message, expected);
             assert_eq!(asked["params"]["requestedSchema"]["type"], "object");
             // Nothing is done before there is an answer.
-            assert!(world.cwd().join(".git").exists());
+            assert!(world.cwd().join("old").exists());
             server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))?;
         }
         let done = server.next_where(SOON, |line| line["id"] == "commit")?;
         let done = &done["result"];
-        assert_eq!(
-            world.cwd().join(".git").exists(),
-            expect.is_some(),
-            "{done}"
-        );
+        assert_eq!(world.cwd().join("old").exists(), expect.is_some(), "{done}");
         match expect {
             None => assert_eq!(text(done), "[Trial 1 applied: 1 created, 1 deleted.]"),
             Some(why) => {
