@@ -77,6 +77,14 @@ impl<'a> Tmux<'a> {
         self.call(&["capture-pane", "-p"])
     }
 
+    /// The screen with its colours, as escape sequences.
+    ///
+    /// # Errors
+    /// tmux has ended.
+    pub fn coloured(&self) -> Result<String> {
+        self.call(&["capture-pane", "-p", "-e"])
+    }
+
     /// Waits until `text` is on the screen; returns the screen.
     ///
     /// # Errors

@@ -193,7 +193,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-render",
-        workspace: &["agent-bash-core"],
+        workspace: &["agent-bash-core", "agent-bash-syntax"],
         third_party: &[
             "crossterm",
             "ratatui",
@@ -263,6 +263,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "base64",
             "crossterm",
             "futures-core",
+            "nucleo-matcher",
             "ratatui",
             "ratatui-textarea",
             "rustix",

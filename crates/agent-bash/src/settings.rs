@@ -100,6 +100,8 @@ pub struct Settings {
     pub targets: BTreeMap<String, TargetSettings>,
     /// What is kept of what calls do to files.
     pub changes: ChangesSettings,
+    /// Whether the interface for people keeps what was typed for its next run.
+    pub tui_history: bool,
     /// What is recorded for people.
     pub journal: JournalSettings,
     /// Whether the audit log has the commands themselves rather than digests.
@@ -140,6 +142,7 @@ impl Default for Settings {
             sandbox: SandboxSettings::default(),
             targets: BTreeMap::new(),
             changes: ChangesSettings::default(),
+            tui_history: true,
             journal: JournalSettings::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
+use crate::bash_text::script_rows;
 use crate::card_frame::{Body, CardFrame, Part, parts_that_fit};
 use crate::styled_line::wrapped;
 use crate::{CardChanges, OutputLimits, OutputText, Theme, spell};
@@ -106,12 +107,16 @@ impl BangCard {
         };
         let label: String = label.chars().take(usize::from(width)).collect();
         let mut head = vec![rule(&label)];
-        let command_style = if self.excluded_from_context {
-            theme.dim
+        if self.excluded_from_context {
+            head.extend(note(&format!("$ {}", self.command), theme.dim));
         } else {
-            theme.title
-        };
-        head.extend(note(&format!("$ {}", self.command), command_style));
+            let rows = script_rows(&self.command, inner.saturating_sub(2), theme.text, theme);
+            let before = |at| if at == 0 { " $ " } else { "   " };
+            head.extend(rows.into_iter().enumerate().map(|(at, mut row)| {
+                row.spans.insert(0, Span::styled(before(at), theme.dim));
+                row
+            }));
+        }
         let mut foot = Vec::new();
         let body = if expanded {
             let dropped = self.output.dropped_lines();

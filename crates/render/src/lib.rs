@@ -5,15 +5,18 @@
 //! sequence in it takes effect.
 //!
 //! Views: [`Overlay`] (a command on its own terminal), [`ToolCard`] and [`BangCard`] (a command and the end of its
-//! output; what it did to files), [`DiffView`], [`Pager`], [`JobsPanel`] and [`Question`]. Supporting types: [`OutputText`]
+//! output; what it did to files), [`DiffView`], [`Pager`], [`JobsPanel`], [`HistoryPanel`] and [`Question`]. Supporting types: [`OutputText`]
 //! (bounded, styled output), [`Theme`], and [`key_input()`] with [`OverlayKeys`] (what keys mean).
 
 mod bang_card;
+mod bash_text;
 mod card_changes;
 mod card_frame;
 mod card_state;
+mod choice_grid;
 mod diff_view;
 mod file_row;
+mod history_panel;
 mod jobs_panel;
 mod key_input;
 mod output_text;
@@ -21,6 +24,7 @@ mod overlay;
 mod overlay_keys;
 mod pager;
 mod panel_frame;
+mod prompt_view;
 mod question;
 mod refused;
 mod screen_view;
@@ -34,16 +38,21 @@ mod visible_text;
 pub mod words;
 
 pub use agent_bash_core as core;
+pub use agent_bash_syntax as syntax;
 pub use bang_card::{BangCard, BangState, KeptOutput};
+pub use bash_text::BashStyles;
 pub use card_changes::CardChanges;
 pub use card_state::CardState;
+pub use choice_grid::ChoiceGrid;
 pub use diff_view::{DiffLine, DiffView};
+pub use history_panel::{HistoryPanel, HistoryRow, HistoryRowEnd};
 pub use jobs_panel::{JobRow, JobRowState, JobsPanel};
 pub use key_input::key_input;
 pub use output_text::{OutputLimits, OutputRows, OutputText};
 pub use overlay::{Overlay, OverlayState};
 pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
+pub use prompt_view::PromptView;
 pub use question::{Question, QuestionPart};
 pub use refused::Refused;
 pub use screen_view::ScreenView;

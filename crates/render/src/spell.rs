@@ -28,6 +28,31 @@ pub(crate) fn elapsed(duration: Duration) -> String {
     format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
 }
 
+/// In at most six columns: `12ms`, `0.4s`, `12s`, `1m 05s`, `26h`.
+pub(crate) fn brief(duration: Duration) -> String {
+    match duration.as_secs() {
+        0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
+        seconds if seconds < 3600 => elapsed(duration),
+        seconds => format!("{}h", seconds / 3600),
+    }
+}
+
+/// `5s`, `5m`, `3h`, `12d`, `2y`.
+pub(crate) fn age(age: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    const YEAR: u64 = 365 * DAY;
+    let (unit, letter) = match age.as_secs() {
+        seconds if seconds < MINUTE => (1, 's'),
+        seconds if seconds < HOUR => (MINUTE, 'm'),
+        seconds if seconds < DAY => (HOUR, 'h'),
+        seconds if seconds < YEAR => (DAY, 'd'),
+        _ => (YEAR, 'y'),
+    };
+    format!("{}{letter}", age.as_secs() / unit)
+}
+
 /// `300s`, `1.5s`.
 pub(crate) fn seconds(duration: Duration) -> String {
     let text = format!("{:.3}", duration.as_secs_f64());

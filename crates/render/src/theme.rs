@@ -24,6 +24,20 @@ pub struct Theme {
     pub warning: Style,
     /// Failure.
     pub error: Style,
+    /// In a script: `if`, `done`.
+    pub keyword: Style,
+    /// In a script: a command that is not there.
+    pub unknown: Style,
+    /// In a script: quoted text.
+    pub string: Style,
+    /// In a script: variables and expansions.
+    pub variable: Style,
+    /// In a script: a comment.
+    pub comment: Style,
+    /// In a script: `|`, `>`, `$(`.
+    pub operator: Style,
+    /// In a script: what bash will not take, applied on top of its own style.
+    pub wrong: Style,
     /// A selected row, applied on top of its own style.
     pub selected: Style,
     /// A search match, applied on top of its own style.
@@ -56,6 +70,13 @@ impl Theme {
             ok: none,
             warning: none,
             error: none.add_modifier(Modifier::BOLD),
+            keyword: none.add_modifier(Modifier::BOLD),
+            unknown: none,
+            string: none,
+            variable: none,
+            comment: none.add_modifier(Modifier::DIM),
+            operator: none,
+            wrong: none.add_modifier(Modifier::UNDERLINED),
             selected: none.add_modifier(Modifier::REVERSED),
             found: none.add_modifier(Modifier::REVERSED),
             output_colors: false,
@@ -77,6 +98,16 @@ impl Theme {
             ok,
             warning,
             error,
+            // The sixteen colours of the terminal's own palette: whoever chose it can read them.
+            keyword: Style::new().fg(Color::Magenta),
+            unknown: Style::new().fg(Color::Red),
+            string: Style::new().fg(Color::Green),
+            variable: Style::new().fg(Color::Cyan),
+            comment: dim,
+            operator: accent,
+            wrong: Style::new()
+                .fg(Color::Red)
+                .add_modifier(Modifier::UNDERLINED),
             selected: Style::new().bg(Color::Indexed(selection)),
             found: Style::new().add_modifier(Modifier::REVERSED),
             output_colors: true,
@@ -119,6 +150,13 @@ mod tests {
             theme.ok,
             theme.warning,
             theme.error,
+            theme.keyword,
+            theme.unknown,
+            theme.string,
+            theme.variable,
+            theme.comment,
+            theme.operator,
+            theme.wrong,
             theme.selected,
             theme.found,
             theme.of_output(Style::new().fg(Color::Red).bg(Color::Blue)),

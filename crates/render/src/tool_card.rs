@@ -1,5 +1,6 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
+use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{Body, CardFrame, Part, parts_that_fit, railed};
 use crate::styled_line::{wrapped, wrapped_at_words};
 use crate::visible_text::shortened;
@@ -266,14 +267,10 @@ impl ToolCard {
             None => self.command.clone(),
         };
         let rows = if expanded {
-            wrapped(&command, columns, theme.title)
+            script_rows(&command, columns, theme.text, theme)
         } else {
             let count = command.lines().count();
-            let mut rows: Vec<Line> = command
-                .lines()
-                .take(COLLAPSED_COMMAND)
-                .map(|line| Line::styled(shortened(line, columns), theme.title))
-                .collect();
+            let mut rows = script_lines(&command, COLLAPSED_COMMAND, columns, theme.text, theme);
             if count > COLLAPSED_COMMAND {
                 let more = format!("… ({} more lines)", count - COLLAPSED_COMMAND);
                 rows.push(Line::styled(shortened(&more, columns), theme.dim));

@@ -22,6 +22,7 @@ mod reader;
 pub mod run;
 mod span;
 mod state;
+pub mod tokens;
 pub mod value;
 
 pub use context::{Context, Dialect};

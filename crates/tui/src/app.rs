@@ -3,15 +3,19 @@
 
 mod cards;
 mod changes;
+mod completing;
 mod news;
 mod running;
+mod typed;
 
 pub(crate) use news::News;
 
 use crate::OnQuit;
 use crate::approvals::Asked;
+use crate::complete::Listed;
 use crate::console::{Console, Handled};
 use crate::diff_state::DiffState;
+use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::place::Place;
@@ -53,6 +57,8 @@ pub(crate) struct App {
     pub(crate) pager: Option<PagerState>,
     pub(crate) jobs: Option<JobsState>,
     pub(crate) diff: Option<DiffState>,
+    pub(crate) search: Option<HistorySearch>,
+    pub(crate) listed: Option<Listed>,
     /// Something is done with a set of changes, or looked at before.
     is_changing: bool,
     pub(crate) help: bool,
@@ -84,6 +90,8 @@ pub(crate) struct App {
     pub(crate) running_jobs: usize,
     /// Where the prompt's commands run.
     pub(crate) place: Place,
+    /// The home directory, for `~`; empty if there is none.
+    pub(crate) home: String,
     /// Details about the tool.
     pub(crate) about: String,
     /// The sandbox of calls.
@@ -142,6 +150,17 @@ pub(crate) enum Effect {
         id: ChangesId,
         wish: Wish,
     },
+    /// A command that was typed has started: keep it.
+    Typed {
+        entry: EntryId,
+        command: String,
+    },
+    /// Open the search through what was typed.
+    Search,
+    /// Look for what completes the text in front of the cursor.
+    Complete {
+        before: String,
+    },
     Suspend,
     /// Leave; `ending` the jobs that still run.
     Quit {
@@ -161,6 +180,8 @@ impl App {
             pager: None,
             jobs: None,
             diff: None,
+            search: None,
+            listed: None,
             is_changing: false,
             help: false,
             message: None,
@@ -177,6 +198,7 @@ impl App {
             is_leaving: false,
             running_jobs: 0,
             place,
+            home: String::new(),
             about,
             sandbox: SandboxSettings::default(),
             questions: Questions::default(),
@@ -203,7 +225,9 @@ impl App {
                 Handled::Close => self.console = None,
             }
         }
-        if self.diff.is_some() {
+        if self.search.is_some() {
+            self.search_event(event);
+        } else if self.diff.is_some() {
             self.diff_event(event);
         } else if let Some(pager) = &mut self.pager {
             match pager.event(event) {
@@ -249,9 +273,14 @@ impl App {
                 if std::mem::take(&mut self.help) {
                     return;
                 }
-                self.key(*key, now);
+                if !self.list_key(*key) {
+                    self.key(*key, now);
+                }
             }
-            Event::Paste(text) => self.prompt.paste(text),
+            Event::Paste(text) => {
+                self.listed = None;
+                self.prompt.paste(text);
+            }
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),
                 MouseEventKind::ScrollDown => self.transcript.scroll(-WHEEL),
@@ -313,6 +342,8 @@ impl App {
                 self.jobs = Some(JobsState::default());
                 self.effects.push(Effect::ListJobs);
             }
+            (KeyCode::Char('r'), CTRL) => self.effects.push(Effect::Search),
+            (KeyCode::Tab, KeyModifiers::NONE) => self.complete(),
             (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
             (KeyCode::F(3), _) => self.try_it(now),
             (KeyCode::F(4), _) => self.again_outside(now),

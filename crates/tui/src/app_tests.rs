@@ -24,7 +24,10 @@ pub(super) fn app(terminal: Option<bool>) -> App {
 
 pub(super) fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
     app.event(&Event::Key(KeyEvent::new(code, held)), NOW);
-    app.effects()
+    let mut effects = app.effects();
+    // What is kept of it: `what_is_typed_is_kept`.
+    effects.retain(|effect| !matches!(effect, Effect::Typed { .. }));
+    effects
 }
 
 pub(super) fn ctrl(app: &mut App, c: char) -> Vec<Effect> {
@@ -84,6 +87,37 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
             ..
         }]
     ));
+}
+
+#[test]
+fn what_is_typed_is_kept_unless_it_begins_with_a_space() {
+    for (line, want) in [("ls", Some("ls")), ("!ls", Some("!ls")), (" ls", None)] {
+        let mut app = app(None);
+        app.event(&Event::Paste(line.to_owned()), NOW);
+        app.event(
+            &Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)),
+            NOW,
+        );
+        let kept = app.effects().into_iter().find_map(|effect| match effect {
+            Effect::Typed { command, .. } => Some(command),
+            _ => None,
+        });
+        assert_eq!(kept.as_deref(), want, "{line:?}");
+        assert!(app.prompt.is_empty());
+    }
+}
+
+#[test]
+fn a_script_that_is_not_finished_goes_on_in_another_line() {
+    let mut app = app(None);
+    for line in ["if true; then", "echo 'a", "b'"] {
+        assert!(enters(&mut app, line).is_empty(), "{line}");
+    }
+    let effects = enters(&mut app, "fi");
+    let [Effect::Call { request, .. }] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(request.command, "if true; then\necho 'a\nb'\nfi");
 }
 
 #[test]

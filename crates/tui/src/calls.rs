@@ -2,6 +2,7 @@
 
 use crate::transcript::{Card, Entry};
 use agent_bash::core::{Cancel, Notice, NoticeKind, Request, Status, ToolResult};
+use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
@@ -82,6 +83,17 @@ pub(crate) async fn bang(
 }
 
 impl CallEnd {
+    /// How it ended, and how long it took in milliseconds, for the history.
+    pub(crate) fn for_history(&self) -> (HistoryEnd, Option<u64>) {
+        let whole =
+            |ms: f64| u64::try_from(Duration::from_secs_f64(ms.max(0.0) / 1000.0).as_millis()).ok();
+        match self {
+            Self::Tool { result, .. } => ((&result.status).into(), whole(result.duration_ms)),
+            Self::Bang(message) => ((&message.status).into(), whole(message.duration_ms)),
+            Self::Refused(_) => (HistoryEnd::NotStarted, None),
+        }
+    }
+
     /// Puts the outcome on its card.
     pub(crate) fn show_on(self, entry: &mut Entry) {
         match (self, &mut entry.card) {

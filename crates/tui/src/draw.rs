@@ -24,8 +24,16 @@ const HELP: &[(&str, &str)] = &[
         "!command  !!command",
         "your own shell; of !! the model sees nothing",
     ),
-    ("alt+enter  \\", "a new line"),
-    ("↑ ↓", "history; ↑ takes back what waits"),
+    ("tab  ctrl+r", "complete; search the history"),
+    ("↑ ↓", "what begins as the line does; ↑ takes back what waits"),
+    (
+        "alt+enter  \\",
+        "a new line, as enter in an unfinished script",
+    ),
+    (
+        "ctrl+w ctrl+y ctrl+_",
+        "delete a word, put it back, undo",
+    ),
     ("esc  ctrl+c", "cancel what runs; clear the prompt"),
     ("ctrl+o", "expand a card, or collapse it"),
     (
@@ -71,12 +79,14 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     .areas(area);
     let theme = app.theme.clone();
     app.transcript.draw(frame, above, now, &theme);
+    app.draw_list(frame, above);
     draw_rule(app, frame, rule);
     draw_queue(app, frame, waiting);
     let covered = [
         app.pager.is_some(),
         app.jobs.is_some(),
         app.diff.is_some(),
+        app.search.is_some(),
         app.console.is_some(),
     ];
     if !covered.contains(&true) {
@@ -94,6 +104,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     if let Some(pager) = &mut app.pager {
         pager.draw(frame, panel, &theme);
     }
+    app.draw_search(frame, panel);
     if app.help {
         draw_help(app, frame, panel);
     }

@@ -1,8 +1,12 @@
 //! The event loop: events, news, timeouts. Redraws only after a change and at most sixty times a second; sleeps
 //! otherwise.
 
+mod completing;
 mod effects;
+mod memory;
 
+use self::completing::Busy;
+use self::memory::Memory;
 use crate::app::{App, Effect, News};
 use crate::approvals::{Approvals, Asked};
 use crate::console::size_in;
@@ -63,6 +67,8 @@ pub(crate) struct EventLoop {
     /// Cancels the user's own running command.
     bang: Cancel,
     tasks: JoinSet<()>,
+    memory: Memory,
+    completing: Busy,
     jobs_looked: Option<Duration>,
     /// The host's terminal, as it was last drawn.
     area: Rect,
@@ -90,6 +96,7 @@ impl EventLoop {
             approvals,
             on_terminal,
             on_quit,
+            history,
             stop,
         } = options;
         let (tell, news) = unbounded_channel();
@@ -102,10 +109,14 @@ impl EventLoop {
         app.shell = offers.then(|| SessionName(SHELL.to_owned()));
         app.on_quit = on_quit;
         app.attended = attended(session.host());
+        let home = session.host().home.as_ref();
+        app.home = home.map_or_else(String::new, |home| home.display().to_string());
         app.sandbox.clone_from(session.tool().sandbox());
         Self {
             app,
             session,
+            memory: Memory::new(history, &*clock),
+            completing: Busy::default(),
             clock,
             terminals,
             approvals,
@@ -129,6 +140,8 @@ impl EventLoop {
         // Whether jobs are to be ended, once it is over.
         let mut leaves = None;
         self.list_jobs();
+        self.read_history();
+        self.read_commands();
         loop {
             let now = self.clock.now();
             let due = drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME);
@@ -148,6 +161,9 @@ impl EventLoop {
                 Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
                 Woken::News(news) => {
                     let is_end = matches!(*news, News::Ended { .. });
+                    if let News::Ended { entry, end } = &*news {
+                        self.ended(*entry, end);
+                    }
                     self.app.news(*news);
                     if is_end {
                         self.look_around();

@@ -4,6 +4,7 @@ use crate::approvals::Approvals;
 use crate::terminals::Terminals;
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
+use agent_bash::journals::History;
 use agent_bash_render::Theme;
 use std::io;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct TuiOptions {
     pub on_terminal: bool,
     /// What becomes of background jobs that still run when the user quits.
     pub on_quit: OnQuit,
+    /// Where what is typed is kept. `None` keeps it for this run only.
+    pub history: Option<History>,
     /// Ends the interface, as a signal does.
     pub stop: Cancel,
 }

@@ -1,12 +1,14 @@
 //! The prompt: one or more lines of text, with a history.
 
-use agent_bash_render::Theme;
+use crate::complete::Commands;
+use crate::history::History;
+use agent_bash_render::syntax::tokens::{Ending, Tokens, ending};
+use agent_bash_render::{BashStyles, PromptView, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Span;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use std::sync::Arc;
 
 /// Columns in front of the text.
 const MARK: u16 = 2;
@@ -14,18 +16,13 @@ const MARK: u16 = 2;
 /// Maximum height of the prompt in rows.
 const MOST_ROWS: u16 = 12;
 
-/// Maximum number of history entries.
-const MOST_HISTORY: usize = 1000;
-
 /// The text being edited, and the history.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     area: TextArea<'static>,
-    history: Vec<String>,
-    /// The history entry being shown; one past the last is the text being edited.
-    at: usize,
-    /// The text being edited, while a history entry is shown.
-    draft: String,
+    pub(crate) history: History,
+    /// The commands that there are, once they are known.
+    pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
 }
 
@@ -33,9 +30,8 @@ impl Prompt {
     pub(crate) fn new(theme: &Theme) -> Self {
         let mut prompt = Self {
             area: TextArea::default(),
-            history: Vec::new(),
-            at: 0,
-            draft: String::new(),
+            history: History::default(),
+            commands: None,
             theme: theme.clone(),
         };
         prompt.set("");
@@ -50,28 +46,10 @@ impl Prompt {
         self.area.is_empty()
     }
 
-    /// Empties the prompt; its text goes into the history.
+    /// Empties the prompt.
     pub(crate) fn clear(&mut self) {
-        self.at = self.history.len();
+        self.history.stay();
         self.set("");
-    }
-
-    /// The text was submitted: adds it to the history.
-    pub(crate) fn sent(&mut self) {
-        let text = self.text();
-        if self.history.last() != Some(&text) {
-            self.history.push(text);
-        }
-        if self.history.len() > MOST_HISTORY {
-            self.history.remove(0);
-        }
-        self.clear();
-    }
-
-    /// Puts another text in place of what is there.
-    pub(crate) fn replace(&mut self, text: &str) {
-        self.at = self.history.len();
-        self.set(text);
     }
 
     /// Inserts pasted text, without control characters.
@@ -81,6 +59,7 @@ impl Prompt {
             .chars()
             .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
             .collect();
+        self.history.stay();
         self.area.insert_str(text);
     }
 
@@ -88,28 +67,53 @@ impl Prompt {
     pub(crate) fn key(&mut self, key: KeyEvent) {
         let (first, last) = self.edges();
         match (key.code, key.modifiers) {
-            (KeyCode::Up, KeyModifiers::NONE) if first => self.recall(-1),
-            (KeyCode::Down, KeyModifiers::NONE) if last => self.recall(1),
+            (KeyCode::Up, KeyModifiers::NONE) if first => self.recall(true),
+            (KeyCode::Down, KeyModifiers::NONE) if last => self.recall(false),
+            (KeyCode::Char('p'), KeyModifiers::CONTROL) => self.recall(true),
+            (KeyCode::Char('n'), KeyModifiers::CONTROL) => self.recall(false),
+            _ => self.edit(key),
+        }
+    }
+
+    fn edit(&mut self, key: KeyEvent) {
+        let before = self.text();
+        self.area_key(key);
+        // Moving is not typing: the walk through the history goes on.
+        if self.text() != before {
+            self.history.stay();
+        }
+    }
+
+    fn area_key(&mut self, key: KeyEvent) {
+        match (key.code, key.modifiers) {
             (KeyCode::Enter, held) if !held.is_empty() => self.area.insert_newline(),
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
+            // Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
+            (KeyCode::Char('_' | '/' | '7'), KeyModifiers::CONTROL) => drop(self.area.undo()),
+            (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
-            (KeyCode::Char('p'), KeyModifiers::CONTROL) => self.recall(-1),
-            (KeyCode::Char('n'), KeyModifiers::CONTROL) => self.recall(1),
-            (KeyCode::Tab, KeyModifiers::NONE) => self.area.insert_char('\t'),
             _ => drop(self.area.input(Event::Key(key))),
         }
     }
 
-    /// If the line ends in a backslash, continues on the next one. Returns whether it did.
+    /// If the line ends in a backslash, or the script is not finished, continues on the next one. Returns whether it did.
     pub(crate) fn continues(&mut self) -> bool {
         let cursor = self.area.cursor();
         let lines = self.area.lines();
         let line = lines.get(cursor.0).map_or("", String::as_str);
-        if !line.ends_with('\\') || cursor.1 < line.chars().count() {
+        let goes_on = line.ends_with('\\') && cursor.1 >= line.chars().count();
+        if !goes_on && !self.is_unfinished() {
             return false;
         }
+        self.history.stay();
         self.area.insert_newline();
         true
+    }
+
+    fn is_unfinished(&self) -> bool {
+        let text = self.text();
+        let script = text.trim_start_matches('!');
+        ending(script, &Tokens::of(script)) == Ending::Unfinished
     }
 
     /// Whether the cursor is on the first line, and whether on the last.
@@ -118,47 +122,86 @@ impl Prompt {
         (row == 0, row + 1 >= self.area.lines().len())
     }
 
-    fn recall(&mut self, by: isize) {
-        let at = self.at.saturating_add_signed(by).min(self.history.len());
-        if at == self.at {
-            return;
+    fn recall(&mut self, older: bool) {
+        if let Some(text) = self.history.recall(older, &self.text()) {
+            self.set(&text);
         }
-        if self.at == self.history.len() {
-            self.draft = self.text();
-        }
-        self.at = at;
-        let text = self.history.get(at).unwrap_or(&self.draft).clone();
-        self.set(&text);
+    }
+
+    /// Puts a text in place of what is there.
+    pub(crate) fn put(&mut self, text: &str) {
+        self.history.stay();
+        self.set(text);
     }
 
     fn set(&mut self, text: &str) {
         let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
-        area.set_cursor_line_style(Style::new());
-        area.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
-        area.set_style(self.theme.text);
         area.set_wrap_mode(WrapMode::Glyph);
         area.set_hard_tab_indent(true);
-        area.set_placeholder_text("a command · !command is yours · !!command is yours alone");
-        area.set_placeholder_style(self.theme.dim);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = area;
     }
 
+    /// The text in front of the cursor.
+    pub(crate) fn before(&self) -> String {
+        let mut text = self.text();
+        text.truncate(self.cursor());
+        text
+    }
+
+    /// Inserts a text at the cursor.
+    pub(crate) fn insert(&mut self, text: &str) {
+        self.history.stay();
+        self.area.insert_str(text);
+    }
+
+    /// Puts a text in place of that between a byte and the cursor.
+    pub(crate) fn replace(&mut self, start: usize, text: &str) {
+        let before = self.before();
+        let Some(old) = before.get(start..) else {
+            return;
+        };
+        let row = before[..start].matches('\n').count();
+        let line = before[..start].rsplit('\n').next().unwrap_or_default();
+        let at = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        self.history.stay();
+        self.area
+            .move_cursor(CursorMove::Jump(at(row), at(line.chars().count())));
+        self.area.delete_str(old.chars().count());
+        self.area.insert_str(text);
+    }
+
+    /// The byte of the text at a row and a character of it.
+    fn byte_at(&self, (row, column): (usize, usize)) -> usize {
+        let lines = self.area.lines();
+        let before: usize = lines.iter().take(row).map(|line| line.len() + 1).sum();
+        let line = lines.get(row).map_or("", String::as_str);
+        before
+            + line
+                .char_indices()
+                .nth(column)
+                .map_or(line.len(), |(at, _)| at)
+    }
+
+    /// The byte that the cursor is on.
+    pub(crate) fn cursor(&self) -> usize {
+        let cursor = self.area.cursor();
+        self.byte_at((cursor.0, cursor.1))
+    }
+
+    /// Whether a command is there, as far as that is known.
+    fn is_known(&self, name: &str) -> bool {
+        match &self.commands {
+            Some(commands) => name.contains(|c: char| !is_plain(c)) || commands.contains(name),
+            None => true,
+        }
+    }
+
     /// The height it needs, in rows.
     pub(crate) fn height(&self, width: u16) -> u16 {
-        let columns = usize::from(width.saturating_sub(MARK).max(1));
-        let rows: usize = self
-            .area
-            .lines()
-            .iter()
-            // After a full row the cursor is on the next one.
-            .map(|line| {
-                (Span::raw(line.as_str()).width() + 1)
-                    .div_ceil(columns)
-                    .max(1)
-            })
-            .sum();
+        let columns = width.saturating_sub(MARK);
+        let rows = PromptView::rows(&self.text(), columns);
         u16::try_from(rows).unwrap_or(MOST_ROWS).min(MOST_ROWS)
     }
 
@@ -166,14 +209,12 @@ impl Prompt {
         if area.is_empty() {
             return;
         }
-        let first = self.area.lines().first().map_or("", String::as_str);
+        let text = self.text();
         // The user's own commands look different already while they are typed.
-        let style = if first.starts_with("!!") {
-            self.theme.dim
-        } else if first.starts_with('!') {
-            self.theme.warning
-        } else {
-            self.theme.accent
+        let (style, own) = match text.as_str() {
+            own if own.starts_with("!!") => (self.theme.dim, 2),
+            own if own.starts_with('!') => (self.theme.warning, 1),
+            _ => (self.theme.accent, 0),
         };
         frame.buffer_mut().set_string(area.x, area.y, "❯ ", style);
         let rest = Rect {
@@ -181,13 +222,37 @@ impl Prompt {
             width: area.width.saturating_sub(MARK),
             ..area
         };
-        frame.render_widget(&self.area, rest);
+        if text.is_empty() {
+            let hint = " a command · !command is yours · !!command is yours alone";
+            frame.buffer_mut().set_stringn(
+                rest.x,
+                rest.y,
+                hint,
+                usize::from(rest.width),
+                self.theme.dim,
+            );
+        }
+        let selected = self.area.selection_range();
+        let view = PromptView {
+            text: &text,
+            cursor: self.cursor(),
+            selected: selected.map(|(from, to)| (self.byte_at(from), self.byte_at(to))),
+            styles: &BashStyles::typed(&text[own..], &self.theme, |name| self.is_known(name)),
+            styled_from: own,
+        };
+        view.render(rest, frame.buffer_mut(), &self.theme);
     }
+}
+
+/// Characters of a command's name that nothing is to be done with before it can be looked for.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "-_.+".contains(c)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::tests::entry;
 
     fn key(code: KeyCode) -> KeyEvent {
         KeyEvent::new(code, KeyModifiers::NONE)
@@ -202,21 +267,23 @@ mod tests {
     #[test]
     fn the_history_goes_back_and_forth_and_keeps_what_is_being_written() {
         let mut prompt = Prompt::new(&Theme::plain());
-        for text in ["one", "two", "two", "three\nlines"] {
-            prompt.paste(text);
-            prompt.sent();
+        for (at, text) in ["one", "two", "two", "three\nlines"].iter().enumerate() {
+            prompt.history.add(entry(at as u64, text));
         }
-        typed(&mut prompt, "dra");
+        typed(&mut prompt, "t");
         for (code, want) in [
             (KeyCode::Up, "three\nlines"),
             (KeyCode::Up, "three\nlines"),
             (KeyCode::Up, "two"),
-            (KeyCode::Up, "one"),
-            (KeyCode::Up, "one"),
-            (KeyCode::Down, "two"),
+            (KeyCode::Up, "two"),
             (KeyCode::Down, "three\nlines"),
-            (KeyCode::Down, "dra"),
-            (KeyCode::Down, "dra"),
+            (KeyCode::Down, "t"),
+            (KeyCode::Down, "t"),
+            (KeyCode::Backspace, ""),
+            (KeyCode::Up, "three\nlines"),
+            (KeyCode::Up, "three\nlines"),
+            (KeyCode::Up, "two"),
+            (KeyCode::Up, "one"),
         ] {
             prompt.key(key(code));
             assert_eq!(prompt.text(), want, "{code:?}");
@@ -239,6 +306,43 @@ mod tests {
         assert_eq!(prompt.text(), "a\nb\nc \\\nd");
         assert_eq!(prompt.height(80), 4);
         assert_eq!(prompt.height(4), 5);
+    }
+
+    #[test]
+    fn what_was_deleted_comes_back() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
+        let alt = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT);
+        prompt.paste("one two three");
+        for (key, want) in [
+            (ctrl('w'), "one two "),
+            (ctrl('y'), "one two three"),
+            (ctrl('u'), ""),
+            (ctrl('_'), "one two three"),
+            (alt('b'), "one two three"),
+            (alt('b'), "one two three"),
+            (ctrl('k'), "one "),
+            (ctrl('a'), "one "),
+            (ctrl('y'), "two threeone "),
+            (ctrl('7'), "one "),
+        ] {
+            prompt.key(key);
+            assert_eq!(prompt.text(), want, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_replaced_in_front_of_the_cursor() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        prompt.paste("é a\ncat my fi | b");
+        for _ in 0.." | b".len() {
+            prompt.key(key(KeyCode::Left));
+        }
+        assert_eq!(prompt.before(), "é a\ncat my fi");
+        prompt.replace("é a\ncat ".len(), "my\\ file ");
+        assert_eq!(prompt.text(), "é a\ncat my\\ file  | b");
+        prompt.key(key(KeyCode::Char('x')));
+        assert_eq!(prompt.before(), "é a\ncat my\\ file x");
     }
 
     #[test]

@@ -24,7 +24,7 @@ const LEAST_ROWS: usize = 4;
 const MOST_ROWS: usize = 40;
 
 /// Identifies an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct EntryId(u64);
 
 /// One card with its state.

@@ -3,6 +3,8 @@
 //! Every test ends by checking that the terminal's modes are restored, and with the census of its world.
 
 mod changes;
+mod history;
+mod typing;
 
 use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;

@@ -297,6 +297,14 @@ pub(super) const KEYS: &[Key] = &[
     journal::KEEP,
     journal::MAX_MB,
     journal::MAX_TOTAL_MB,
+    Key {
+        name: "tui.history",
+        doc: "Whether the interface keeps what was typed for its next run: on, off.",
+        form: Form::Text,
+        set: |s, v| on_or_off(v).map(|on| s.tui_history = on),
+        get: |s| on_value(s.tui_history),
+        project: Project::Tightens(|before, now| before.tui_history || !now.tui_history),
+    },
     targets::TARGETS,
     Key {
         name: "mcp.handle_after",

@@ -7,7 +7,7 @@ use super::layers::{Origin, SettingsError, known};
 use serde_json::{Map, Value};
 
 /// What stays where it is: calls are recorded, and answered over MCP, by the host.
-const OWN: [&str; 4] = ["audit.", "journal.", "mcp.", "targets"];
+const OWN: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
 
 impl Settings {
     /// Every key that has a value, but for those that concern the host alone.

@@ -52,6 +52,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     );
     let terminals = Terminals::new(terminals.with_jobs(session::jobs(start, &name)));
     let executor = terminals.executor();
+    let history = settings.history(&start.host);
     let approvals = Approvals::new();
     let approver = approvals.approver();
     let options = SessionOptions::many_calls(name.clone(), supervisor);
@@ -75,6 +76,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         approvals: Some(approvals),
         on_terminal,
         on_quit: args.on_quit.into(),
+        history,
         stop: called_off.cancel().clone(),
     })
     .await;

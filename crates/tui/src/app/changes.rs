@@ -178,7 +178,7 @@ impl App {
             request.trial = Some(TrialRequest::Hold);
             self.run(request, now);
             if is_typed {
-                self.prompt.sent();
+                self.submitted(self.call);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{App, Effect};
 use crate::calls::CallEnd;
+use crate::complete::{Commands, Completion};
 use crate::console::Console;
 use crate::pager_state::{Loaded, PagerState};
 use crate::place::Place;
@@ -10,9 +11,11 @@ use crate::transcript::{Card, EntryId};
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::exec::{Job, JobOutput, JobState};
+use agent_bash::journals::HistoryEntry;
 use agent_bash::pty::PtySession;
 use agent_bash::sink::FileView;
 use agent_bash_render::OutputPage;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Something that happened outside the interface.
@@ -36,6 +39,19 @@ pub(crate) enum News {
     Opened(Result<(Box<FileView>, String, String), String>),
     Loaded(Result<Loaded, String>),
     Found(Result<Option<u64>, String>),
+    /// What completes a word.
+    Completed(Completion),
+    /// That takes too long.
+    NotCompleted,
+    Commands(Arc<Commands>),
+    /// What is kept of what was typed.
+    History {
+        kept: Vec<HistoryEntry>,
+        /// This run.
+        run: String,
+    },
+    /// What is typed is not kept, and why.
+    NotKept(String),
     CardPage {
         entry: EntryId,
         page: Result<Box<OutputPage>, String>,
@@ -110,6 +126,16 @@ impl App {
                 if let Some(pager) = &mut self.pager {
                     pager.found(found);
                 }
+            }
+            News::Completed(completion) => self.completed(completion),
+            News::NotCompleted => {
+                self.message =
+                    Some("completing takes too long: a directory does not answer".to_owned());
+            }
+            News::Commands(commands) => self.prompt.commands = Some(commands),
+            News::History { kept, run } => self.history_read(kept, &run),
+            News::NotKept(error) => {
+                self.message = Some(format!("what you type is not kept: {error}"));
             }
             News::CardPage { entry, page } => match page {
                 Ok(page) => self.transcript.change(entry, |entry| {

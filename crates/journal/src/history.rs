@@ -1,0 +1,310 @@
+//! [`History`]: what a person typed, over all runs of all interfaces, in one file of the state directory.
+//!
+//! A line of JSON each time a command starts, and another when it has ended; the second replaces the first. Every
+//! write holds a lock beside the file, as many interfaces share it and any of them may shorten it.
+
+use crate::Hide;
+use agent_bash_core::{Status, Timestamp};
+use agent_bash_os::PrivateDir;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+/// The file's name in the state directory.
+const FILE: &str = "history.jsonl";
+
+/// Held while the file is written or replaced.
+const LOCK: &str = "history.lock";
+
+/// Length in bytes beyond which the older half is dropped.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Longer commands are not kept: they are texts that were pasted.
+const LONGEST: usize = 32 << 10;
+
+/// A command that was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryEntry {
+    /// When it was typed.
+    pub at: Timestamp,
+    /// As typed; secrets are hidden once it is kept.
+    pub command: String,
+    /// Where it ran.
+    pub directory: String,
+    /// The run of an interface that it was typed in.
+    pub session: String,
+    /// How it ended; nothing while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<HistoryEnd>,
+    /// How long it took, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryEnd {
+    /// With this exit code.
+    Exit(i32),
+    /// By a signal.
+    Killed,
+    /// At its time limit.
+    TimedOut,
+    /// The person cancelled it.
+    Cancelled,
+    /// It went on in the background.
+    Background,
+    /// A check refused it.
+    Blocked,
+    /// It could not be started.
+    NotStarted,
+    /// Unknown.
+    Lost,
+}
+
+impl From<&Status> for HistoryEnd {
+    fn from(status: &Status) -> Self {
+        match status {
+            Status::Exited { code } => Self::Exit(*code),
+            Status::Signaled { .. } => Self::Killed,
+            Status::TimedOut { .. } => Self::TimedOut,
+            Status::Cancelled => Self::Cancelled,
+            Status::MovedToBackground { .. } => Self::Background,
+            Status::Blocked { .. } => Self::Blocked,
+            Status::NotStarted { .. } => Self::NotStarted,
+            // Lost, and whatever a later version adds.
+            _ => Self::Lost,
+        }
+    }
+}
+
+impl HistoryEntry {
+    /// What tells two entries apart.
+    fn key(&self) -> (Timestamp, &str) {
+        (self.at, &self.session)
+    }
+
+    /// Takes the place of `other`: it is the same command, and knows more of it.
+    pub fn replaces(&self, other: &Self) -> bool {
+        self.key() == other.key() && self.end.is_some()
+    }
+}
+
+/// The file. All operations block on the disk.
+#[derive(Clone)]
+pub struct History {
+    state: PathBuf,
+    hide: Hide,
+    most_bytes: u64,
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("History")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+impl History {
+    /// That of a state directory; `hide` takes secrets out of what is kept. Does no I/O yet.
+    pub fn new(state: PathBuf, hide: Hide) -> Self {
+        Self {
+            state,
+            hide,
+            most_bytes: MOST_BYTES,
+        }
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// The file cannot be made or written.
+    pub fn add(&self, entry: &HistoryEntry) -> io::Result<()> {
+        if entry.command.len() > LONGEST {
+            return Ok(());
+        }
+        let line = self.line(entry)?;
+        let dir = PrivateDir::create(&self.state, &[])?;
+        let lock = dir.open_or_create(LOCK)?;
+        lock.lock()?;
+        let mut file = dir.open_or_create(FILE)?;
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(&line)?;
+        if file.metadata()?.len() > self.most_bytes {
+            self.shorten(&dir, &mut file)?;
+        }
+        // Closing the lock's file lets the next one in.
+        Ok(())
+    }
+
+    /// The entries, the oldest first. Lines that cannot be read are left out.
+    ///
+    /// # Errors
+    /// There is a file that cannot be read.
+    pub fn entries(&self) -> io::Result<Vec<HistoryEntry>> {
+        let found = PrivateDir::open(&self.state, &[]).and_then(|dir| dir.read(FILE));
+        match found {
+            Ok(mut file) => self.read(&mut file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(&self, file: &mut File) -> io::Result<Vec<HistoryEntry>> {
+        // A file that something else has made longer is read from where ours would begin.
+        let from = file.metadata()?.len().saturating_sub(2 * self.most_bytes);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(2 * self.most_bytes).read_to_end(&mut bytes)?;
+        let mut entries: Vec<HistoryEntry> = Vec::new();
+        let mut known: HashMap<(Timestamp, String), usize> = HashMap::new();
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(entry) = serde_json::from_slice::<HistoryEntry>(line) else {
+                continue;
+            };
+            let key = (entry.at, entry.session.clone());
+            match known.get(&key) {
+                Some(at) if entry.replaces(&entries[*at]) => entries[*at] = entry,
+                Some(_) => {}
+                None => {
+                    known.insert(key, entries.len());
+                    entries.push(entry);
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Keeps the newer half.
+    fn shorten(&self, dir: &PrivateDir, file: &mut File) -> io::Result<()> {
+        let entries = self.read(file)?;
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        let mut length = 0;
+        for entry in entries.iter().rev() {
+            let line = self.line(entry)?;
+            length += line.len() as u64;
+            if length > self.most_bytes / 2 {
+                break;
+            }
+            lines.push(line);
+        }
+        lines.reverse();
+        dir.replace(FILE, &lines.concat())
+    }
+
+    fn line(&self, entry: &HistoryEntry) -> io::Result<Vec<u8>> {
+        let kept = HistoryEntry {
+            command: (self.hide)(&entry.command).into_owned(),
+            directory: (self.hide)(&entry.directory).into_owned(),
+            ..entry.clone()
+        };
+        let mut line = serde_json::to_vec(&kept)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::Cow;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+
+    fn entry(at: u64, command: &str) -> HistoryEntry {
+        HistoryEntry {
+            at: Timestamp(at),
+            command: command.to_owned(),
+            directory: "/work".to_owned(),
+            session: "one".to_owned(),
+            end: None,
+            took_ms: None,
+        }
+    }
+
+    fn history(dir: &tempfile::TempDir) -> History {
+        let hide: Hide = Arc::new(|text| Cow::Owned(text.replace("s3cret", "[hidden]")));
+        History::new(dir.path().join("state"), hide)
+    }
+
+    fn commands(history: &History) -> Vec<String> {
+        let entries = history.entries().unwrap();
+        entries.into_iter().map(|entry| entry.command).collect()
+    }
+
+    #[test]
+    fn what_was_typed_is_there_in_the_next_run_with_how_it_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(history(&dir).entries().unwrap().is_empty());
+        let ended = HistoryEntry {
+            end: Some(HistoryEnd::Exit(3)),
+            took_ms: Some(12),
+            ..entry(1, "make")
+        };
+        history(&dir).add(&entry(1, "make")).unwrap();
+        history(&dir).add(&entry(2, "ls")).unwrap();
+        history(&dir).add(&ended).unwrap();
+        // What is written late does not take back what is known.
+        history(&dir).add(&entry(1, "make")).unwrap();
+        assert_eq!(history(&dir).entries().unwrap(), [ended, entry(2, "ls")]);
+        let file = dir.path().join("state").join(FILE);
+        let mode = file.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn secrets_are_hidden_and_what_cannot_be_read_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let history = history(&dir);
+        history.add(&entry(1, "curl -H s3cret")).unwrap();
+        let file = dir.path().join("state").join(FILE);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("s3cret"), "{text}");
+        std::fs::write(&file, format!("{text}{{\"at\":\n\u{0}\u{1}\n{text}")).unwrap();
+        history.add(&entry(2, "ls")).unwrap();
+        assert_eq!(commands(&history), ["curl -H [hidden]", "ls"]);
+    }
+
+    #[test]
+    fn it_is_bounded_and_the_newest_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let history = History {
+            most_bytes: 4000,
+            ..history(&dir)
+        };
+        for at in 0..200 {
+            history.add(&entry(at, &format!("command {at}"))).unwrap();
+            let file = dir.path().join("state").join(FILE);
+            assert!(file.metadata().unwrap().len() <= 4000);
+        }
+        let kept = commands(&history);
+        assert_eq!(kept.last().map(String::as_str), Some("command 199"));
+        assert!(kept.len() > 10 && kept.len() < 100, "{}", kept.len());
+        history.add(&entry(999, &"x".repeat(LONGEST + 1))).unwrap();
+        assert_eq!(commands(&history), kept);
+    }
+
+    #[test]
+    fn many_write_at_once_and_nothing_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let history = history(&dir);
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let history = &history;
+                scope.spawn(move || {
+                    for at in 0..50 {
+                        let mut entry = entry(at, "x");
+                        entry.session = writer.to_string();
+                        history.add(&entry).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(history.entries().unwrap().len(), 400);
+    }
+}

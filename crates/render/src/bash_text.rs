@@ -1,0 +1,211 @@
+//! A script in colours: which style each part of it has, and a script as rows.
+
+use crate::Theme;
+use crate::styled_line::{StyledLine, wrapped};
+use crate::visible_text::shortened;
+use agent_bash_core::visible;
+use agent_bash_syntax::tokens::{Ending, TokenKind, Tokens, ending};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+
+/// Longer scripts have one colour.
+const MOST: usize = 16 << 10;
+
+/// A script's parts with their styles, in order; what is between them has none of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BashStyles {
+    parts: Vec<(Range<usize>, Style)>,
+}
+
+impl BashStyles {
+    /// Those of a script.
+    pub fn of(text: &str, theme: &Theme) -> Self {
+        if text.len() > MOST {
+            return Self::default();
+        }
+        Self::of_tokens(text, &Tokens::of(text), theme, |_| true)
+    }
+
+    /// Those of a script that is being typed: commands that `is_known` does not know are marked, and so is what makes it one
+    /// that bash will not run, whatever is yet to come.
+    pub fn typed(text: &str, theme: &Theme, is_known: impl Fn(&str) -> bool) -> Self {
+        if text.len() > MOST {
+            return Self::default();
+        }
+        let tokens = Tokens::of(text);
+        let mut styles = Self::of_tokens(text, &tokens, theme, is_known);
+        if let Ending::Wrong(span) = ending(text, &tokens) {
+            styles.mark(span.start..span.end, theme.wrong);
+        }
+        styles
+    }
+
+    fn of_tokens(
+        text: &str,
+        tokens: &Tokens,
+        theme: &Theme,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Self {
+        let parts = tokens.tokens.iter().map(|token| {
+            let range = token.span.start..token.span.end;
+            let style = match token.kind {
+                TokenKind::Keyword => theme.keyword,
+                TokenKind::Command if is_known(&text[range.clone()]) => theme.title,
+                TokenKind::Command => theme.unknown,
+                TokenKind::Text => theme.text,
+                TokenKind::String => theme.string,
+                TokenKind::Variable => theme.variable,
+                TokenKind::Comment => theme.comment,
+                TokenKind::Operator => theme.operator,
+            };
+            (range, style)
+        });
+        Self {
+            parts: parts.collect(),
+        }
+    }
+
+    /// Puts a style on top of those of a range.
+    fn mark(&mut self, range: Range<usize>, style: Style) {
+        let mut parts = Vec::with_capacity(self.parts.len() + 2);
+        for (part, own) in self.parts.drain(..) {
+            let within = part.start.max(range.start)..part.end.min(range.end);
+            if within.is_empty() {
+                parts.push((part, own));
+                continue;
+            }
+            parts.push((part.start..within.start, own));
+            parts.push((within.clone(), own.patch(style)));
+            parts.push((within.end..part.end, own));
+        }
+        parts.retain(|(part, _)| !part.is_empty());
+        self.parts = parts;
+    }
+
+    /// The style of the byte at `at`.
+    pub fn at(&self, at: usize) -> Style {
+        let found = self.parts.partition_point(|(part, _)| part.end <= at);
+        match self.parts.get(found) {
+            Some((part, style)) if part.contains(&at) => *style,
+            _ => Style::new(),
+        }
+    }
+}
+
+/// A script in rows; `base` is below its colours. Nothing in it acts.
+pub(crate) fn script_rows(
+    text: &str,
+    width: usize,
+    base: Style,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    // With marks for what cannot be seen, places are not those of the script.
+    if visible::shown(text) != text {
+        return wrapped(text, width, base);
+    }
+    let styles = BashStyles::of(text, theme);
+    let (mut rows, mut from) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let mut row = StyledLine::default();
+        for (at, c) in line.trim_end_matches('\n').char_indices() {
+            let style = base.patch(styles.at(from + at));
+            match c {
+                '\t' => row.push_tab(style, usize::MAX),
+                c => row.push(c, style, usize::MAX),
+            }
+        }
+        // Styles of ours, which are without colours where the theme is.
+        row.draw_rows(width, 0, &Theme::dark(), &mut rows);
+        from += line.len();
+    }
+    rows
+}
+
+/// The first lines of a script, each on one row.
+pub(crate) fn script_lines(
+    text: &str,
+    lines: usize,
+    columns: usize,
+    base: Style,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let styles = BashStyles::of(text, theme);
+    let (mut rows, mut from) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n').take(lines) {
+        let own = line.trim_end_matches(['\n', '\r']);
+        let shown = shortened(own, columns);
+        // Where marks stand for what cannot be shown, places are not the same.
+        let same = own
+            .chars()
+            .zip(shown.chars())
+            .take_while(|(a, b)| a == b || *b == '…');
+        let is_same = same.count() == shown.chars().count();
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        for ((at, _), c) in own.char_indices().zip(shown.chars()) {
+            let style = if is_same {
+                base.patch(styles.at(from + at))
+            } else {
+                base
+            };
+            match spans.last_mut() {
+                Some(last) if last.style == style => last.content.to_mut().push(c),
+                _ => spans.push(Span::styled(c.to_string(), style)),
+            }
+        }
+        if !is_same {
+            spans = vec![Span::styled(shown, base)];
+        }
+        rows.push(Line::from(spans));
+        from += line.len();
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::style::{Color, Modifier};
+
+    #[test]
+    fn what_is_wrong_is_marked_and_what_is_unfinished_is_not() {
+        let theme = Theme::dark();
+        let is_marked = |text: &str, at| {
+            let styles = BashStyles::typed(text, &theme, |_| true);
+            styles.at(at).add_modifier.contains(Modifier::UNDERLINED)
+        };
+        assert!(is_marked("echo )", 5));
+        assert!(!is_marked("echo )", 0));
+        assert!(!is_marked("echo (", 5));
+        assert!(!is_marked("if true; then", 0));
+    }
+
+    #[test]
+    fn commands_that_nobody_knows_differ() {
+        let theme = Theme::dark();
+        let styles = BashStyles::typed("gti status", &theme, |name| name == "git");
+        assert_eq!(styles.at(0), theme.unknown);
+        let styles = BashStyles::typed("git status", &theme, |name| name == "git");
+        assert_eq!((styles.at(0), styles.at(4)), (theme.title, theme.text));
+    }
+
+    #[test]
+    fn rows_are_the_script_and_nothing_in_it_acts() {
+        let theme = Theme::dark();
+        let text =
+            |rows: &[Line<'_>]| -> Vec<String> { rows.iter().map(ToString::to_string).collect() };
+        let rows = script_rows("echo '\u{1b}[31mx'", 80, theme.text, &theme);
+        assert_eq!(text(&rows), ["echo '<U+001B>[31mx'"]);
+        let script = "if a; then\n\techo x $b\nfi";
+        let rows = script_rows(script, 80, theme.text, &theme);
+        assert_eq!(text(&rows), ["if a; then", "        echo x $b", "fi"]);
+        assert_eq!(rows[0].spans[0].style, theme.text.patch(theme.keyword));
+        let rows = script_lines("echo one\necho \u{7}two\nmore", 2, 6, theme.text, &theme);
+        assert_eq!(text(&rows), ["echo …", "echo …"]);
+        // Without colours, none.
+        let plain = Theme::plain();
+        let rows = script_rows(script, 80, plain.text, &plain);
+        let has_colour = |span: &Span<'_>| span.style.fg.is_some_and(|color| color != Color::Reset);
+        assert!(!rows.iter().flat_map(|row| &row.spans).any(has_colour));
+    }
+}

@@ -1,0 +1,249 @@
+//! The search through what was typed: the best match at the bottom, next to what is being looked for.
+
+use crate::panel_frame::{framed, inner_rows};
+use crate::visible_text::{shortened, width};
+use crate::{Theme, spell};
+use agent_bash_core::visible::one_line;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// Width from which on directories are shown.
+const ROOM_FOR_DIRECTORY: usize = 60;
+
+/// The panel.
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryPanel<'a> {
+    /// What is looked for.
+    pub query: &'a str,
+    /// Where it is looked for, in a word or two.
+    pub scope: &'a str,
+    /// The matches, the best first.
+    pub rows: &'a [HistoryRow<'a>],
+    /// Index of the selected one.
+    pub selected: usize,
+}
+
+/// A command that was typed before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryRow<'a> {
+    /// How it ended.
+    pub end: HistoryRowEnd,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// How long ago it was typed.
+    pub age: Duration,
+    /// The command, as [`HistoryRow::line`] shows it.
+    pub line: &'a str,
+    /// The characters of `line` that match.
+    pub matched: &'a [u32],
+    /// Where it ran.
+    pub directory: String,
+}
+
+/// How a command of the history ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryRowEnd {
+    /// With exit code 0.
+    Good,
+    /// With another one, or by a signal.
+    Bad,
+    /// A check refused it.
+    Refused,
+    /// It was cancelled.
+    Cancelled,
+    /// At its time limit.
+    TimedOut,
+    /// Nobody knows, or it runs.
+    Unknown,
+}
+
+impl HistoryRow<'_> {
+    /// A command on one line, without anything that acts on a terminal.
+    pub fn line(command: &str) -> String {
+        one_line(command.trim_end()).into_owned()
+    }
+
+    fn mark(&self, theme: &Theme) -> Span<'static> {
+        let (mark, style) = match self.end {
+            HistoryRowEnd::Good => ("✓", theme.ok),
+            HistoryRowEnd::Bad => ("✗", theme.error),
+            HistoryRowEnd::Refused => ("⊘", theme.warning),
+            HistoryRowEnd::Cancelled => ("■", theme.warning),
+            HistoryRowEnd::TimedOut => ("◷", theme.warning),
+            HistoryRowEnd::Unknown => ("·", theme.dim),
+        };
+        Span::styled(mark, style)
+    }
+
+    fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
+        let took = self.took.map(spell::brief).unwrap_or_default();
+        let age = spell::age(self.age);
+        let mut spans = vec![
+            Span::raw(" "),
+            self.mark(theme),
+            Span::styled(format!(" {took:>6} {age:>4}  "), theme.dim),
+        ];
+        let used: usize = spans.iter().map(Span::width).sum();
+        let room = columns.saturating_sub(used + 1);
+        let directory = if columns < ROOM_FOR_DIRECTORY {
+            String::new()
+        } else {
+            from_the_end(&self.directory, room / 3)
+        };
+        let room = room.saturating_sub(width(&directory) + 2);
+        let line = shortened(self.line, room);
+        for (at, c) in line.chars().enumerate() {
+            let is_match =
+                u32::try_from(at).is_ok_and(|at| self.matched.binary_search(&at).is_ok());
+            let style = if is_match {
+                style.patch(theme.accent)
+            } else {
+                style
+            };
+            match spans.last_mut() {
+                Some(last) if at > 0 && last.style == style => last.content.to_mut().push(c),
+                _ => spans.push(Span::styled(c.to_string(), style)),
+            }
+        }
+        spans.push(Span::raw(" ".repeat(room.saturating_sub(width(&line)) + 2)));
+        spans.push(Span::styled(directory, theme.dim));
+        Line::from(spans)
+    }
+}
+
+impl HistoryPanel<'_> {
+    /// Draws the panel.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let titles = ["History", self.scope];
+        let keys = "enter take · ↑↓ select · ctrl+r where · esc close";
+        let inner = framed(area, buffer, titles, (keys, theme.dim), theme);
+        let Some(list) = inner_rows(area).checked_sub(1) else {
+            return;
+        };
+        let columns = usize::from(inner.width);
+        let typed = shortened(self.query, columns.saturating_sub(5));
+        let query = Line::from_iter([
+            Span::styled(" ❯ ", theme.accent),
+            Span::styled(typed, theme.text),
+            Span::styled("▏", theme.accent),
+        ]);
+        buffer.set_line(inner.x, inner.y + list, &query, inner.width);
+        if self.rows.is_empty() && list > 0 {
+            let none = Line::styled("   nothing that was typed matches", theme.dim);
+            buffer.set_line(inner.x, inner.y + list - 1, &none, inner.width);
+        }
+        let page = usize::from(list).max(1);
+        let first = self.selected.saturating_sub(page - 1);
+        let rows = self.rows.iter().enumerate().skip(first);
+        for ((at, row), y) in rows.zip((inner.y..inner.y + list).rev()) {
+            let style = if at == self.selected {
+                theme.title
+            } else {
+                theme.text
+            };
+            let line = row.draw(columns, style, theme);
+            buffer.set_line(inner.x, y, &line, inner.width);
+            if at == self.selected {
+                let row = Rect {
+                    y,
+                    height: 1,
+                    ..inner
+                };
+                buffer.set_style(row, theme.selected);
+            }
+        }
+    }
+}
+
+/// A path that is shortened at its beginning: its end says more.
+fn from_the_end(path: &str, columns: usize) -> String {
+    let path = one_line(path);
+    if width(&path) <= columns {
+        return path.into_owned();
+    }
+    let mut from = path.len();
+    for (at, _) in path.char_indices().rev() {
+        if width(&path[at..]) + 1 > columns {
+            break;
+        }
+        from = at;
+    }
+    if columns == 0 {
+        return String::new();
+    }
+    format!("…{}", &path[from..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(width: u16, height: u16) -> Vec<String> {
+        let row = |end, took: u64, age: u64, line, matched, directory: &str| HistoryRow {
+            end,
+            took: Some(Duration::from_millis(took)),
+            age: Duration::from_secs(age),
+            line,
+            matched,
+            directory: directory.to_owned(),
+        };
+        let rows = [
+            row(
+                HistoryRowEnd::Good,
+                12,
+                5,
+                "cargo test",
+                &[0, 6],
+                "~/project",
+            ),
+            row(
+                HistoryRowEnd::Bad,
+                65_000,
+                7_200,
+                "make all",
+                &[],
+                "/a/long/way/to/a/directory",
+            ),
+            row(HistoryRowEnd::Refused, 0, 900_000, "git add -A", &[], "~"),
+        ];
+        let panel = HistoryPanel {
+            query: "ct",
+            scope: "everywhere",
+            rows: &rows,
+            selected: 1,
+        };
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        panel.render(area, &mut buffer, &Theme::plain());
+        let rows = buffer.content().chunks(usize::from(width));
+        rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect())
+            .collect()
+    }
+
+    #[test]
+    fn the_best_match_is_next_to_what_is_looked_for() {
+        assert_eq!(
+            drawn(70, 7),
+            [
+                "╭─ History  everywhere ──────────────────────────────────────────────╮",
+                "│                                                                    │",
+                "│ ⊘    0ms  10d  git add -A                                        ~ │",
+                "│ ✗ 1m 05s   2h  make all                          …y/to/a/directory │",
+                "│ ✓   12ms   5s  cargo test                                ~/project │",
+                "│ ❯ ct▏                                                              │",
+                "╰─ enter take · ↑↓ select · ctrl+r where · esc close ────────────────╯",
+            ]
+        );
+        // Where there is no room, what fits is drawn.
+        for (width, height) in [(3, 3), (20, 4), (1, 1), (40, 2)] {
+            drawn(width, height);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A line, or several, that a person types: wrapped, in colours, with the cursor.
+
+use crate::{BashStyles, Theme, visible_text};
+use agent_bash_core::visible::one_line;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Distance of tab stops in columns.
+const TAB: usize = 8;
+
+/// What is typed.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptView<'a> {
+    /// The text; newlines begin rows.
+    pub text: &'a str,
+    /// The byte that the cursor is on.
+    pub cursor: usize,
+    /// What is selected, in bytes.
+    pub selected: Option<(usize, usize)>,
+    /// The colours.
+    pub styles: &'a BashStyles,
+    /// Byte of the text that `styles` begins at.
+    pub styled_from: usize,
+}
+
+/// A character on its place.
+struct Placed<'a> {
+    text: &'a str,
+    at: usize,
+    row: usize,
+    column: usize,
+    width: usize,
+}
+
+impl PromptView<'_> {
+    /// Rows that it takes.
+    pub fn rows(text: &str, width: u16) -> usize {
+        let (_, (row, _)) = placed(text, text.len(), width);
+        row + 1
+    }
+
+    /// Draws it; if there is too little room, the rows around the cursor.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let (characters, end) = placed(self.text, self.text.len(), area.width);
+        let cursor = characters
+            .iter()
+            .find(|one| one.at >= self.cursor)
+            .map_or(end, |one| (one.row, one.column));
+        let height = usize::from(area.height);
+        let first = (cursor.0 + 1).saturating_sub(height);
+        for one in &characters {
+            if one.row < first || one.row >= first + height || one.text == "\n" {
+                continue;
+            }
+            let own = match one.at.checked_sub(self.styled_from) {
+                Some(at) => self.styles.at(at),
+                None => theme.accent,
+            };
+            let is_selected = self
+                .selected
+                .is_some_and(|(from, to)| (from..to).contains(&one.at));
+            let mut style = theme.text.patch(own);
+            if is_selected {
+                style = style.patch(theme.selected);
+            }
+            let (x, y) = position(area, one.row - first, one.column);
+            let shown = if one.text == "\t" {
+                " ".into()
+            } else {
+                one_line(one.text)
+            };
+            buffer.set_stringn(x, y, shown, one.width, style);
+        }
+        let (x, y) = position(area, cursor.0 - first, cursor.1);
+        let block = Style::new().add_modifier(Modifier::REVERSED);
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_style(block);
+        }
+    }
+}
+
+fn position(area: Rect, row: usize, column: usize) -> (u16, u16) {
+    let right = area.width.saturating_sub(1);
+    let x = u16::try_from(column).unwrap_or(right).min(right);
+    let y = u16::try_from(row).unwrap_or(0);
+    (area.x + x, area.y + y)
+}
+
+/// Every character on its place, and the place after the one before `end`.
+fn placed(text: &str, end: usize, width: u16) -> (Vec<Placed<'_>>, (usize, usize)) {
+    let width = usize::from(width.max(1));
+    let (mut row, mut column) = (0, 0);
+    let mut characters = Vec::new();
+    for (at, grapheme) in text[..end].grapheme_indices(true) {
+        let wide = match grapheme {
+            "\n" => 0,
+            "\t" => (TAB - column % TAB).min(width),
+            other => visible_text::width(&one_line(other)).min(width),
+        };
+        if column + wide > width || column == width {
+            (row, column) = (row + 1, 0);
+        }
+        characters.push(Placed {
+            text: grapheme,
+            at,
+            row,
+            column,
+            width: wide,
+        });
+        column += wide;
+        if grapheme == "\n" {
+            (row, column) = (row + 1, 0);
+        }
+    }
+    if column >= width {
+        (row, column) = (row + 1, 0);
+    }
+    (characters, (row, column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows, and where the cursor is.
+    fn drawn(text: &str, cursor: usize, width: u16, height: u16) -> (Vec<String>, (u16, u16)) {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        let view = PromptView {
+            text,
+            cursor,
+            selected: None,
+            styles: &BashStyles::default(),
+            styled_from: 0,
+        };
+        view.render(area, &mut buffer, &Theme::plain());
+        let mut at = (0, 0);
+        for y in 0..height {
+            for x in 0..width {
+                if buffer[(x, y)].modifier.contains(Modifier::REVERSED) {
+                    at = (x, y);
+                }
+            }
+        }
+        let rows = buffer.content().chunks(usize::from(width));
+        let rows = rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect());
+        (rows.collect(), at)
+    }
+
+    #[test]
+    fn a_text_is_wrapped_and_the_cursor_is_where_the_next_character_comes() {
+        for (text, cursor, rows, at) in [
+            ("", 0, ["    ", "    "], (0, 0)),
+            ("ab", 2, ["ab  ", "    "], (2, 0)),
+            ("abcd", 4, ["abcd", "    "], (0, 1)),
+            ("abcde", 1, ["abcd", "e   "], (1, 0)),
+            ("a\nb", 1, ["a   ", "b   "], (1, 0)),
+            ("a\nb", 2, ["a   ", "b   "], (0, 1)),
+            ("a\n\nb", 4, ["    ", "b   "], (1, 1)),
+            ("abc你", 6, ["abc ", "你   "], (2, 1)),
+            ("\ta", 1, ["    ", "a   "], (0, 1)),
+        ] {
+            let (drawn, found) = drawn(text, cursor, 4, 2);
+            assert_eq!(
+                (drawn, found),
+                (rows.map(str::to_owned).to_vec(), at),
+                "{text:?}"
+            );
+        }
+        assert_eq!(PromptView::rows("abcd", 4), 2);
+        assert_eq!(PromptView::rows("abc\n\nd", 4), 3);
+        // What could act is a mark.
+        assert_eq!(drawn("\u{1b}[", 0, 12, 1).0, ["<U+001B>[   "]);
+    }
+}

@@ -1,0 +1,316 @@
+//! Tokens of commands: which words are keywords, which name what is run.
+
+use super::{Heredoc, LastWord, Lexer, MAX_DEPTH, TokenKind};
+use crate::tokens::word::Written;
+
+/// Programs whose first argument that is no option is a command.
+const WRAPPERS: [&str; 9] = [
+    "builtin", "command", "env", "exec", "nice", "nohup", "setsid", "sudo", "xargs",
+];
+
+/// What the next word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Command,
+    Argument,
+    /// After `for` or `select`.
+    Name,
+    /// After that name.
+    In,
+    /// After `case`.
+    Subject,
+    /// After that word.
+    CaseIn,
+    /// Of an arm of a `case`.
+    Pattern,
+    /// After `function`.
+    FunctionName,
+    /// Within `[[ … ]]`.
+    Test,
+}
+
+/// The commands up to a closing byte, or to the end.
+struct Frame {
+    next: Next,
+    words: Vec<String>,
+    /// Open `(` of this frame.
+    groups: usize,
+    /// Open `case` of this frame.
+    cases: usize,
+    /// The next word is what a redirection leads to.
+    redirects: bool,
+    /// The next word is a heredoc's delimiter; whether its tabs are stripped.
+    heredoc: Option<bool>,
+}
+
+impl Lexer<'_> {
+    /// Commands up to `closer`, whose token is included.
+    pub(super) fn commands(&mut self, closer: Option<u8>) {
+        if self.depth >= MAX_DEPTH {
+            self.pos = self.bytes.len();
+            return;
+        }
+        self.depth += 1;
+        let mut frame = Frame {
+            next: Next::Command,
+            words: Vec::new(),
+            groups: 0,
+            cases: 0,
+            redirects: false,
+            heredoc: None,
+        };
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b' ' | b'\t' => self.pos += 1,
+                b'\\' if self.byte(1) == Some(b'\n') => self.pos += 2,
+                b'\n' => {
+                    self.pos += 1;
+                    self.heredoc_bodies();
+                    frame.ends_command();
+                }
+                b'#' => self.comment(),
+                b')' if closer == Some(b')')
+                    && frame.groups == 0
+                    && frame.next != Next::Pattern =>
+                {
+                    self.take(1, TokenKind::Operator);
+                    self.depth -= 1;
+                    return;
+                }
+                b'`' if closer == Some(b'`') => {
+                    self.take(1, TokenKind::Operator);
+                    self.depth -= 1;
+                    return;
+                }
+                b';' | b'&' | b'|' | b'(' | b')' => self.operator(&mut frame),
+                b'<' | b'>' if self.byte(1) != Some(b'(') => self.redirection(&mut frame),
+                _ => self.next_word(&mut frame, closer),
+            }
+        }
+        self.end_with(Some(LastWord {
+            start: self.bytes.len(),
+            value: Some(String::new()),
+            quote: None,
+            is_command: frame.next == Next::Command && !frame.redirects,
+            before: frame.words,
+        }));
+        self.depth -= 1;
+    }
+
+    fn comment(&mut self) {
+        let rest = &self.text[self.pos..];
+        self.take(rest.find('\n').unwrap_or(rest.len()), TokenKind::Comment);
+        if self.pos == self.bytes.len() {
+            self.end_with(None);
+        }
+    }
+
+    fn operator(&mut self, frame: &mut Frame) {
+        const LONG: [&str; 8] = [";;&", "&>>", ";;", ";&", "&&", "||", "|&", "&>"];
+        if frame.next == Next::Command && self.starts_with("((") {
+            let start = self.pos;
+            let rest = &self.text[start..];
+            let closed = rest.find("))");
+            self.take(closed.map_or(rest.len(), |at| at + 2), TokenKind::Variable);
+            if closed.is_none() {
+                self.open(start);
+                self.end_with(None);
+            }
+            frame.next = Next::Argument;
+            return;
+        }
+        let long = LONG.iter().find(|long| self.starts_with(long));
+        let text = long.map_or_else(
+            || char::from(self.bytes[self.pos]).to_string(),
+            ToString::to_string,
+        );
+        self.take(text.len(), TokenKind::Operator);
+        match &*text {
+            _ if frame.next == Next::Test => {}
+            "&>" | "&>>" => frame.redirects = true,
+            ";;" | ";&" | ";;&" if frame.cases > 0 => {
+                frame.ends_command();
+                frame.next = Next::Pattern;
+            }
+            ")" if frame.next == Next::Pattern => frame.ends_command_for(Next::Command),
+            "(" | "|" if frame.next == Next::Pattern => {}
+            "(" => {
+                frame.groups += 1;
+                frame.ends_command();
+            }
+            ")" => {
+                frame.groups = frame.groups.saturating_sub(1);
+                frame.ends_command();
+            }
+            _ => frame.ends_command(),
+        }
+    }
+
+    fn redirection(&mut self, frame: &mut Frame) {
+        const LONG: [&str; 8] = ["<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&"];
+        let long = LONG.iter().find(|long| self.starts_with(long));
+        let text = long.copied().unwrap_or(">");
+        self.take(text.len(), TokenKind::Operator);
+        if frame.next == Next::Test {
+            return;
+        }
+        frame.redirects = true;
+        frame.heredoc = match text {
+            "<<" => Some(false),
+            "<<-" => Some(true),
+            _ => None,
+        };
+    }
+
+    /// A word, with the token that its place in the command makes of it.
+    fn next_word(&mut self, frame: &mut Frame, closer: Option<u8>) {
+        let (start, first) = (self.pos, self.out.tokens.len());
+        let written = self.word(closer);
+        let raw = &self.text[start..self.pos];
+        if self.pos == start {
+            // Nothing that a word could begin with.
+            self.take(1, TokenKind::Text);
+            return;
+        }
+        let is_number = raw.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && matches!(self.byte(0), Some(b'<' | b'>')) {
+            self.out.tokens.truncate(first);
+            self.token(start, TokenKind::Operator);
+            return;
+        }
+        let is_command = frame.next == Next::Command && !frame.redirects;
+        if self.pos == self.bytes.len() {
+            self.end_with(Some(LastWord {
+                start,
+                value: written.value.clone(),
+                quote: written.quote,
+                is_command,
+                before: frame.words.clone(),
+            }));
+        }
+        let kind = if std::mem::take(&mut frame.redirects) {
+            if let Some(strips_tabs) = frame.heredoc.take() {
+                self.heredocs.push(Heredoc {
+                    delimiter: raw.replace(['\'', '"', '\\'], ""),
+                    strips_tabs,
+                    at: start,
+                });
+                TokenKind::String
+            } else {
+                TokenKind::Text
+            }
+        } else {
+            frame.kind(raw, &written)
+        };
+        if kind == TokenKind::Variable
+            && let Some(len) = assigned(raw)
+        {
+            self.name_of(first, start, len);
+            return;
+        }
+        for token in &mut self.out.tokens[first..] {
+            if token.kind == TokenKind::Text && token.span.start >= start {
+                token.kind = kind;
+            }
+        }
+    }
+
+    /// Marks the name of an assignment, which is at the beginning of the token `first`.
+    fn name_of(&mut self, first: usize, start: usize, len: usize) {
+        let Some(token) = self.out.tokens.get_mut(first) else {
+            return;
+        };
+        let mut name = *token;
+        name.kind = TokenKind::Variable;
+        name.span.end = start + len;
+        token.span.start = start + len;
+        self.out.tokens.insert(first, name);
+    }
+}
+
+impl Frame {
+    fn ends_command(&mut self) {
+        let next = match self.next {
+            stays @ (Next::Pattern | Next::Test | Next::CaseIn) => stays,
+            _ => Next::Command,
+        };
+        self.ends_command_for(next);
+    }
+
+    fn ends_command_for(&mut self, next: Next) {
+        self.next = next;
+        self.words.clear();
+        self.redirects = false;
+        self.heredoc = None;
+    }
+
+    /// What a word is here, and what comes after it.
+    fn kind(&mut self, raw: &str, written: &Written) -> TokenKind {
+        let (kind, next) = match (self.next, raw) {
+            (Next::Command, _) => return self.command_word(raw, written),
+            (Next::Name, _) => (TokenKind::Variable, Next::In),
+            (Next::In, "do") => (TokenKind::Keyword, Next::Command),
+            (Next::In, _) | (Next::Test, "]]") => (TokenKind::Keyword, Next::Argument),
+            (Next::Subject, _) => (TokenKind::Text, Next::CaseIn),
+            (Next::CaseIn, _) => {
+                self.cases += 1;
+                (TokenKind::Keyword, Next::Pattern)
+            }
+            (Next::Pattern, "esac") => {
+                self.cases = self.cases.saturating_sub(1);
+                (TokenKind::Keyword, Next::Command)
+            }
+            (Next::FunctionName, _) => (TokenKind::Command, Next::Command),
+            (same @ (Next::Pattern | Next::Test), _) => (TokenKind::Text, same),
+            (Next::Argument, _) => {
+                self.words.push(written.value.clone().unwrap_or_default());
+                (TokenKind::Text, Next::Argument)
+            }
+        };
+        self.next = next;
+        kind
+    }
+
+    fn command_word(&mut self, raw: &str, written: &Written) -> TokenKind {
+        let is_wrapped = !self.words.is_empty();
+        let (kind, next) = match raw {
+            _ if is_wrapped && raw.starts_with('-') => (TokenKind::Text, Next::Command),
+            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "time" | "{"
+            | "coproc" | "fi" | "done" | "}" => (TokenKind::Keyword, Next::Command),
+            "esac" => {
+                self.cases = self.cases.saturating_sub(1);
+                (TokenKind::Keyword, Next::Command)
+            }
+            "for" | "select" => (TokenKind::Keyword, Next::Name),
+            "case" => (TokenKind::Keyword, Next::Subject),
+            "function" => (TokenKind::Keyword, Next::FunctionName),
+            "[[" => (TokenKind::Keyword, Next::Test),
+            _ if assigned(raw).is_some() => (TokenKind::Variable, Next::Command),
+            _ => {
+                let word = written.value.clone().unwrap_or_default();
+                let wraps = WRAPPERS.contains(&&*word);
+                self.words.clear();
+                self.words.push(word);
+                let next = if wraps { Next::Command } else { Next::Argument };
+                (TokenKind::Command, next)
+            }
+        };
+        self.next = next;
+        kind
+    }
+}
+
+/// The length of the name, if a word is an assignment.
+fn assigned(raw: &str) -> Option<usize> {
+    let name = raw
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        .count();
+    let is_name = name > 0 && !raw.as_bytes()[0].is_ascii_digit();
+    let rest = &raw[name..];
+    let after = match rest.strip_prefix('[') {
+        Some(index) => index.split_once(']').map_or("", |(_, after)| after),
+        None => rest,
+    };
+    (is_name && (after.starts_with('=') || after.starts_with("+="))).then_some(name)
+}

@@ -1,0 +1,55 @@
+//! How a text ends that is being typed: whole, unfinished, or wrong.
+
+use super::Tokens;
+use crate::reader::Problem;
+use crate::{Parsed, Span};
+
+/// How a text ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It can be run, or nothing is known against it.
+    Whole,
+    /// More has to come: a quote is open, a `fi` is missing.
+    Unfinished,
+    /// Whatever comes, bash will not run this.
+    Wrong(Span),
+}
+
+/// How `text` ends. A word that is still being written is not wrong.
+pub fn ending(text: &str, tokens: &Tokens) -> Ending {
+    // A backslash at the end is one that nothing has come after.
+    let parsed = Parsed::read(text);
+    let at = match parsed.problem {
+        Some((Problem::Syntax, at)) => at,
+        _ if tokens.open_at.is_some() => return Ending::Unfinished,
+        _ => return Ending::Whole,
+    };
+    if tokens.open_at.is_some_and(|open| open <= at) {
+        return Ending::Unfinished;
+    }
+    let rest = text.get(at..).unwrap_or("");
+    let blank = rest.len() - rest.trim_start().len();
+    let rest = rest.trim_start();
+    let is_word = rest.starts_with(|c: char| c.is_alphanumeric() || "_{}!".contains(c));
+    let end = if is_word {
+        rest.find(|c: char| c.is_whitespace() || ";|&()<>".contains(c))
+    } else {
+        rest.find(|c: char| !";|&()<>".contains(c)).map(|end| {
+            // Something else than a word or an operator.
+            if end == 0 {
+                rest.chars().next().map_or(0, char::len_utf8)
+            } else {
+                end
+            }
+        })
+    };
+    match end {
+        _ if rest.is_empty() => Ending::Unfinished,
+        // `do` may become `docker`.
+        None if is_word => Ending::Unfinished,
+        end => Ending::Wrong(Span {
+            start: at + blank,
+            end: at + blank + end.unwrap_or(rest.len()),
+        }),
+    }
+}

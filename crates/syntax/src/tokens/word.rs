@@ -1,0 +1,277 @@
+//! Tokens of a word: quotes, expansions, substitutions.
+
+use super::{Lexer, TokenKind};
+
+/// What is known of a word.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// What it comes to; `None` if that depends on an expansion.
+    pub(super) value: Option<String>,
+    /// The quote that is open at the end of the text.
+    pub(super) quote: Option<char>,
+}
+
+impl Written {
+    fn push(&mut self, text: &str) {
+        if let Some(value) = &mut self.value {
+            value.push_str(text);
+        }
+    }
+}
+
+impl Lexer<'_> {
+    /// The word that begins here; `closer` ends it, too, if it is a backtick.
+    pub(super) fn word(&mut self, closer: Option<u8>) -> Written {
+        let mut written = Written {
+            value: Some(String::new()),
+            quote: None,
+        };
+        let begin = self.pos;
+        let mut bare = self.pos;
+        while let Some(byte) = self.byte(0) {
+            let is_special = match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' => break,
+                b'<' | b'>' => {
+                    if self.byte(1) != Some(b'(') {
+                        break;
+                    }
+                    true
+                }
+                b'(' => {
+                    if self.pos == begin || self.bytes[self.pos - 1] != b'=' {
+                        break;
+                    }
+                    true
+                }
+                b'`' if closer == Some(b'`') => break,
+                b'\'' | b'"' | b'`' | b'$' => true,
+                _ => false,
+            };
+            if is_special {
+                self.token(bare, TokenKind::Text);
+                self.special(byte, &mut written);
+                bare = self.pos;
+                continue;
+            }
+            if byte == b'\\' {
+                self.pos += 1;
+                if self.pos == self.bytes.len() {
+                    self.open(self.pos - 1);
+                    break;
+                }
+            }
+            let rest = &self.text[self.pos..];
+            let len = rest.chars().next().map_or(1, char::len_utf8);
+            if rest.as_bytes()[0] != b'\n' {
+                written.push(&rest[..len]);
+            }
+            self.pos += len;
+        }
+        self.token(bare, TokenKind::Text);
+        written
+    }
+
+    /// What begins with this byte.
+    fn special(&mut self, byte: u8, written: &mut Written) {
+        match byte {
+            b'\'' => self.single_quoted(written),
+            b'"' => self.double_quoted(written),
+            b'$' => self.dollar(written, false),
+            b'`' => {
+                written.value = None;
+                let start = self.pos;
+                self.take(1, TokenKind::Operator);
+                self.commands(Some(b'`'));
+                if self.bytes[self.pos - 1] != b'`' || self.pos == start + 1 {
+                    self.open(start);
+                }
+            }
+            b'(' => {
+                written.value = None;
+                self.array();
+            }
+            _ => {
+                written.value = None;
+                self.take(2, TokenKind::Operator);
+                self.commands(Some(b')'));
+            }
+        }
+    }
+
+    /// The words of an array.
+    fn array(&mut self) {
+        self.take(1, TokenKind::Operator);
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b')' => return self.take(1, TokenKind::Operator),
+                b' ' | b'\t' | b'\n' => self.pos += 1,
+                _ => {
+                    let before = self.pos;
+                    self.word(None);
+                    if self.pos == before {
+                        return;
+                    }
+                }
+            }
+        }
+        self.end_with(None);
+    }
+
+    fn single_quoted(&mut self, written: &mut Written) {
+        let start = self.pos;
+        let rest = &self.text[start + 1..];
+        let closed = rest.find('\'');
+        let inner = closed.unwrap_or(rest.len());
+        written.push(&rest[..inner]);
+        self.take(inner + 1 + usize::from(closed.is_some()), TokenKind::String);
+        if closed.is_none() {
+            self.open(start);
+            written.quote = Some('\'');
+        }
+    }
+
+    fn double_quoted(&mut self, written: &mut Written) {
+        let start = self.pos;
+        let mut from = start;
+        self.pos += 1;
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'"' => {
+                    self.pos += 1;
+                    return self.token(from, TokenKind::String);
+                }
+                b'$' => {
+                    self.token(from, TokenKind::String);
+                    self.dollar(written, true);
+                    from = self.pos;
+                }
+                b'`' => {
+                    self.token(from, TokenKind::String);
+                    self.special(b'`', written);
+                    from = self.pos;
+                }
+                b'\\' if self.pos + 1 < self.bytes.len() => {
+                    let c = self.text[self.pos + 1..].chars().next().unwrap_or('\\');
+                    if !matches!(c, '$' | '`' | '"' | '\\' | '\n') {
+                        written.push("\\");
+                    }
+                    if c != '\n' {
+                        written.push(c.encode_utf8(&mut [0; 4]));
+                    }
+                    self.pos += 1 + c.len_utf8();
+                }
+                _ => {
+                    let c = self.text[self.pos..].chars().next().unwrap_or('\0');
+                    written.push(c.encode_utf8(&mut [0; 4]));
+                    self.pos += c.len_utf8();
+                }
+            }
+        }
+        self.token(from, TokenKind::String);
+        self.open(start);
+        written.quote = Some('"');
+    }
+
+    fn dollar(&mut self, written: &mut Written, is_quoted: bool) {
+        let start = self.pos;
+        match self.byte(1) {
+            Some(b'(') if self.byte(2) == Some(b'(') => {
+                written.value = None;
+                self.through("))", start + 3);
+            }
+            Some(b'(') => {
+                written.value = None;
+                self.take(2, TokenKind::Operator);
+                self.commands(Some(b')'));
+            }
+            Some(b'{') => {
+                written.value = None;
+                self.braced();
+            }
+            Some(b'\'') if !is_quoted => {
+                written.value = None;
+                self.pos += 2;
+                while let Some(byte) = self.byte(0) {
+                    self.pos += 1;
+                    match byte {
+                        b'\'' => return self.token(start, TokenKind::String),
+                        b'\\' if self.pos < self.bytes.len() => {
+                            let c = self.text[self.pos..].chars().next();
+                            self.pos += c.map_or(1, char::len_utf8);
+                        }
+                        _ => {}
+                    }
+                }
+                self.token(start, TokenKind::String);
+                self.open(start);
+            }
+            Some(b'"') if !is_quoted => {
+                self.take(1, TokenKind::String);
+                self.double_quoted(written);
+            }
+            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
+                written.value = None;
+                let rest = &self.bytes[start + 1..];
+                let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+                let len = rest.iter().take_while(is_name).count();
+                self.take(1 + len, TokenKind::Variable);
+            }
+            Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
+                written.value = None;
+                self.take(2, TokenKind::Variable);
+            }
+            _ => {
+                written.push("$");
+                let kind = if is_quoted {
+                    TokenKind::String
+                } else {
+                    TokenKind::Text
+                };
+                self.take(1, kind);
+            }
+        }
+    }
+
+    /// `${…}`: braces count, and quotes hide them.
+    fn braced(&mut self) {
+        let start = self.pos;
+        self.pos += 2;
+        let mut open = 1;
+        let mut quote = None;
+        while let Some(byte) = self.byte(0) {
+            self.pos += 1;
+            match (byte, quote) {
+                (b'\\', _) => {
+                    let c = self
+                        .text
+                        .get(self.pos..)
+                        .and_then(|rest| rest.chars().next());
+                    self.pos += c.map_or(0, char::len_utf8);
+                }
+                (b'\'' | b'"', None) => quote = Some(byte),
+                (_, Some(quoted)) if quoted == byte => quote = None,
+                (b'{', None) => open += 1,
+                (b'}', None) => {
+                    open -= 1;
+                    if open == 0 {
+                        return self.token(start, TokenKind::Variable);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.token(start, TokenKind::Variable);
+        self.open(start);
+    }
+
+    /// From here through `end`, which is looked for from `from` on.
+    fn through(&mut self, end: &str, from: usize) {
+        let start = self.pos;
+        let closed = self.text[from..].find(end);
+        self.pos = closed.map_or(self.bytes.len(), |at| from + at + end.len());
+        if closed.is_none() {
+            self.open(start);
+        }
+        self.token(start, TokenKind::Variable);
+    }
+}

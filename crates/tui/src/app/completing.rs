@@ -1,0 +1,64 @@
+//! Completion in the prompt: what was found is put in, or listed.
+
+use super::{App, Effect};
+use crate::complete::{Completion, ListRequest, Listed};
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+impl App {
+    /// Asks what could stand at the cursor; at the beginning of a further line, Tab is a tab.
+    pub(super) fn complete(&mut self) {
+        let before = self.prompt.before();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        if line.trim().is_empty() {
+            if before.contains('\n') {
+                self.prompt.insert("\t");
+            }
+            return;
+        }
+        self.effects.push(Effect::Complete { before });
+    }
+
+    /// It was looked for.
+    pub(super) fn completed(&mut self, completion: Completion) {
+        // The person has typed on.
+        if completion.before != self.prompt.before() {
+            return;
+        }
+        if let Some((start, text)) = completion.insertion() {
+            self.prompt.replace(start, &text);
+        } else if completion.candidates.is_empty() {
+            self.message = Some("nothing completes this".to_owned());
+        } else {
+            self.listed = Some(Listed::new(completion));
+        }
+    }
+
+    /// Whether the key was for the list.
+    pub(super) fn list_key(&mut self, key: KeyEvent) -> bool {
+        let Some(listed) = &mut self.listed else {
+            return false;
+        };
+        match listed.key(key) {
+            ListRequest::Nothing => {}
+            ListRequest::Close => self.listed = None,
+            ListRequest::Pass => {
+                self.listed = None;
+                return false;
+            }
+            ListRequest::Put(start, text) => {
+                self.listed = None;
+                self.prompt.replace(start, &text);
+            }
+        }
+        true
+    }
+
+    /// Draws the list above the prompt.
+    pub(crate) fn draw_list(&mut self, frame: &mut Frame<'_>, above: Rect) {
+        if let Some(listed) = &mut self.listed {
+            listed.draw(frame, above, &self.theme);
+        }
+    }
+}

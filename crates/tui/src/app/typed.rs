@@ -1,0 +1,48 @@
+//! What was typed: kept, and searched.
+
+use super::{App, Effect};
+use crate::history_search::SearchRequest;
+use crate::transcript::EntryId;
+use agent_bash::journals::HistoryEntry;
+use crossterm::event::Event;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+impl App {
+    /// What is on the prompt has started: keeps it, unless it begins with a space, and empties the prompt.
+    pub(super) fn submitted(&mut self, started: Option<EntryId>) {
+        let command = self.prompt.text();
+        self.prompt.clear();
+        if let Some(entry) = started.filter(|_| !command.starts_with(' ')) {
+            self.effects.push(Effect::Typed { entry, command });
+        }
+    }
+
+    /// What is kept was read.
+    pub(super) fn history_read(&mut self, kept: Vec<HistoryEntry>, run: &str) {
+        self.prompt.history.kept(kept, run);
+        if let Some(search) = &mut self.search {
+            search.search(&self.prompt.history);
+        }
+    }
+
+    pub(super) fn search_event(&mut self, event: &Event) {
+        let Some(search) = &mut self.search else {
+            return;
+        };
+        match search.event(event, &self.prompt.history) {
+            SearchRequest::Nothing => {}
+            SearchRequest::Close => self.search = None,
+            SearchRequest::Take(command) => {
+                self.search = None;
+                self.prompt.put(&command);
+            }
+        }
+    }
+
+    pub(crate) fn draw_search(&self, frame: &mut Frame<'_>, area: Rect) {
+        if let Some(search) = &self.search {
+            search.draw(frame, area, &self.home, &self.theme);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Commands: those of bash itself, and the programs of `PATH`.
+
+use super::Candidate;
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// What bash runs by itself, and its keywords.
+const BUILTINS: [&str; 81] = [
+    "!",
+    ".",
+    ":",
+    "[",
+    "[[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "case",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "do",
+    "done",
+    "echo",
+    "elif",
+    "else",
+    "enable",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "if",
+    "in",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "until",
+    "wait",
+    "while",
+    "{",
+];
+
+/// Most files of a directory that are looked at.
+const MOST_FILES: usize = 20_000;
+
+/// The commands that there are.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    names: HashSet<String>,
+}
+
+impl Commands {
+    /// Reads the directories of `PATH`.
+    pub(crate) fn read(path: &[PathBuf]) -> Self {
+        let mut names: HashSet<String> = BUILTINS.iter().map(ToString::to_string).collect();
+        for directory in path {
+            names.extend(programs(directory, ""));
+        }
+        Self { names }
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+}
+
+/// The commands that begin so.
+pub(super) fn beginning_with(written: &str, path: &[PathBuf]) -> Vec<Candidate> {
+    let builtins = BUILTINS.iter().map(ToString::to_string);
+    let builtins = builtins.filter(|name| name.len() > 1 && name.starts_with(written));
+    let programs = path
+        .iter()
+        .flat_map(|directory| programs(directory, written));
+    builtins
+        .chain(programs)
+        .map(|name| Candidate {
+            label: name.clone(),
+            word: name,
+            goes_on: false,
+        })
+        .collect()
+}
+
+/// The executable files of a directory that begin so.
+fn programs(directory: &Path, written: &str) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    entries
+        .take(MOST_FILES)
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            if !name.starts_with(written) {
+                return None;
+            }
+            let metadata = fs::metadata(entry.path()).ok()?;
+            let runs = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
+            runs.then_some(name)
+        })
+        .collect()
+}

@@ -1,0 +1,82 @@
+//! The list of candidates while it is open.
+
+use super::Completion;
+use agent_bash_render::{ChoiceGrid, Theme};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+/// The list, and what is selected in it.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    completion: Completion,
+    labels: Vec<String>,
+    selected: usize,
+    /// Rows of a column, as last drawn.
+    rows: usize,
+}
+
+/// What a key asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ListRequest {
+    Nothing,
+    Close,
+    /// The list is closed, and the key is for the prompt.
+    Pass,
+    /// Replace the text in front of the cursor, from this byte on.
+    Put(usize, String),
+}
+
+impl Listed {
+    pub(crate) fn new(completion: Completion) -> Self {
+        let labels = completion.candidates.iter();
+        Self {
+            labels: labels.map(|candidate| candidate.label.clone()).collect(),
+            completion,
+            selected: 0,
+            rows: 1,
+        }
+    }
+
+    pub(crate) fn key(&mut self, key: KeyEvent) -> ListRequest {
+        match (key.code, key.modifiers) {
+            (KeyCode::Tab | KeyCode::Down, _) | (KeyCode::Char('n'), KeyModifiers::CONTROL) => {
+                self.go(1);
+            }
+            (KeyCode::BackTab | KeyCode::Up, _) | (KeyCode::Char('p'), KeyModifiers::CONTROL) => {
+                self.go(-1);
+            }
+            (KeyCode::Right, _) => self.go(self.rows.cast_signed()),
+            (KeyCode::Left, _) => self.go(-self.rows.cast_signed()),
+            (KeyCode::Enter, _) => {
+                let Some(candidate) = self.completion.candidates.get(self.selected) else {
+                    return ListRequest::Close;
+                };
+                let (start, text) = self.completion.taking(candidate);
+                return ListRequest::Put(start, text);
+            }
+            (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => {
+                return ListRequest::Close;
+            }
+            _ => return ListRequest::Pass,
+        }
+        ListRequest::Nothing
+    }
+
+    /// Goes on, around the ends.
+    fn go(&mut self, by: isize) {
+        let count = self.labels.len().max(1).cast_signed();
+        let to = (self.selected.cast_signed() + by).rem_euclid(count);
+        self.selected = to.cast_unsigned();
+    }
+
+    /// Draws it at the bottom of `above`.
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, above: Rect, theme: &Theme) {
+        let grid = ChoiceGrid {
+            labels: &self.labels,
+            selected: self.selected,
+            is_cut: self.completion.is_cut,
+        };
+        self.rows = grid.render(above, frame.buffer_mut(), theme);
+    }
+}

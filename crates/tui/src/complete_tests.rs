@@ -1,0 +1,142 @@
+use super::*;
+use std::fs;
+
+/// A directory with some files, and a repository.
+fn world() -> tempfile::TempDir {
+    let world = tempfile::tempdir().unwrap();
+    let at = |path: &str| world.path().join(path);
+    for directory in [
+        "src/bin",
+        "my files",
+        ".git/refs/heads/fix",
+        ".git/refs/tags",
+        "home/docs",
+        "bin",
+    ] {
+        fs::create_dir_all(at(directory)).unwrap();
+    }
+    for file in [
+        "src/main.rs",
+        "src/mail.rs",
+        "my files/a'b$",
+        ".hidden",
+        ".git/refs/heads/main",
+        ".git/refs/heads/fix/one",
+        ".git/refs/tags/v1",
+        "home/docs/x",
+        "bin/gizmo",
+        "bin/data",
+    ] {
+        fs::write(at(file), "").unwrap();
+    }
+    fs::write(
+        at(".git/packed-refs"),
+        "# pack-refs with: peeled\n00 refs/heads/master\n^00\n00 refs/remotes/origin/far\n00 refs/remotes/origin/HEAD\n",
+    )
+    .unwrap();
+    let run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(at("bin/gizmo"), run).unwrap();
+    world
+}
+
+fn found(world: &tempfile::TempDir, before: &str) -> Completion {
+    complete(&Wanted {
+        before: before.to_owned(),
+        directory: world.path().to_owned(),
+        home: Some(world.path().join("home")),
+        path: vec![world.path().join("bin"), world.path().join("missing")],
+    })
+}
+
+#[test]
+fn the_only_candidate_is_put_in_as_bash_reads_it() {
+    let world = world();
+    for (before, want) in [
+        ("cat my", "cat my\\ files/"),
+        ("cat my\\ f", "cat my\\ files/"),
+        ("cat \"my", "cat \"my files/"),
+        ("cat my\\ files/", "cat my\\ files/a\\'b\\$ "),
+        ("cat \"my files/", "cat \"my files/a'b\\$\" "),
+        ("cat 'my files/", "cat 'my files/a'\\''b$' "),
+        ("cat .h", "cat .hidden "),
+        ("cat ~/d", "cat ~/docs/"),
+        ("cat ~", "cat ~/"),
+        ("x --file=src/mai", "x --file=src/mai"),
+        ("x --file=src/main", "x --file=src/main.rs "),
+        ("cat <src/main", "cat <src/main.rs "),
+        ("a; giz", "a; gizmo "),
+        ("bin/", "bin/gizmo "),
+        ("!!giz", "!!gizmo "),
+        ("echo \"$(giz", "echo \"$(gizmo "),
+        ("git checko", "git checkout "),
+        ("git switch mai", "git switch main "),
+        ("git -C . merge f", "git -C . merge fix/one "),
+        ("git merge or", "git merge origin/far "),
+        ("git branch -d mas", "git branch -d master "),
+        ("git checkout v", "git checkout v1 "),
+        ("git add sr", "git add src/"),
+        ("cd s", "cd src/"),
+        // Nothing, or nothing more, fits.
+        ("git switch v", "git switch v"),
+        ("cat nothing", "cat nothing"),
+        ("cat $x/", "cat $x/"),
+        ("echo # sr", "echo # sr"),
+        ("dat", "dat"),
+    ] {
+        let completed = found(&world, before).insertion();
+        let completed = completed.map_or_else(
+            || before.to_owned(),
+            |(start, text)| format!("{}{text}", &before[..start]),
+        );
+        assert_eq!(completed, want, "{before}");
+    }
+}
+
+#[test]
+fn of_many_what_they_share_is_put_in_and_all_are_listed() {
+    let world = world();
+    let completion = found(&world, "cat src/m");
+    assert_eq!(completion.insertion(), Some((4, "src/mai".to_owned())));
+    let completion = found(&world, "cat src/mai");
+    assert_eq!(completion.insertion(), None);
+    let labels: Vec<&str> = completion.candidates.iter().map(|it| &*it.label).collect();
+    assert_eq!(labels, ["mail.rs", "main.rs"]);
+    assert_eq!(
+        completion.taking(&completion.candidates[1]),
+        (4, "src/main.rs ".to_owned())
+    );
+    // Hidden files only where they are asked for.
+    let names = |before| -> Vec<String> {
+        let candidates = found(&world, before).candidates;
+        candidates.into_iter().map(|it| it.word).collect()
+    };
+    assert_eq!(names("cat "), ["bin/", "home/", "my files/", "src/"]);
+    assert_eq!(names("cat ."), [".git/", ".hidden"]);
+    assert_eq!(names("git switch "), ["fix/one", "main", "master"]);
+    assert!(names("").contains(&"gizmo".to_owned()));
+}
+
+#[test]
+fn a_directory_of_very_many_files_is_cut() {
+    let world = tempfile::tempdir().unwrap();
+    for at in 0..MOST + 100 {
+        fs::write(world.path().join(format!("file{at}")), "").unwrap();
+    }
+    let completion = found(&world, "cat f");
+    assert!(completion.is_cut);
+    assert_eq!(completion.candidates.len(), MOST);
+}
+
+#[test]
+fn commands_are_those_of_bash_and_of_the_path() {
+    let world = world();
+    let commands = Commands::read(&[world.path().join("bin")]);
+    for (name, want) in [
+        ("gizmo", true),
+        ("data", false),
+        ("cd", true),
+        ("gizm", false),
+    ] {
+        assert_eq!(commands.contains(name), want, "{name}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Looks for what completes a word, on a thread that may hang in a file system that does not answer: nobody waits for it
+//! for long.
+
+use super::EventLoop;
+use crate::app::News;
+use crate::complete::{Commands, Wanted, complete};
+use agent_bash::session::parse_bang;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a completion may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl EventLoop {
+    /// Looks for what completes the text in front of the cursor.
+    pub(super) fn look_for_completions(&mut self, before: String) {
+        if self.completing.swap(true, Ordering::AcqRel) {
+            self.app.message = Some("still looking for the last completion".to_owned());
+            return;
+        }
+        let directory = if parse_bang(&before).is_some() {
+            self.session.user_cwd()
+        } else {
+            self.session.cwd().to_owned()
+        };
+        let wanted = Wanted {
+            before,
+            directory,
+            home: self.session.host().home.clone(),
+            path: self.path(),
+        };
+        let busy = Arc::clone(&self.completing);
+        let found = tokio::task::spawn_blocking(move || {
+            let completion = complete(&wanted);
+            busy.store(false, Ordering::Release);
+            completion
+        });
+        let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
+        tokio::spawn(async move {
+            let news = tokio::select! {
+                found = found => match found {
+                    Ok(completion) => News::Completed(completion),
+                    // It has panicked.
+                    Err(_) => return,
+                },
+                () = clock.sleep(PATIENCE) => News::NotCompleted,
+            };
+            let _ = tell.send(news);
+        });
+    }
+
+    /// Reads which commands there are.
+    pub(super) fn read_commands(&self) {
+        let (path, tell) = (self.path(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let _ = tell.send(News::Commands(Arc::new(Commands::read(&path))));
+        });
+    }
+
+    /// The directories of the host's `PATH`.
+    fn path(&self) -> Vec<PathBuf> {
+        let host = self.session.host();
+        let path = host.env.get(&OsString::from("PATH"));
+        let path = path.map(|path| std::env::split_paths(path).collect());
+        path.unwrap_or_default()
+    }
+}
+
+/// Whether a thread is looking.
+pub(super) type Busy = Arc<AtomicBool>;

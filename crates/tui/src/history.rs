@@ -1,0 +1,153 @@
+//! What was typed, in this run and in others, and the walk through it by the beginning of a line.
+
+use agent_bash::journals::HistoryEntry;
+
+/// Maximum number of entries.
+const MOST: usize = 20_000;
+
+/// The entries, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    entries: Vec<HistoryEntry>,
+    walk: Option<Walk>,
+}
+
+/// Going back through the entries that begin with what was typed.
+#[derive(Debug)]
+struct Walk {
+    typed: String,
+    /// The entry that is shown; one past the last is what was typed.
+    at: usize,
+}
+
+impl History {
+    pub(crate) fn entries(&self) -> &[HistoryEntry] {
+        &self.entries
+    }
+
+    /// Adds a command, or what has become of one.
+    pub(crate) fn add(&mut self, entry: HistoryEntry) {
+        self.walk = None;
+        let known = self
+            .entries
+            .iter_mut()
+            .rev()
+            .find(|known| entry.replaces(known));
+        match known {
+            Some(known) => *known = entry,
+            None => self.entries.push(entry),
+        }
+        let over = self.entries.len().saturating_sub(MOST);
+        self.entries.drain(..over);
+    }
+
+    /// Takes in what is kept. What was typed in this run stays as it was typed: what is kept of it has no secrets.
+    pub(crate) fn kept(&mut self, kept: Vec<HistoryEntry>, session: &str) {
+        self.walk = None;
+        let is_own = |entry: &HistoryEntry| entry.session == session;
+        self.entries.retain(is_own);
+        self.entries
+            .extend(kept.into_iter().filter(|entry| !is_own(entry)));
+        self.entries.sort_by_key(|entry| entry.at);
+        let over = self.entries.len().saturating_sub(MOST);
+        self.entries.drain(..over);
+    }
+
+    /// What was typed has changed: the next walk begins anew.
+    pub(crate) fn stay(&mut self) {
+        self.walk = None;
+    }
+
+    /// The next older or newer entry that begins as `text` did when the walk began, and differs from what is shown.
+    pub(crate) fn recall(&mut self, older: bool, text: &str) -> Option<String> {
+        let end = self.entries.len();
+        let walk = self.walk.get_or_insert_with(|| Walk {
+            typed: text.to_owned(),
+            at: end,
+        });
+        let fits = |at: &usize| {
+            let command = &self.entries[*at].command;
+            command.starts_with(&walk.typed) && command != text
+        };
+        let found = if older {
+            (0..walk.at).rev().find(fits)
+        } else {
+            (walk.at.saturating_add(1)..end).find(fits)
+        };
+        match found {
+            Some(at) => {
+                walk.at = at;
+                Some(self.entries[at].command.clone())
+            }
+            None if !older && walk.at < end => {
+                walk.at = end;
+                Some(walk.typed.clone())
+            }
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use agent_bash::core::Timestamp;
+
+    pub(crate) fn entry(at: u64, command: &str) -> HistoryEntry {
+        HistoryEntry {
+            at: Timestamp(at),
+            command: command.to_owned(),
+            directory: "/work".to_owned(),
+            session: "one".to_owned(),
+            end: None,
+            took_ms: None,
+        }
+    }
+
+    #[test]
+    fn what_begins_as_what_was_typed_is_walked_through() {
+        let mut history = History::default();
+        let typed = ["cd a", "make", "cd b", "cd b", "ls"];
+        for (at, command) in typed.into_iter().enumerate() {
+            history.add(entry(at as u64, command));
+        }
+        let mut shown = "cd".to_owned();
+        for (older, want) in [
+            (true, Some("cd b")),
+            (true, Some("cd a")),
+            (true, None),
+            (false, Some("cd b")),
+            (false, Some("cd")),
+            (false, None),
+        ] {
+            let next = history.recall(older, &shown);
+            assert_eq!(next.as_deref(), want, "{older} from {shown}");
+            shown = next.unwrap_or(shown);
+        }
+        history.stay();
+        assert_eq!(history.recall(true, "").as_deref(), Some("ls"));
+        assert_eq!(history.recall(true, "ls").as_deref(), Some("cd b"));
+        assert_eq!(history.recall(true, "cd b").as_deref(), Some("make"));
+    }
+
+    #[test]
+    fn what_is_kept_of_other_runs_comes_in_by_its_time() {
+        let mut history = History::default();
+        history.add(entry(5, "login --password hunter22"));
+        let other = |at, command| HistoryEntry {
+            session: "two".to_owned(),
+            ..entry(at, command)
+        };
+        let kept = vec![
+            other(4, "old"),
+            entry(5, "login --password [hidden]"),
+            other(6, "new"),
+        ];
+        for _ in 0..2 {
+            history.kept(kept.clone(), "one");
+            let commands = history.entries().iter().map(|entry| &*entry.command);
+            let commands: Vec<&str> = commands.collect();
+            assert_eq!(commands, ["old", "login --password hunter22", "new"]);
+        }
+    }
+}

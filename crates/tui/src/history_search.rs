@@ -1,0 +1,300 @@
+//! The search through the history: what is looked for, where, and what matches.
+
+use crate::history::History;
+use agent_bash::core::Timestamp;
+use agent_bash::journals::{HistoryEnd, HistoryEntry};
+use agent_bash_render::{HistoryPanel, HistoryRow, HistoryRowEnd, Theme};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Most matches that are kept.
+const MOST: usize = 500;
+
+/// Rows of a page.
+const PAGE: isize = 10;
+
+/// Which commands are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Everywhere,
+    Directory,
+    Session,
+}
+
+/// The search while it is open.
+#[derive(Debug)]
+pub(crate) struct HistorySearch {
+    query: String,
+    scope: Scope,
+    directory: String,
+    session: String,
+    now: Timestamp,
+    found: Vec<Found>,
+    /// Position in `found`, the best first.
+    selected: usize,
+    matcher: Matcher,
+}
+
+/// A match.
+#[derive(Debug)]
+struct Found {
+    entry: HistoryEntry,
+    /// Its command on one line.
+    line: String,
+    /// The characters of the line that match.
+    at: Vec<u32>,
+}
+
+/// What the search asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SearchRequest {
+    Nothing,
+    Close,
+    /// Put this on the prompt.
+    Take(String),
+}
+
+impl HistorySearch {
+    /// Begins with what is on the prompt.
+    pub(crate) fn new(query: &str, directory: String, session: String, now: Timestamp) -> Self {
+        Self {
+            query: query.to_owned(),
+            scope: Scope::Everywhere,
+            directory,
+            session,
+            now,
+            found: Vec::new(),
+            selected: 0,
+            matcher: Matcher::new(Config::DEFAULT),
+        }
+    }
+
+    /// Looks through the history anew; the best matches first, and of equal ones the newest.
+    pub(crate) fn search(&mut self, history: &History) {
+        self.selected = 0;
+        let pattern = Pattern::parse(&self.query, CaseMatching::Smart, Normalization::Smart);
+        let (mut seen, mut buffer) = (HashSet::new(), Vec::new());
+        let mut scored: Vec<(u32, Found)> = Vec::new();
+        for entry in history.entries().iter().rev() {
+            if !self.is_in_scope(entry) || !seen.insert(entry.command.as_str()) {
+                continue;
+            }
+            let line = HistoryRow::line(&entry.command);
+            let mut at = Vec::new();
+            let text = Utf32Str::new(&line, &mut buffer);
+            let Some(score) = pattern.indices(text, &mut self.matcher, &mut at) else {
+                continue;
+            };
+            at.sort_unstable();
+            at.dedup();
+            let entry = entry.clone();
+            scored.push((score, Found { entry, line, at }));
+            if self.query.is_empty() && scored.len() >= MOST {
+                break;
+            }
+        }
+        // Stable: the newest stay ahead.
+        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        scored.truncate(MOST);
+        self.found = scored.into_iter().map(|(_, found)| found).collect();
+    }
+
+    fn is_in_scope(&self, entry: &HistoryEntry) -> bool {
+        match self.scope {
+            Scope::Everywhere => true,
+            Scope::Directory => entry.directory == self.directory,
+            Scope::Session => entry.session == self.session,
+        }
+    }
+
+    pub(crate) fn event(&mut self, event: &Event, history: &History) -> SearchRequest {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => {
+                return self.key(*key, history);
+            }
+            Event::Paste(text) => {
+                self.query.extend(text.chars().filter(|c| !c.is_control()));
+                self.search(history);
+            }
+            Event::Mouse(mouse) => match mouse.kind {
+                MouseEventKind::ScrollUp => self.go(1),
+                MouseEventKind::ScrollDown => self.go(-1),
+                _ => {}
+            },
+            _ => {}
+        }
+        SearchRequest::Nothing
+    }
+
+    fn key(&mut self, key: KeyEvent, history: &History) -> SearchRequest {
+        const CTRL: KeyModifiers = KeyModifiers::CONTROL;
+        match (key.code, key.modifiers) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), CTRL) => return SearchRequest::Close,
+            (KeyCode::Enter | KeyCode::Tab, _) => {
+                return match self.found.get(self.selected) {
+                    Some(found) => SearchRequest::Take(found.entry.command.clone()),
+                    None => SearchRequest::Nothing,
+                };
+            }
+            (KeyCode::Char('r'), CTRL) => {
+                self.scope = match self.scope {
+                    Scope::Everywhere => Scope::Directory,
+                    Scope::Directory => Scope::Session,
+                    Scope::Session => Scope::Everywhere,
+                };
+                self.search(history);
+            }
+            (KeyCode::Up, _) | (KeyCode::Char('p'), CTRL) => self.go(1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), CTRL) => self.go(-1),
+            (KeyCode::PageUp, _) => self.go(PAGE),
+            (KeyCode::PageDown, _) => self.go(-PAGE),
+            (KeyCode::Backspace, _) => {
+                self.query.pop();
+                self.search(history);
+            }
+            (KeyCode::Char('u'), CTRL) => {
+                self.query.clear();
+                self.search(history);
+            }
+            (KeyCode::Char('w'), CTRL) => {
+                let rest = self.query.trim_end();
+                let end = rest.rfind(' ').map_or(0, |at| at + 1);
+                self.query.truncate(end);
+                self.search(history);
+            }
+            (KeyCode::Char(c), held) if !held.intersects(CTRL | KeyModifiers::ALT) => {
+                self.query.push(c);
+                self.search(history);
+            }
+            _ => {}
+        }
+        SearchRequest::Nothing
+    }
+
+    fn go(&mut self, by: isize) {
+        let last = self.found.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, home: &str, theme: &Theme) {
+        let rows: Vec<HistoryRow<'_>> = self
+            .found
+            .iter()
+            .map(|found| self.row(found, home))
+            .collect();
+        let scope = match self.scope {
+            Scope::Everywhere => "everywhere",
+            Scope::Directory => "this directory",
+            Scope::Session => "this run",
+        };
+        let panel = HistoryPanel {
+            query: &self.query,
+            scope,
+            rows: &rows,
+            selected: self.selected,
+        };
+        panel.render(area, frame.buffer_mut(), theme);
+    }
+
+    fn row<'a>(&'a self, found: &'a Found, home: &str) -> HistoryRow<'a> {
+        let entry = &found.entry;
+        let end = match entry.end {
+            Some(HistoryEnd::Exit(0) | HistoryEnd::Background) => HistoryRowEnd::Good,
+            Some(HistoryEnd::Blocked) => HistoryRowEnd::Refused,
+            Some(HistoryEnd::Cancelled) => HistoryRowEnd::Cancelled,
+            Some(HistoryEnd::TimedOut) => HistoryRowEnd::TimedOut,
+            Some(HistoryEnd::Exit(_) | HistoryEnd::Killed | HistoryEnd::NotStarted) => {
+                HistoryRowEnd::Bad
+            }
+            Some(HistoryEnd::Lost) | None => HistoryRowEnd::Unknown,
+        };
+        let directory = match entry.directory.strip_prefix(home) {
+            Some("") if !home.is_empty() => "~".to_owned(),
+            Some(rest) if rest.starts_with('/') && !home.is_empty() => format!("~{rest}"),
+            _ => entry.directory.clone(),
+        };
+        HistoryRow {
+            end,
+            took: entry.took_ms.map(Duration::from_millis),
+            age: Duration::from_millis(self.now.0.saturating_sub(entry.at.0)),
+            line: &found.line,
+            matched: &found.at,
+            directory,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::tests::entry;
+
+    fn history() -> History {
+        let mut history = History::default();
+        for (at, command, directory) in [
+            (1, "cargo test -p render", "/work"),
+            (2, "git checkout main", "/other"),
+            (3, "cargo build", "/other"),
+            (4, "cargo test -p render", "/other"),
+            (5, "printf 'a\nb'", "/work"),
+        ] {
+            history.add(HistoryEntry {
+                directory: directory.to_owned(),
+                ..entry(at, command)
+            });
+        }
+        history
+    }
+
+    fn key(search: &mut HistorySearch, code: KeyCode, held: KeyModifiers) -> SearchRequest {
+        search.event(&Event::Key(KeyEvent::new(code, held)), &history())
+    }
+
+    fn lines(search: &HistorySearch) -> Vec<&str> {
+        search.found.iter().map(|found| &*found.line).collect()
+    }
+
+    #[test]
+    fn parts_of_words_find_a_command_and_each_command_once() {
+        let mut search = HistorySearch::new("", "/work".into(), "one".into(), Timestamp(9));
+        search.search(&history());
+        let all = [
+            "printf 'a⏎b'",
+            "cargo test -p render",
+            "cargo build",
+            "git checkout main",
+        ];
+        assert_eq!(lines(&search), all);
+        for c in "ctr".chars() {
+            key(&mut search, KeyCode::Char(c), KeyModifiers::NONE);
+        }
+        assert_eq!(lines(&search), ["cargo test -p render"]);
+        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+        key(&mut search, KeyCode::Char('x'), KeyModifiers::NONE);
+        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(taken, SearchRequest::Nothing);
+        key(&mut search, KeyCode::Char('u'), KeyModifiers::CONTROL);
+        assert_eq!(lines(&search), all);
+    }
+
+    #[test]
+    fn the_search_can_be_held_to_a_directory() {
+        let mut search = HistorySearch::new("", "/work".into(), "none".into(), Timestamp(9));
+        search.search(&history());
+        key(&mut search, KeyCode::Char('r'), KeyModifiers::CONTROL);
+        assert_eq!(lines(&search), ["printf 'a⏎b'", "cargo test -p render"]);
+        key(&mut search, KeyCode::Char('r'), KeyModifiers::CONTROL);
+        assert!(lines(&search).is_empty());
+        key(&mut search, KeyCode::Char('r'), KeyModifiers::CONTROL);
+        assert_eq!(search.found.len(), 4);
+        key(&mut search, KeyCode::Up, KeyModifiers::NONE);
+        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+    }
+}

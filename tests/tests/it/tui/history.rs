@@ -1,0 +1,108 @@
+//! What was typed, in the next run of the interface, too.
+
+use super::{PROMPT, on_a_terminal};
+use agent_bash_tests::poll;
+use agent_bash_tests::tmux::Tmux;
+use anyhow::{Context, Result, ensure};
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+/// How long the file may take to be written.
+const SOON: Duration = Duration::from_secs(30);
+
+fn begin(tmux: &Tmux<'_>, directory: &str, variables: &str) -> Result<()> {
+    tmux.enters(&format!(
+        "clear; (cd {directory}; {variables} agent-bash tui)"
+    ))?;
+    tmux.shows(PROMPT).map(drop)
+}
+
+fn quit(tmux: &Tmux<'_>) -> Result<()> {
+    tmux.press(&["C-d"])?;
+    tmux.hides(PROMPT).map(drop)
+}
+
+#[test]
+fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        begin(tmux, ".", "DEPLOY_TOKEN=from-the-environment")?;
+        for (command, ended) in [
+            ("echo first; exit 3", "· exit 3"),
+            ("!echo second", "\n second\n"),
+            (" echo unseen", "│ unseen\n╰ "),
+            (
+                "PASSWORD=hunter22 echo from-the-environment",
+                "│ from-the-environment\n╰ ",
+            ),
+        ] {
+            tmux.enters(command)?;
+            tmux.shows(ended)?;
+            tmux.hides("esc cancel")?;
+        }
+        quit(tmux)?;
+
+        let file = world.state().join("history.jsonl");
+        let ended = || {
+            let text = std::fs::read_to_string(&file).ok()?;
+            (text.matches("\"took_ms\"").count() == 3).then_some(text)
+        };
+        let kept = poll::until(SOON, ended).context("not everything was kept")?;
+        for secret in ["hunter22", "from-the-environment", "unseen"] {
+            ensure!(!kept.contains(secret), "{secret} is kept: {kept}");
+        }
+        ensure!(kept.contains("{\"exit\":3}"), "{kept}");
+        let mode = file.metadata()?.permissions().mode() & 0o777;
+        ensure!(mode == 0o600, "{mode:o}");
+
+        // A line that is none, as after a crash.
+        std::fs::write(&file, format!("{{\"at\":\"2026\n{kept}"))?;
+        tmux.enters("mkdir -p sub")?;
+        begin(tmux, "sub", "")?;
+        tmux.press(&["Up"])?;
+        tmux.shows("❯ PASSWORD=[hidden] echo [hidden]")?;
+        tmux.press(&["Up"])?;
+        tmux.shows("❯ !echo second")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        tmux.types("ec")?;
+        tmux.press(&["Up"])?;
+        tmux.shows("❯ echo first; exit 3")?;
+        tmux.press(&["Down"])?;
+        tmux.shows("❯ ec\n")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+
+        tmux.press(&["C-r"])?;
+        tmux.shows("History  everywhere")?;
+        tmux.types("frs3")?;
+        let screen = tmux.until("one match is left", |screen| {
+            screen.contains("echo first; exit 3") && !screen.contains("!echo second")
+        })?;
+        let row = screen.lines().find(|line| line.contains("echo first"));
+        ensure!(row.is_some_and(|row| row.contains("✗")), "{screen}");
+        tmux.press(&["C-r"])?;
+        tmux.shows("History  this directory")?;
+        tmux.shows("nothing that was typed matches")?;
+        tmux.press(&["C-r", "C-r", "Enter"])?;
+        tmux.shows("❯ echo first; exit 3")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        quit(tmux)?;
+        Ok(())
+    })
+}
+
+#[test]
+fn nothing_is_kept_where_the_settings_say_so() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        begin(tmux, ".", "AGENT_BASH_TUI_HISTORY=off")?;
+        tmux.enters("echo first")?;
+        tmux.shows("│ first")?;
+        tmux.press(&["Up"])?;
+        tmux.shows("❯ echo first")?;
+        tmux.press(&["C-c"])?;
+        quit(tmux)?;
+        ensure!(!world.state().join("history.jsonl").exists());
+        Ok(())
+    })
+}
