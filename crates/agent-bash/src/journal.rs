@@ -1,11 +1,7 @@
 //! The record of a session for people: the settings, and how a session's journal is opened.
 
-use crate::HostContext;
-use crate::settings::Settings;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
-use agent_bash_journal::{
-    Entry, Hide, History, Journal, JournalLevel, JournalOptions, Keep, sweep,
-};
+use agent_bash_journal::{Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, sweep};
 use agent_bash_process::environment::{Masks, SecretFilter};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -81,22 +77,13 @@ impl JournalSettings {
 }
 
 /// Takes a host's secrets out of texts.
-fn hide(environment: &BTreeMap<OsString, OsString>, secrets: SecretFilter) -> Hide {
+pub(crate) fn hide(environment: &BTreeMap<OsString, OsString>, secrets: SecretFilter) -> Hide {
     let variables = environment.iter();
     let masks = Masks::new(
         variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())),
         secrets,
     );
     Arc::new(move |text| masks.hide(text))
-}
-
-impl Settings {
-    /// Where what a person types is kept; `None` if it is not, or if there is no state directory.
-    pub fn history(&self, host: &HostContext) -> Option<History> {
-        let secrets = self.environment().secrets.unwrap_or_default();
-        let state = host.state_dir().filter(|_| self.tui_history)?;
-        Some(History::new(state, hide(&host.env, secrets)))
-    }
 }
 
 /// What is recorded of a request, besides its command.

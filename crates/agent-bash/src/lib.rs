@@ -18,6 +18,7 @@ mod approval;
 pub mod artifacts;
 mod call;
 mod changes;
+mod history;
 pub mod hook;
 mod host;
 pub mod in_order;

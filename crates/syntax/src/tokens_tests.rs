@@ -1,4 +1,5 @@
 use super::*;
+use crate::Span;
 
 /// The tokens, each as a letter and its text.
 fn shown(text: &str) -> String {

@@ -1,3 +1,4 @@
+use super::candidate::MOST;
 use super::*;
 use std::fs;
 

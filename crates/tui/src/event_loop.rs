@@ -4,8 +4,8 @@
 mod completing;
 mod effects;
 mod memory;
+mod typed;
 
-use self::completing::Busy;
 use self::memory::Memory;
 use crate::app::{App, Effect, News};
 use crate::approvals::{Approvals, Asked};
@@ -27,6 +27,7 @@ use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
@@ -68,7 +69,8 @@ pub(crate) struct EventLoop {
     bang: Cancel,
     tasks: JoinSet<()>,
     memory: Memory,
-    completing: Busy,
+    /// Whether a thread looks for completions.
+    completing: Arc<AtomicBool>,
     jobs_looked: Option<Duration>,
     /// The host's terminal, as it was last drawn.
     area: Rect,
@@ -116,7 +118,7 @@ impl EventLoop {
             app,
             session,
             memory: Memory::new(history, &*clock),
-            completing: Busy::default(),
+            completing: Arc::default(),
             clock,
             terminals,
             approvals,

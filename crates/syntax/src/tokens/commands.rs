@@ -1,7 +1,7 @@
 //! Tokens of commands: which words are keywords, which name what is run.
 
-use super::{Heredoc, LastWord, Lexer, MAX_DEPTH, TokenKind};
-use crate::tokens::word::Written;
+use super::lexer::{Heredoc, LastWord, Lexer, MAX_DEPTH, TokenKind};
+use super::word::Written;
 
 /// Programs whose first argument that is no option is a command.
 const WRAPPERS: [&str; 9] = [

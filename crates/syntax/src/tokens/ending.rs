@@ -1,6 +1,6 @@
 //! How a text ends that is being typed: whole, unfinished, or wrong.
 
-use super::Tokens;
+use super::lexer::Tokens;
 use crate::reader::Problem;
 use crate::{Parsed, Span};
 

@@ -1,6 +1,6 @@
 //! Tokens of a word: quotes, expansions, substitutions.
 
-use super::{Lexer, TokenKind};
+use super::lexer::{Lexer, TokenKind};
 
 /// What is known of a word.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Commands: those of bash itself, and the programs of `PATH`.
 
-use super::Candidate;
+use super::candidate::Candidate;
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
 //! What follows `git`: its commands, and the branches and tags of the repository, as its files name them.
 
-use super::{Candidate, MOST};
+use super::candidate::{Candidate, MOST};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The list of candidates while it is open.
 
-use super::Completion;
+use super::completion::Completion;
 use agent_bash_render::{ChoiceGrid, Theme};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;

@@ -1,6 +1,6 @@
 //! Paths: the files of a directory that begin as what is written.
 
-use super::{Candidate, MOST};
+use super::candidate::{Candidate, MOST};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use agent_bash::session::parse_bang;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a completion may take.
@@ -68,6 +68,3 @@ impl EventLoop {
         path.unwrap_or_default()
     }
 }
-
-/// Whether a thread is looking.
-pub(super) type Busy = Arc<AtomicBool>;

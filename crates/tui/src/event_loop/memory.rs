@@ -1,23 +1,18 @@
-//! Keeps what is typed, and brings back what is kept.
+//! What is remembered of a run, and where it is kept.
 
-use super::EventLoop;
-use crate::app::News;
-use crate::calls::CallEnd;
-use crate::history_search::HistorySearch;
 use crate::transcript::EntryId;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::journals::{History, HistoryEntry};
-use agent_bash::session::parse_bang;
 use std::collections::HashMap;
 
 /// What is remembered of this run, and where it is kept.
 #[derive(Debug)]
 pub(super) struct Memory {
-    file: Option<History>,
+    pub(super) file: Option<History>,
     /// Tells this run from others.
-    run: String,
+    pub(super) run: String,
     /// What has not ended.
-    open: HashMap<EntryId, HistoryEntry>,
+    pub(super) open: HashMap<EntryId, HistoryEntry>,
 }
 
 impl Memory {
@@ -29,72 +24,5 @@ impl Memory {
             run: format!("{start:x}-{pid}"),
             open: HashMap::new(),
         }
-    }
-}
-
-impl EventLoop {
-    /// A command that was typed has started.
-    pub(super) fn typed(&mut self, entry: EntryId, command: String) {
-        let is_own = parse_bang(&command).is_some();
-        let directory = if is_own {
-            self.session.user_cwd()
-        } else {
-            self.session.cwd().to_owned()
-        };
-        let typed = HistoryEntry {
-            at: self.clock.wall(),
-            command,
-            directory: directory.display().to_string(),
-            session: self.memory.run.clone(),
-            end: None,
-            took_ms: None,
-        };
-        self.keep(&typed);
-        self.memory.open.insert(entry, typed);
-    }
-
-    /// A command has ended.
-    pub(super) fn ended(&mut self, entry: EntryId, end: &CallEnd) {
-        if let Some(mut typed) = self.memory.open.remove(&entry) {
-            let (how, took_ms) = end.for_history();
-            (typed.end, typed.took_ms) = (Some(how), took_ms);
-            self.keep(&typed);
-        }
-    }
-
-    fn keep(&mut self, typed: &HistoryEntry) {
-        self.app.prompt.history.add(typed.clone());
-        let Some(file) = self.memory.file.clone() else {
-            return;
-        };
-        let (typed, tell) = (typed.clone(), self.tell.clone());
-        self.tasks.spawn_blocking(move || {
-            if let Err(error) = file.add(&typed) {
-                let _ = tell.send(News::NotKept(error.to_string()));
-            }
-        });
-    }
-
-    /// Reads what is kept, of other runs too.
-    pub(super) fn read_history(&mut self) {
-        let Some(file) = self.memory.file.clone() else {
-            return;
-        };
-        let run = self.memory.run.clone();
-        self.read(move || match file.entries() {
-            Ok(kept) => News::History { kept, run },
-            Err(error) => News::NotKept(error.to_string()),
-        });
-    }
-
-    /// Opens the search, and looks for what other interfaces have added.
-    pub(super) fn search_history(&mut self) {
-        let directory = self.session.cwd().display().to_string();
-        let query = self.app.prompt.text();
-        let (run, now) = (self.memory.run.clone(), self.clock.wall());
-        let mut search = HistorySearch::new(&query, directory, run, now);
-        search.search(&self.app.prompt.history);
-        self.app.search = Some(search);
-        self.read_history();
     }
 }

@@ -1,0 +1,168 @@
+//! The state of reading tokens, and the types of what is read.
+
+use crate::Span;
+
+/// Deeper nesting has no tokens.
+pub(super) const MAX_DEPTH: u16 = 48;
+
+/// A part of a script that is shown alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is.
+    pub kind: TokenKind,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// `if`, `done`, `[[`.
+    Keyword,
+    /// The word that names what is run.
+    Command,
+    /// Any other word.
+    Text,
+    /// Quoted text, or the body of a heredoc.
+    String,
+    /// `$name`, `${…}`, the name that is assigned to.
+    Variable,
+    /// From `#` to the end of the line.
+    Comment,
+    /// `|`, `&&`, `>`, `$(`.
+    Operator,
+}
+
+/// The word at the end of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastWord {
+    /// Where it begins; at the end of the text if nothing of it is written.
+    pub start: usize,
+    /// What it comes to, without quotes; `None` if it holds an expansion.
+    pub value: Option<String>,
+    /// The quote that is open.
+    pub quote: Option<char>,
+    /// Whether it names a command.
+    pub is_command: bool,
+    /// The words in front of it in its command; an empty text for one that is not known.
+    pub before: Vec<String>,
+}
+
+/// The tokens of a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// In order, without overlaps; blanks have none.
+    pub tokens: Vec<Token>,
+    /// The word that is being written; `None` within a comment or a heredoc.
+    pub last_word: Option<LastWord>,
+    /// The byte at which something begins that is not closed: a quote, a heredoc.
+    pub(super) open_at: Option<usize>,
+}
+
+impl Tokens {
+    /// Those of a text.
+    pub fn of(text: &str) -> Self {
+        let mut lexer = Lexer {
+            text,
+            bytes: text.as_bytes(),
+            pos: 0,
+            depth: 0,
+            heredocs: Vec::new(),
+            out: Self::default(),
+            is_ended: false,
+        };
+        lexer.commands(None);
+        if let Some(heredoc) = lexer.heredocs.first() {
+            lexer.open(heredoc.at);
+        }
+        lexer
+            .out
+            .tokens
+            .retain(|token| token.span.start < token.span.end);
+        lexer.out
+    }
+}
+
+/// A heredoc whose body has not come.
+#[derive(Debug)]
+pub(super) struct Heredoc {
+    pub(super) delimiter: String,
+    pub(super) strips_tabs: bool,
+    pub(super) at: usize,
+}
+
+pub(super) struct Lexer<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+    pub(super) pos: usize,
+    pub(super) depth: u16,
+    pub(super) heredocs: Vec<Heredoc>,
+    pub(super) out: Tokens,
+    /// The last word is known.
+    is_ended: bool,
+}
+
+impl Lexer<'_> {
+    pub(super) fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.pos + ahead).copied()
+    }
+
+    pub(super) fn starts_with(&self, what: &str) -> bool {
+        self.bytes[self.pos..].starts_with(what.as_bytes())
+    }
+
+    /// The token from `start` to here.
+    pub(super) fn token(&mut self, start: usize, kind: TokenKind) {
+        let end = self.pos;
+        self.out.tokens.push(Token {
+            span: Span { start, end },
+            kind,
+        });
+    }
+
+    /// The next `len` bytes.
+    pub(super) fn take(&mut self, len: usize, kind: TokenKind) {
+        let start = self.pos;
+        self.pos = (self.pos + len).min(self.bytes.len());
+        self.token(start, kind);
+    }
+
+    /// Something that began at `at` is not closed.
+    pub(super) fn open(&mut self, at: usize) {
+        let first = self.out.open_at.map_or(at, |open| open.min(at));
+        self.out.open_at = Some(first);
+    }
+
+    /// The text has ended within `word`.
+    pub(super) fn end_with(&mut self, word: Option<LastWord>) {
+        if !self.is_ended {
+            self.is_ended = true;
+            self.out.last_word = word;
+        }
+    }
+
+    /// The bodies of heredocs, after the newline.
+    pub(super) fn heredoc_bodies(&mut self) {
+        for heredoc in std::mem::take(&mut self.heredocs) {
+            let start = self.pos;
+            loop {
+                let rest = &self.text[self.pos..];
+                if rest.is_empty() {
+                    self.open(heredoc.at);
+                    self.end_with(None);
+                    break;
+                }
+                let line = &rest[..rest.find('\n').map_or(rest.len(), |at| at + 1)];
+                self.pos += line.len();
+                let mut text = line.strip_suffix('\n').unwrap_or(line);
+                if heredoc.strips_tabs {
+                    text = text.trim_start_matches('\t');
+                }
+                if text == heredoc.delimiter {
+                    break;
+                }
+            }
+            self.token(start, TokenKind::String);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! [`complete`]: what could stand at the end of a text, and what is put in for it.
+
+use super::candidate::{Candidate, MOST};
+use super::{commands, git, paths, quoted};
+use agent_bash_render::syntax::tokens::{LastWord, Tokens};
+use std::path::PathBuf;
+
+/// Programs that only directories are arguments of.
+const INTO_DIRECTORIES: [&str; 3] = ["cd", "pushd", "rmdir"];
+
+/// What is to be completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// The text in front of the cursor; of a `!command` with the `!`.
+    pub(crate) before: String,
+    /// Where the command would run.
+    pub(crate) directory: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+    /// The directories that commands are in.
+    pub(crate) path: Vec<PathBuf>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Completion {
+    /// The text that it is for.
+    pub(crate) before: String,
+    /// Where the word begins that is replaced.
+    start: usize,
+    /// What of it is written, without quotes.
+    written: String,
+    quote: Option<char>,
+    /// Sorted.
+    pub(crate) candidates: Vec<Candidate>,
+    /// There are more.
+    pub(crate) is_cut: bool,
+}
+
+/// Looks for what could stand there. Reads directories: it may take long, and must not run on the interface's task.
+pub(crate) fn complete(wanted: &Wanted) -> Completion {
+    let own = wanted.before.len() - wanted.before.trim_start_matches('!').len();
+    let own = own.min(2);
+    let nothing = Completion {
+        before: wanted.before.clone(),
+        start: wanted.before.len(),
+        written: String::new(),
+        quote: None,
+        candidates: Vec::new(),
+        is_cut: false,
+    };
+    let Some(word) = Tokens::of(&wanted.before[own..]).last_word else {
+        return nothing;
+    };
+    let Some(value) = word.value.clone() else {
+        return nothing;
+    };
+    let mut completion = Completion {
+        start: own + word.start,
+        written: value,
+        quote: word.quote,
+        ..nothing
+    };
+    completion.fill(wanted, &word);
+    completion.candidates.sort();
+    completion.candidates.dedup_by(|a, b| a.word == b.word);
+    if completion.candidates.len() > MOST {
+        completion.candidates.truncate(MOST);
+        completion.is_cut = true;
+    }
+    completion
+}
+
+impl Completion {
+    fn fill(&mut self, wanted: &Wanted, word: &LastWord) {
+        if word.is_command && !self.written.contains('/') && !self.written.starts_with('~') {
+            let found = commands::beginning_with(&self.written, &wanted.path);
+            self.candidates.extend(found);
+            return;
+        }
+        if let Some(refs) = git::complete(&word.before, &self.written, &wanted.directory) {
+            self.candidates.extend(refs.candidates);
+            if !refs.paths_too {
+                return;
+            }
+        }
+        // `--file=src/ma`
+        let raw = &wanted.before[self.start..];
+        if raw.starts_with('-')
+            && let (Some(at), Some((_, value))) = (raw.find('='), self.written.split_once('='))
+        {
+            self.start += at + 1;
+            self.written = value.to_owned();
+        }
+        let program = word.before.first().map_or("", String::as_str);
+        let is_home = wanted.before[self.start..].starts_with('~');
+        let look = paths::Look {
+            written: &self.written,
+            directory: &wanted.directory,
+            home: wanted.home.as_deref().filter(|_| is_home),
+            directories_only: INTO_DIRECTORIES.contains(&program),
+            executables_only: word.is_command,
+        };
+        let (found, is_cut) = look.candidates();
+        self.candidates.extend(found);
+        self.is_cut |= is_cut;
+    }
+
+    /// What all candidates begin with, if that is more than is written.
+    fn common(&self) -> Option<&str> {
+        let first = self.candidates.first()?;
+        let mut common = first.word.as_str();
+        for candidate in &self.candidates {
+            let same = common
+                .char_indices()
+                .zip(candidate.word.chars())
+                .find(|((_, a), b)| a != b)
+                .map_or(common.len().min(candidate.word.len()), |((at, _), _)| at);
+            common = &common[..same];
+        }
+        (common.len() > self.written.len() && common.starts_with(&self.written)).then_some(common)
+    }
+
+    /// What to put in place of the word, and where that begins: the only candidate, or what all begin with.
+    pub(crate) fn insertion(&self) -> Option<(usize, String)> {
+        match self.candidates.as_slice() {
+            [only] => Some(self.taking(only)),
+            _ => self.common().map(|common| {
+                let keeps_tilde = self.before[self.start..].starts_with('~');
+                (self.start, quoted::open(common, self.quote, keeps_tilde))
+            }),
+        }
+    }
+
+    /// The same for one of the candidates.
+    pub(crate) fn taking(&self, candidate: &Candidate) -> (usize, String) {
+        let keeps_tilde = self.before[self.start..].starts_with('~');
+        let mut text = quoted::open(&candidate.word, self.quote, keeps_tilde);
+        if !candidate.goes_on {
+            text.extend(self.quote);
+            text.push(' ');
+        }
+        (self.start, text)
+    }
+}
