@@ -2,7 +2,7 @@
 
 use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{Body, CardFrame, Part, parts_that_fit, railed};
-use crate::styled_line::{wrapped, wrapped_at_words};
+use crate::styled_line::wrapped_at_words;
 use crate::visible_text::shortened;
 use crate::{CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, spell};
 use agent_bash_core::sandbox::Access;

@@ -25,15 +25,15 @@ const HELP: &[(&str, &str)] = &[
         "your own shell; of !! the model sees nothing",
     ),
     ("tab  ctrl+r", "complete; search the history"),
-    ("↑ ↓", "what begins as the line does; ↑ takes back what waits"),
+    (
+        "↑ ↓",
+        "what begins as the line does; ↑ takes back what waits",
+    ),
     (
         "alt+enter  \\",
         "a new line, as enter in an unfinished script",
     ),
-    (
-        "ctrl+w ctrl+y ctrl+_",
-        "delete a word, put it back, undo",
-    ),
+    ("ctrl+w ctrl+y ctrl+_", "delete a word, put it back, undo"),
     ("esc  ctrl+c", "cancel what runs; clear the prompt"),
     ("ctrl+o", "expand a card, or collapse it"),
     (

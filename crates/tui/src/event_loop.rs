@@ -163,7 +163,7 @@ impl EventLoop {
                 Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
                 Woken::News(news) => {
                     let is_end = matches!(*news, News::Ended { .. });
-                    if let News::Ended { entry, end } = &*news {
+                    if let News::Ended { entry, end, .. } = &*news {
                         self.ended(*entry, end);
                     }
                     self.app.news(*news);

@@ -129,7 +129,7 @@ impl Prompt {
     }
 
     /// Puts a text in place of what is there.
-    pub(crate) fn put(&mut self, text: &str) {
+    pub(crate) fn replace(&mut self, text: &str) {
         self.history.stay();
         self.set(text);
     }
@@ -157,7 +157,7 @@ impl Prompt {
     }
 
     /// Puts a text in place of that between a byte and the cursor.
-    pub(crate) fn replace(&mut self, start: usize, text: &str) {
+    pub(crate) fn replace_word(&mut self, start: usize, text: &str) {
         let before = self.before();
         let Some(old) = before.get(start..) else {
             return;
@@ -339,7 +339,7 @@ mod tests {
             prompt.key(key(KeyCode::Left));
         }
         assert_eq!(prompt.before(), "é a\ncat my fi");
-        prompt.replace("é a\ncat ".len(), "my\\ file ");
+        prompt.replace_word("é a\ncat ".len(), "my\\ file ");
         assert_eq!(prompt.text(), "é a\ncat my\\ file  | b");
         prompt.key(key(KeyCode::Char('x')));
         assert_eq!(prompt.before(), "é a\ncat my\\ file x");

@@ -27,7 +27,7 @@ impl App {
             return;
         }
         if let Some((start, text)) = completion.insertion() {
-            self.prompt.replace(start, &text);
+            self.prompt.replace_word(start, &text);
         } else if completion.candidates.is_empty() {
             self.message = Some("nothing completes this".to_owned());
         } else {
@@ -49,7 +49,7 @@ impl App {
             }
             ListRequest::Put(start, text) => {
                 self.listed = None;
-                self.prompt.replace(start, &text);
+                self.prompt.replace_word(start, &text);
             }
         }
         true

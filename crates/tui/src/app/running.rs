@@ -45,10 +45,12 @@ impl App {
                 excluded: bang.excluded_from_context,
                 live,
             });
+            self.submitted(self.bang);
         } else {
+            let waits = self.call.is_some();
             self.run(Request::new(text), now);
+            self.submitted(self.call.filter(|_| !waits));
         }
-        self.prompt.sent();
     }
 
     /// Runs a call, or lets it wait for the one that runs.
@@ -66,7 +68,9 @@ impl App {
         match std::mem::take(&mut self.on_end) {
             Queue::Continues => {
                 if let Some(next) = self.queue.pop_front() {
+                    let command = next.command.clone();
                     self.start_call(next, now);
+                    self.keep_typed(self.call, command);
                 }
             }
             Queue::IsTakenBack => while self.take_back() {},

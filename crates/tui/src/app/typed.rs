@@ -9,10 +9,15 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 impl App {
-    /// What is on the prompt has started: keeps it, unless it begins with a space, and empties the prompt.
+    /// What was on the prompt has started, or waits: empties the prompt. What waits is kept once it starts.
     pub(super) fn submitted(&mut self, started: Option<EntryId>) {
         let command = self.prompt.text();
         self.prompt.clear();
+        self.keep_typed(started, command);
+    }
+
+    /// Keeps a command that has started, unless it begins with a space.
+    pub(super) fn keep_typed(&mut self, started: Option<EntryId>, command: String) {
         if let Some(entry) = started.filter(|_| !command.starts_with(' ')) {
             self.effects.push(Effect::Typed { entry, command });
         }
@@ -35,7 +40,7 @@ impl App {
             SearchRequest::Close => self.search = None,
             SearchRequest::Take(command) => {
                 self.search = None;
-                self.prompt.put(&command);
+                self.prompt.replace(&command);
             }
         }
     }

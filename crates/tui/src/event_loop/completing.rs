@@ -17,6 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 impl EventLoop {
     /// Looks for what completes the text in front of the cursor.
     pub(super) fn look_for_completions(&mut self, before: String) {
+        if self.session.place().is_some() {
+            self.app.message =
+                Some("nothing is completed on a target: its files are not here".to_owned());
+            return;
+        }
         if self.completing.swap(true, Ordering::AcqRel) {
             self.app.message = Some("still looking for the last completion".to_owned());
             return;
@@ -24,7 +29,7 @@ impl EventLoop {
         let directory = if parse_bang(&before).is_some() {
             self.session.user_cwd()
         } else {
-            self.session.cwd().to_owned()
+            self.app.place.directory.clone()
         };
         let wanted = Wanted {
             before,
@@ -54,6 +59,9 @@ impl EventLoop {
 
     /// Reads which commands there are.
     pub(super) fn read_commands(&self) {
+        if self.session.place().is_some() {
+            return;
+        }
         let (path, tell) = (self.path(), self.tell.clone());
         tokio::task::spawn_blocking(move || {
             let _ = tell.send(News::Commands(Arc::new(Commands::read(&path))));

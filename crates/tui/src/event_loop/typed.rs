@@ -15,7 +15,7 @@ impl EventLoop {
         let directory = if is_own {
             self.session.user_cwd()
         } else {
-            self.session.cwd().to_owned()
+            self.app.place.directory.clone()
         };
         let typed = HistoryEntry {
             at: self.clock.wall(),
@@ -65,7 +65,7 @@ impl EventLoop {
 
     /// Opens the search, and looks for what other interfaces have added.
     pub(super) fn search_history(&mut self) {
-        let directory = self.session.cwd().display().to_string();
+        let directory = self.app.place.directory.display().to_string();
         let query = self.app.prompt.text();
         let (run, now) = (self.memory.run.clone(), self.clock.wall());
         let mut search = HistorySearch::new(&query, directory, run, now);
