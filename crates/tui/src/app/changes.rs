@@ -176,9 +176,10 @@ impl App {
         } else if !command.trim().is_empty() {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
+            let waits = self.call.is_some();
             self.run(request, now);
             if is_typed {
-                self.submitted(self.call);
+                self.submitted(self.call.filter(|_| !waits));
             }
         }
     }
