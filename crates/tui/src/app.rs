@@ -57,7 +57,7 @@ pub(crate) struct App {
     pub(crate) pager: Option<PagerState>,
     pub(crate) jobs: Option<JobsState>,
     pub(crate) diff: Option<DiffState>,
-    pub(crate) search: Option<HistorySearch>,
+    pub(crate) search: Option<Box<HistorySearch>>,
     pub(crate) listed: Option<Listed>,
     /// Something is done with a set of changes, or looked at before.
     is_changing: bool,

@@ -48,7 +48,7 @@ pub use terminals::Terminals;
 /// # Errors
 /// [`TuiError`].
 pub async fn run(options: TuiOptions) -> Result<Vec<Job>, TuiError> {
-    event_loop::EventLoop::new(options).run().await
+    Box::pin(event_loop::EventLoop::new(options).run()).await
 }
 
 #[cfg(doctest)]

@@ -108,11 +108,7 @@ impl EventLoop {
                     now: clock.now(),
                 });
             }
-            Effect::Typed { entry, command } => self.typed(entry, command),
-            Effect::Complete { before } => self.look_for_completions(before),
-            Effect::Search => self.search_history(),
-            // Handled by the event loop itself.
-            Effect::Suspend | Effect::Copy(_) | Effect::Quit { .. } => {}
+            prompt => self.act_on_prompt(prompt),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Keeps what is typed, and brings back what is kept.
 
 use super::EventLoop;
-use crate::app::News;
+use crate::app::{Effect, News};
 use crate::calls::CallEnd;
 use crate::history_search::HistorySearch;
 use crate::transcript::EntryId;
@@ -9,8 +9,19 @@ use agent_bash::journals::HistoryEntry;
 use agent_bash::session::parse_bang;
 
 impl EventLoop {
+    /// Carries out what concerns the prompt.
+    pub(super) fn act_on_prompt(&mut self, effect: Effect) {
+        match effect {
+            Effect::Typed { entry, command } => self.typed(entry, command),
+            Effect::Search => self.search_history(),
+            Effect::Complete { before } => self.look_for_completions(before),
+            // Handled by the event loop itself, or elsewhere.
+            _ => {}
+        }
+    }
+
     /// A command that was typed has started.
-    pub(super) fn typed(&mut self, entry: EntryId, command: String) {
+    fn typed(&mut self, entry: EntryId, command: String) {
         let is_own = parse_bang(&command).is_some();
         let directory = if is_own {
             self.session.user_cwd()
@@ -64,13 +75,13 @@ impl EventLoop {
     }
 
     /// Opens the search, and looks for what other interfaces have added.
-    pub(super) fn search_history(&mut self) {
+    fn search_history(&mut self) {
         let directory = self.app.place.directory.display().to_string();
         let query = self.app.prompt.text();
         let (run, now) = (self.memory.run.clone(), self.clock.wall());
         let mut search = HistorySearch::new(&query, directory, run, now);
         search.search(&self.app.prompt.history);
-        self.app.search = Some(search);
+        self.app.search = Some(Box::new(search));
         self.read_history();
     }
 }
