@@ -1,7 +1,7 @@
 //! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
 //! them.
 
-use crate::{Tree, attempts_page, clients, no_arguments, rules_page, say};
+use crate::{Tree, attempts_page, clients, no_arguments, picture, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
 use agent_bash_protocol::{RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate};
@@ -67,7 +67,7 @@ fn is_fresh(root: &Path, file: &Generated) -> bool {
 
 fn files(root: &Path) -> Result<Vec<Generated>> {
     let cases = conformance::load(&root.join("tests/conformance"))?;
-    Ok(vec![
+    let mut files = vec![
         Generated {
             path: "docs/schema/request.schema.json",
             text: schema::<Request>(SchemaSettings::draft2020_12().for_deserialize())?,
@@ -108,7 +108,9 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
             path: "docs/conformance.md",
             text: conformance::table(&cases),
         },
-    ])
+    ];
+    files.extend(picture::files(root)?);
+    Ok(files)
 }
 
 /// The schema of `T`: for deserialising if it is an input, for serialising if it is an output.

@@ -18,6 +18,7 @@ mod layers;
 mod links;
 mod macos;
 mod packaged;
+mod picture;
 mod programs;
 mod rules_page;
 mod soak;
@@ -71,6 +72,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table), and the clients' types",
         run: generated::write,
+    },
+    Command {
+        name: "picture",
+        arguments: "",
+        summary: "records the screens of the README's picture in a real session, and draws it",
+        run: picture::command,
     },
     Command {
         name: "clients",
