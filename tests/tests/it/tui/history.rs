@@ -27,7 +27,7 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, world| {
         begin(tmux, ".", "DEPLOY_TOKEN=from-the-environment")?;
         for (command, ended) in [
-            ("echo first; exit 3", "· exit 3"),
+            ("echo first; exit 3", "╰ exit 3"),
             ("!echo second", "\n second\n"),
             (" echo unseen", "│ unseen\n╰ "),
             (

@@ -53,8 +53,8 @@ fn words_are_completed() -> Result<()> {
         tmux.shows("nothing completes this")?;
         tmux.press(&["C-c"])?;
         // Branches, which git itself is not asked for.
-        tmux.enters("git init -q -b trunk && git -c user.name=a -c user.email=b commit -q --allow-empty -m x")?;
-        tmux.shows("│ (no output)\n╰ ")?;
+        tmux.enters("git init -q -b trunk && git -c user.name=a -c user.email=b -c maintenance.auto=false commit -q --allow-empty -m x")?;
+        tmux.shows("⎇ trunk")?;
         tmux.types("git check")?;
         tmux.press(&["Tab"])?;
         tmux.shows("❯ git checkout\n")?;
@@ -104,7 +104,9 @@ fn what_is_typed_has_colours_and_what_is_wrong_a_line_below() -> Result<()> {
         tmux.types("if true; then echo )")?;
         let row = prompt(tmux, "then")?;
         ensure!(!row.contains("38;5;"), "{row:?}");
-        tmux.press(&["C-c", "C-d"])?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
     })
 }
