@@ -58,6 +58,11 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
         std::fs::write(&file, format!("{{\"at\":\"2026\n{kept}"))?;
         tmux.enters("mkdir -p sub")?;
         begin(tmux, "sub", "")?;
+        // Once the search has it, it was read.
+        tmux.press(&["C-r"])?;
+        tmux.shows("echo first; exit 3")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows(PROMPT)?;
         tmux.press(&["Up"])?;
         tmux.shows("❯ PASSWORD=[hidden] echo [hidden]")?;
         tmux.press(&["Up"])?;
