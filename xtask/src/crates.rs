@@ -352,6 +352,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "unicode-width",
             "uuid",
             "vt100",
+            "vte",
             "xshell",
         ],
         dev_workspace: &[],
