@@ -87,6 +87,14 @@ const RULES: &[Rule] = &[
                 "crates/policy/src/safety/inline_code.rs",
                 "the texts of another language",
             ),
+            (
+                "crates/tui/src/app/running.rs",
+                "says before there is a call whether it is to have a terminal",
+            ),
+            (
+                "crates/tui/src/show.rs",
+                "says before there is a call how much of the screen it gets",
+            ),
         ],
     },
     Rule {

@@ -5,11 +5,8 @@ use crate::error::ChangesError;
 use crate::store::Store;
 use agent_bash_core::changes::Overlay;
 use agent_bash_os::remove_tree;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Samples of this process so far, which tells them apart.
-static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// A trial of a tree that is in no list and has no number. Dropping it removes it.
 #[derive(Debug)]
@@ -39,12 +36,18 @@ impl Store {
     /// As there.
     pub fn sample(&self, session: &str, root: &Path) -> Result<Sample, ChangesError> {
         let root = canonical(root)?;
-        let made = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!("sample-{}-{made}", std::process::id());
         let session = self.session(session)?;
-        let path = session.path().join(&name);
+        let mut number = 0;
+        let (dir, path) = loop {
+            let name = format!("sample-{}-{number}", std::process::id());
+            let path = session.path().join(&name);
+            match session.make_dir(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                made => break (made, path),
+            }
+        };
         let failed = || ChangesError::io("making", path.clone());
-        let dir = session.make_dir(&name).map_err(failed())?;
+        let dir = dir.map_err(failed())?;
         let overlay = Overlay {
             root,
             upper: path.join("upper"),
