@@ -197,6 +197,7 @@ pub(crate) const CRATES: &[Crate] = &[
         third_party: &[
             "crossterm",
             "ratatui",
+            "regex",
             "unicode-segmentation",
             "unicode-width",
             "vte",

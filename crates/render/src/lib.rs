@@ -55,6 +55,7 @@ pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
 pub use prompt_view::PromptView;
 pub use question::{Question, QuestionPart};
 pub use refused::Refused;
+pub use regex;
 pub use screen_view::ScreenView;
 pub use spell::{SPINNER_STEP, icon, mark};
 pub use steady::steady;

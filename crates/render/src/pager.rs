@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use regex::Regex;
 
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
@@ -25,8 +26,10 @@ pub struct Pager<'a> {
     pub total_lines: u64,
     /// Columns scrolled to the right.
     pub column: usize,
-    /// The search pattern.
-    pub pattern: Option<&'a str>,
+    /// What is searched for; its matches are marked.
+    pub pattern: Option<&'a Regex>,
+    /// Of which match `found_line` has the first, from 1, and how many lines have any.
+    pub matches: Option<(u64, u64)>,
     /// The line with the current match.
     pub found_line: Option<u64>,
     /// The bottom line: a pattern being typed, a message, or the key help.
@@ -90,27 +93,32 @@ impl Pager<'_> {
         let rows = clean.window(usize::MAX, 0, 1, theme).rows;
         let spans = rows.into_iter().next().unwrap_or_default().spans;
         let whole: String = spans.iter().map(|span| span.content.as_ref()).collect();
-        let shown = columns(&whole, self.column, room);
-        line.spans.extend(self.highlighted(&shown, theme));
+        line.spans.extend(self.highlighted(&whole, room, theme));
         if is_found {
             line = line.style(theme.selected);
         }
         line
     }
 
-    fn highlighted(&self, text: &str, theme: &Theme) -> Vec<Span<'static>> {
-        let Some(pattern) = self.pattern.filter(|pattern| !pattern.is_empty()) else {
-            return vec![Span::styled(text.to_owned(), theme.text)];
-        };
+    /// What is shown of a line, with its matches marked. They are those of the whole line.
+    fn highlighted(&self, whole: &str, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+        let text = columns(whole, self.column, room);
+        let cut = offset(whole, self.column);
+        let found = self.pattern.into_iter().flat_map(|it| it.find_iter(whole));
         let mut spans = Vec::new();
         let mut end = 0;
-        for (at, found) in text.match_indices(pattern) {
-            spans.push(Span::styled(text[end..at].to_owned(), theme.text));
+        for found in found {
+            let [from, to] = [found.start(), found.end()].map(|at| at.saturating_sub(cut));
+            // What stands in the place of what goes on is no part of a match.
+            let Some(marked) = text.get(from..to).filter(|marked| !marked.is_empty()) else {
+                continue;
+            };
+            spans.push(Span::styled(text[end..from].to_owned(), theme.text));
             spans.push(Span::styled(
-                found.to_owned(),
+                marked.to_owned(),
                 theme.text.patch(theme.found),
             ));
-            end = at + found.len();
+            end = to;
         }
         spans.push(Span::styled(text[end..].to_owned(), theme.text));
         spans
@@ -123,6 +131,10 @@ impl Pager<'_> {
             (0, _) | (_, true) => "empty".to_owned(),
             (total, _) => format!("{}–{last} of {total}", self.first_line),
         };
+        let position = match self.matches {
+            Some((at, all)) => format!("{position} · match {at}/{all}"),
+            None => position,
+        };
         match self.prompt {
             PagerPrompt::Keys => (
                 format!("{position} · / search · n N next · g G ends · ←→ sideways · q close"),
@@ -132,6 +144,18 @@ impl Pager<'_> {
             PagerPrompt::Message(message) => (format!("{position} · {message}"), theme.warning),
         }
     }
+}
+
+/// At which byte of a clean text its column `from` is.
+fn offset(text: &str, from: usize) -> usize {
+    use unicode_segmentation::UnicodeSegmentation;
+    let mut column = 0;
+    let before = text.graphemes(true).take_while(|grapheme| {
+        let is_before = column < from;
+        column += visible_text::width(grapheme);
+        is_before
+    });
+    before.map(str::len).sum()
 }
 
 /// The columns `from` to `from + room` of a clean text, with marks where it continues.
@@ -249,6 +273,39 @@ mod tests {
         assert_eq!(position.first_line, 1);
         position.go(PagerMove::Last, 3, 0);
         assert_eq!(position.first_line, 3);
+    }
+
+    #[test]
+    fn matches_are_those_of_the_whole_line() {
+        let theme = Theme::plain();
+        let marked = |pattern: &str, line: &str, column: usize, room: usize| {
+            let pattern = Regex::new(pattern).unwrap();
+            let pager = Pager {
+                title: "",
+                subtitle: "",
+                lines: &[],
+                first_line: 1,
+                total_lines: 1,
+                column,
+                pattern: Some(&pattern),
+                matches: None,
+                found_line: None,
+                prompt: PagerPrompt::Keys,
+            };
+            let spans = pager.highlighted(line, room, &theme);
+            let marked = spans
+                .iter()
+                .filter(|span| span.style == theme.text.patch(theme.found));
+            marked
+                .map(|span| span.content.to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(marked("e[a-z]", "one een", 0, 9), ["ee"]);
+        assert_eq!(marked("(?i)^a", "Aa", 0, 9), ["A"]);
+        assert_eq!(marked("^a", "xaa", 1, 9), [""; 0]);
+        assert_eq!(marked("好.", "你好吗?", 2, 9), ["好吗"]);
+        assert_eq!(marked("x*", "ab", 0, 9), [""; 0]);
+        assert_eq!(marked("d", "abcdef", 0, 4), [""; 0]);
     }
 
     #[test]

@@ -190,7 +190,8 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     // What does not fit beside the keys is cut, with a gap.
     let for_left = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
     buffer.set_line(area.x, area.y, &left, for_left as u16);
-    if left.width() + 2 + wanted <= room || (!is_idle && wanted <= room) {
+    if left.width() + 2 + wanted <= room || !is_idle {
+        let wanted = wanted.min(room);
         let x = area.right().saturating_sub(wanted as u16);
         let line = Line::styled(right, theme.dim);
         buffer.set_line(x, area.y, &line, wanted as u16);

@@ -1,6 +1,7 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
-use agent_bash::sink::{FileView, Search};
+use agent_bash::sink::{FileView, Found, Search};
+use agent_bash_render::regex::Regex;
 use agent_bash_render::{Pager, PagerMove, PagerPosition, PagerPrompt, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
@@ -9,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Columns per step sideways.
 const SIDEWAYS: isize = 16;
+
+/// In front of a pattern it ignores case.
+const ANY_CASE: &str = "(?i)";
 
 /// Lines per wheel step.
 const WHEEL: i64 = 3;
@@ -30,8 +34,8 @@ pub(crate) struct PagerState {
     rows: u16,
     /// The pattern being typed after `/`.
     typing: Option<String>,
-    pattern: Option<String>,
-    found: Option<u64>,
+    pattern: Option<Regex>,
+    found: Option<Match>,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
@@ -47,6 +51,17 @@ pub(crate) enum PagerRequest {
         from: u64,
         forward: bool,
     },
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// Its number.
+    line: u64,
+    /// Which of the lines that match, from 1.
+    at: u64,
+    /// How many there are.
+    all: u64,
 }
 
 /// Lines of a text.
@@ -100,16 +115,20 @@ impl PagerState {
         }
     }
 
-    pub(crate) fn found(&mut self, found: Result<Option<u64>, String>) {
+    pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) {
         match found {
-            Ok(Some(line)) => {
-                self.found = Some(line);
+            Ok(Some(found)) => {
+                self.found = Some(found);
                 self.message = None;
-                self.go(PagerMove::To(line));
+                self.go(PagerMove::To(found.line));
             }
             Ok(None) => {
-                let pattern = self.pattern.as_deref().unwrap_or_default();
-                self.message = Some(format!("`{pattern}` is not there"));
+                let pattern = self.pattern.as_ref().map_or("", Regex::as_str);
+                let typed = pattern.strip_prefix(ANY_CASE).unwrap_or(pattern);
+                self.message = Some(match self.found {
+                    Some(_) => format!("no further `{typed}`"),
+                    None => format!("`{typed}` is not there"),
+                });
             }
             Err(error) => self.message = Some(error),
         }
@@ -177,8 +196,14 @@ impl PagerState {
             (KeyCode::Backspace, _) => drop(typing.pop()),
             (KeyCode::Enter, _) => {
                 let typed = self.typing.take().filter(|typed| !typed.is_empty());
-                if let Some(pattern) = typed {
-                    self.pattern = Some(pattern);
+                if let Some(typed) = typed {
+                    match pattern(&typed) {
+                        Ok(pattern) => self.pattern = Some(pattern),
+                        Err(error) => {
+                            self.message = Some(error);
+                            return PagerRequest::Nothing;
+                        }
+                    }
                     self.found = None;
                 }
                 return self.find(true);
@@ -195,16 +220,16 @@ impl PagerState {
 
     /// Asks for the next or previous match.
     fn find(&mut self, forward: bool) -> PagerRequest {
-        let Some(pattern) = self.pattern.clone() else {
+        let Some(pattern) = &self.pattern else {
             return PagerRequest::Nothing;
         };
         let from = match (self.found, forward) {
-            (Some(line), true) => line + 1,
-            (Some(line), false) => line.saturating_sub(1),
+            (Some(found), true) => found.line + 1,
+            (Some(found), false) => found.line.saturating_sub(1),
             (None, _) => self.position.first_line,
         };
         PagerRequest::Find {
-            pattern,
+            pattern: pattern.as_str().to_owned(),
             from,
             forward,
         }
@@ -224,8 +249,9 @@ impl PagerState {
             first_line: self.from,
             total_lines: self.total,
             column: self.position.column,
-            pattern: self.pattern.as_deref(),
-            found_line: self.found,
+            pattern: self.pattern.as_ref(),
+            matches: self.found.map(|found| (found.at, found.all)),
+            found_line: self.found.map(|found| found.line),
             prompt,
         };
         pager.render(area, frame.buffer_mut(), theme);
@@ -246,35 +272,74 @@ pub(crate) fn load(source: &Source, from: u64, count: u64) -> Result<Loaded, Str
     })
 }
 
+/// What was typed as a regular expression. Without a capital letter it ignores case, as ripgrep's `--smart-case` does.
+fn pattern(typed: &str) -> Result<Regex, String> {
+    // `\S` and its kind are no letters.
+    let mut escaped = false;
+    let has_capital = typed.chars().any(|char| {
+        let is_letter = !escaped;
+        escaped = char == '\\' && !escaped;
+        is_letter && char.is_uppercase()
+    });
+    let case = if has_capital { "" } else { ANY_CASE };
+    Regex::new(&format!("{case}{typed}")).map_err(|error| {
+        // It draws where over several lines; the last says what.
+        let said = error.to_string();
+        let last = said.lines().last().unwrap_or_default();
+        format!("`{typed}`: {}", last.trim_start_matches("error: "))
+    })
+}
+
 /// The next matching line from a line on, or the last one before it. Blocks on the disk.
 pub(crate) fn find(
     source: &Source,
     pattern: &str,
     from: u64,
     forward: bool,
-) -> Result<Option<u64>, String> {
+) -> Result<Option<Match>, String> {
     let view = source.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut search = Search {
-        pattern: pattern.to_owned(),
-        before: 0,
-        after: 0,
-        from_line: if forward { from.max(1) } else { 1 },
-        max_matches: if forward { 1 } else { usize::MAX },
+    let search = |from_line: u64, max_matches: usize| {
+        let search = Search {
+            pattern: pattern.to_owned(),
+            before: 0,
+            after: 0,
+            from_line,
+            max_matches,
+        };
+        view.search(&search).map_err(|error| error.to_string())
     };
-    let mut last = None;
-    loop {
-        let found = view.search(&search).map_err(|error| error.to_string())?;
-        let mut matches = found.lines.iter().filter(|line| line.is_match);
-        if forward {
-            return Ok(matches.next().map(|line| line.number));
+    let first = |found: Found| {
+        found
+            .lines
+            .iter()
+            .find(|line| line.is_match)
+            .map(|line| line.number)
+    };
+    let all = search(1, 0)?.total_matches;
+    let line = if forward {
+        first(search(from.max(1), 1)?)
+    } else {
+        let mut last = None;
+        let mut start = 1;
+        loop {
+            let found = search(start, usize::MAX)?;
+            let matches = found.lines.iter().filter(|line| line.is_match);
+            let before = matches.take_while(|line| line.number <= from).last();
+            last = before.map(|line| line.number).or(last);
+            match found.next_line {
+                Some(next) if next <= from && next > start => start = next,
+                _ => break last,
+            }
         }
-        let before = matches.take_while(|line| line.number <= from).last();
-        last = before.map(|line| line.number).or(last);
-        match found.next_line {
-            Some(next) if next <= from && next > search.from_line => search.from_line = next,
-            _ => return Ok(last),
-        }
-    }
+    };
+    let Some(line) = line else { return Ok(None) };
+    // All from this one on are counted, too.
+    let rest = search(line, 0)?.total_matches;
+    Ok(Some(Match {
+        line,
+        at: (all + 1).saturating_sub(rest),
+        all,
+    }))
 }
 
 #[cfg(test)]
@@ -292,6 +357,22 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_without_a_capital_ignores_case() {
+        for (typed, text, is_found) in [
+            ("error", "ERROR", true),
+            ("Error", "ERROR", false),
+            ("\\S+r", "ERR", true),
+            ("\\\\S", "\\s", false),
+            ("é", "É", true),
+        ] {
+            let pattern = pattern(typed).unwrap();
+            assert_eq!(pattern.is_match(text), is_found, "{typed} in {text}");
+        }
+        let said = pattern("(a").unwrap_err();
+        assert_eq!(said, "`(a`: unclosed group");
+    }
+
+    #[test]
     fn matches_are_found_in_both_directions() {
         let (_file, source) = source(5000);
         for (pattern, from, forward, want) in [
@@ -303,9 +384,28 @@ mod tests {
             ("00$", 4999, false, Some(4900)),
             ("line", 4000, false, Some(4000)),
         ] {
-            let found = find(&source, pattern, from, forward);
-            assert_eq!(found, Ok(want), "{pattern} {from} {forward}");
+            let found = find(&source, pattern, from, forward).unwrap();
+            let line = found.map(|found| found.line);
+            assert_eq!(line, want, "{pattern} {from} {forward}");
         }
+        let found = find(&source, "00$", 101, true);
+        assert_eq!(
+            found,
+            Ok(Some(Match {
+                line: 200,
+                at: 2,
+                all: 50
+            }))
+        );
+        let found = find(&source, "00$", 4999, false);
+        assert_eq!(
+            found,
+            Ok(Some(Match {
+                line: 4900,
+                at: 49,
+                all: 50
+            }))
+        );
         assert!(find(&source, "(", 1, true).is_err());
         let loaded = load(&source, 4990, 20).unwrap();
         assert_eq!((loaded.lines.len(), loaded.total), (11, 5000));

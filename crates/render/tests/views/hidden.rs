@@ -50,6 +50,7 @@ fn views(command: &str) -> Vec<String> {
         total_lines: 1,
         column: 0,
         pattern: None,
+        matches: None,
         found_line: None,
         prompt: PagerPrompt::Keys,
     };

@@ -2,6 +2,7 @@
 
 use crate::dump::{WIDTHS, drawn, dump};
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
+use agent_bash_render::regex::Regex;
 use agent_bash_render::{
     JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Overlay, OverlayState, Pager,
     PagerPrompt, Theme,
@@ -194,11 +195,14 @@ fn every_state_of_the_pager() {
         total_lines: 98_231,
         column: 0,
         pattern: None,
+        matches: None,
         found_line: None,
         prompt: PagerPrompt::Keys,
     };
+    let pattern = Regex::new("(?i)ERR[o]r").unwrap();
     let found = Pager {
-        pattern: Some("error"),
+        pattern: Some(&pattern),
+        matches: Some((12, 340)),
         found_line: Some(1000),
         ..pager
     };

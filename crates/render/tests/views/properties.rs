@@ -4,6 +4,7 @@ use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
+use agent_bash_render::regex::Regex;
 use agent_bash_render::{
     BangCard, BangState, CardChanges, DiffLine, DiffView, JobRow, JobRowState, JobsPanel,
     OutputLimits, OutputText, Overlay, OverlayState, Pager, PagerPosition, PagerPrompt, Question,
@@ -188,6 +189,7 @@ proptest! {
             state: JobRowState::Failed(text.clone()),
             elapsed: Some(Duration::from_secs(number)),
         }; 3];
+        let pattern = Regex::new(&text).ok();
         for prompt in [PagerPrompt::Keys, PagerPrompt::Search(&text), PagerPrompt::Message(&text)] {
             let pager = Pager {
                 title: &text,
@@ -196,7 +198,8 @@ proptest! {
                 first_line: number / 2,
                 total_lines: number,
                 column,
-                pattern: Some(&text),
+                pattern: pattern.as_ref(),
+                matches: Some((number, number)),
                 found_line: Some(number / 2),
                 prompt,
             };

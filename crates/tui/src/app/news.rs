@@ -4,7 +4,7 @@ use super::{App, Effect};
 use crate::calls::CallEnd;
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
-use crate::pager_state::{Loaded, PagerState};
+use crate::pager_state::{Loaded, Match, PagerState};
 use crate::place::Place;
 use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
@@ -38,7 +38,7 @@ pub(crate) enum News {
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     Loaded(Result<Loaded, String>),
-    Found(Result<Option<u64>, String>),
+    Found(Result<Option<Match>, String>),
     /// What completes a word.
     Completed(Completion),
     /// That takes too long.
