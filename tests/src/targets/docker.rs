@@ -59,6 +59,8 @@ impl Docker {
         let mut command = world.command(PROGRAM);
         command
             .args(["--iptables=false", "--ip6tables=false", "--bridge=none"])
+            // It would be switched on for the whole machine.
+            .arg("--ip-forward=false")
             // The only one that needs nothing of the file system below it.
             .args(["--storage-driver=vfs", "--host"])
             .arg(format!("unix://{}", path("socket").display()))

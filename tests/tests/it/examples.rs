@@ -167,7 +167,8 @@ fn on_terminal(name: &str, words: &str, keys: &str) -> Result<String> {
 #[test]
 fn a_card_is_drawn_and_a_key_ends_it() -> Result<()> {
     let shown = on_terminal("card", "", "q")?;
-    ensure!(shown.contains("for n in {1..30}"), "{shown}");
+    // The words of the command have colours of their own.
+    ensure!(shown.contains("{1..30}"), "{shown}");
     Ok(())
 }
 
