@@ -24,6 +24,7 @@ use agent_bash_process::quoted;
 use agent_bash_process::supervisor::Supervisor;
 use capture::Reader;
 use file::SnapshotFile;
+pub use names::{BUILTINS, KEYWORDS};
 pub use options::SnapshotOptions;
 use skipped::Skipped;
 use std::collections::BTreeMap;

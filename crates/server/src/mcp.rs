@@ -16,6 +16,7 @@ mod options;
 mod reading;
 mod served;
 mod so_far;
+mod there;
 mod tools;
 mod transport;
 mod windows;

@@ -4,6 +4,7 @@ mod cut;
 mod docker;
 mod kept;
 mod library;
+mod mcp;
 mod reaped;
 
 use agent_bash_tests::product::{self, Ran};

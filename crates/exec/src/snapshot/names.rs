@@ -2,7 +2,7 @@
 
 /// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a custom `test`, changes the meaning of
 /// every script, and the wrapper uses some of them.
-pub(super) const BUILTINS: &[&str] = &[
+pub const BUILTINS: &[&str] = &[
     ".",
     ":",
     "[",
@@ -67,7 +67,7 @@ pub(super) const BUILTINS: &[&str] = &[
 ];
 
 /// Reserved words of bash 5.2 (`compgen -k`): aliases take precedence over them.
-pub(super) const KEYWORDS: &[&str] = &[
+pub const KEYWORDS: &[&str] = &[
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];

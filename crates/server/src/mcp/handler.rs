@@ -207,17 +207,20 @@ impl Server {
                 self.jobs.output(args, window, cancel).await
             }
             Which::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
-            Which::Kill => self.jobs.kill(&arguments_of(arguments)?).await,
-            Which::Jobs => self.jobs.list(),
+            Which::Kill => self.jobs.kill(&arguments_of(arguments)?, cancel).await,
+            Which::Jobs => self.jobs.list(cancel).await,
             Which::Changes => {
                 let window = window(context).map(beside);
                 let args = arguments_of(arguments)?;
                 changes::answer(&self.session, args, window, cancel).await
             }
             Which::Read => {
-                let session = Arc::clone(&self.session);
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(beside);
+                if let Some(place) = self.session.place() {
+                    return reading::read_there(&**place, &args, window, cancel).await;
+                }
+                let session = Arc::clone(&self.session);
                 let read = agent_bash::apart(move || reading::read(&session, &args, window));
                 read.await.map_err(|error| error.to_string())?
             }
@@ -352,14 +355,18 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
-        let text = agent_bash::apart(move || {
-            if uri.starts_with(changes::SCHEME) {
-                changes::resource(&session, &uri)
-            } else {
-                reading::resource(&session, &uri)
-            }
-        })
-        .await;
+        let text = if let Some(place) = self.session.place() {
+            Ok(reading::resource_there(&**place, uri).await)
+        } else {
+            let read = agent_bash::apart(move || {
+                if uri.starts_with(changes::SCHEME) {
+                    changes::resource(&session, &uri)
+                } else {
+                    reading::resource(&session, &uri)
+                }
+            });
+            read.await
+        };
         match text.map_err(|error| internal(&error))? {
             Ok(text) => {
                 let contents = vec![ResourceContents::text(text, request.uri)];

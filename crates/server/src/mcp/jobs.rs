@@ -1,6 +1,7 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
 use super::so_far::SoFar;
+use super::there;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART};
 use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
@@ -10,7 +11,7 @@ use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall};
-use agent_bash_protocol::data::{JobData, JobEndingData, JobOutputData, JobProgress};
+use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -65,6 +66,18 @@ impl JobTools {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
             return Ok(answer.await);
         }
+        if let Some(place) = self.session.place() {
+            let part = match (args.tail, args.offset) {
+                (Some(lines), _) => json!({ "tail": lines.clamp(1, window.lines as u64) }),
+                (None, offset) => {
+                    json!({ "offset": offset.unwrap_or_else(|| self.next_of(&name)) })
+                }
+            };
+            let mut data = there::output(&**place, &name, part, wait, cancel).await?;
+            keep_text_within(&mut data, window);
+            data.text = clean(data.text.as_bytes());
+            return Ok(self.part(name, &data));
+        }
         let jobs = self.jobs()?;
         let id = JobId(name.clone());
         if let Some(wait) = wait {
@@ -86,23 +99,28 @@ impl JobTools {
         if args.tail.is_none() {
             keep_within(&mut part, window);
         }
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.insert(name, part.next);
-        drop(read);
         let bytes = part.bytes.clone();
         let mut data: JobOutputData = part.into_data();
         data.text = clean(&bytes);
+        Ok(self.part(name, &data))
+    }
+
+    /// A part of a job's output, which is read then.
+    fn part(&self, name: String, data: &JobOutputData) -> Answer {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.insert(name, data.next);
+        drop(read);
         let more = if data.at_end {
             String::new()
         } else {
             format!(" More follows: call again, or with offset {}.", data.next)
         };
         let line = format!("[Job {} {}.{more}]", data.job.id, state(&data.job));
-        Ok(Answer {
+        Answer {
             text: with_line(&data.text, &line),
             data: json!(data),
             is_error: false,
-        })
+        }
     }
 
     async fn call_output(
@@ -166,8 +184,12 @@ impl JobTools {
             ));
         }
         let id = JobId(name);
-        let fed = feed(&self.session, &id, &args.text, args.close, cancel);
-        let job: JobData = fed.await?.into_data();
+        let job: JobData = if let Some(place) = self.session.place() {
+            there::feed(&**place, &id.0, &args.text, args.close, cancel).await?
+        } else {
+            let fed = feed(&self.session, &id, &args.text, args.close, cancel);
+            fed.await?.into_data()
+        };
         let done = match (args.text.len(), args.close) {
             (bytes, false) => format!("{bytes} bytes were written to job {id}."),
             (0, true) => format!("The input of job {id} was ended."),
@@ -183,7 +205,7 @@ impl JobTools {
     }
 
     /// `bash_kill`.
-    pub(super) async fn kill(&self, args: &KillArgs) -> Result<Answer, String> {
+    pub(super) async fn kill(&self, args: &KillArgs, cancel: &Cancel) -> Result<Answer, String> {
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
             call.cancel.cancel();
@@ -196,8 +218,16 @@ impl JobTools {
                 is_error: false,
             });
         }
-        let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
-        let job: JobData = killed.job.into_data();
+        let killed = if let Some(place) = self.session.place() {
+            there::kill(&**place, &name, cancel).await?
+        } else {
+            let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
+            JobKillData {
+                job: killed.job.into_data(),
+                survivors: killed.survivors,
+            }
+        };
+        let job = &killed.job;
         let mut text = format!("Job {} {}.", job.id, ending(&job.state));
         for survivor in &killed.survivors {
             let (pid, command) = (survivor.pid, &survivor.command);
@@ -211,12 +241,15 @@ impl JobTools {
     }
 
     /// `bash_jobs`.
-    pub(super) fn list(&self) -> Result<Answer, String> {
-        let jobs = match self.session.jobs() {
-            Some(jobs) => jobs.list().map_err(text)?,
-            None => Vec::new(),
+    pub(super) async fn list(&self, cancel: &Cancel) -> Result<Answer, String> {
+        let jobs: Vec<JobData> = match (self.session.place(), self.session.jobs()) {
+            (Some(place), _) => there::jobs(&**place, cancel).await?,
+            (None, Some(jobs)) => {
+                let jobs = jobs.list().map_err(text)?.into_iter();
+                jobs.map(IntoData::into_data).collect()
+            }
+            (None, None) => Vec::new(),
         };
-        let jobs: Vec<JobData> = jobs.into_iter().map(IntoData::into_data).collect();
         let calls = self.calls.list().into_iter();
         let calls: Vec<_> = calls
             .map(|(number, call)| (call_name(number), call))
@@ -343,29 +376,51 @@ pub(super) fn with_line(output: &str, line: &str) -> String {
 
 /// Shortens a part to a window; the remainder is left for the next part.
 fn keep_within(part: &mut JobOutput, window: Window) {
-    let mut keep = part.bytes.len();
-    let ends = part.bytes.iter().enumerate();
-    let mut ends = ends.filter(|(_, byte)| **byte == b'\n');
-    if let Some((end, _)) = ends.nth(window.lines.saturating_sub(1)) {
-        keep = end + 1;
-    }
-    // Undecodable bytes take more room as text than in the file.
-    while keep > 1 && clean(&part.bytes[..keep]).len() > window.bytes {
-        keep /= 2;
-    }
-    // End the part at a line end if there is one.
-    let goes_on = keep < part.bytes.len() || !part.at_end;
-    if let Some(end) = part.bytes[..keep].iter().rposition(|byte| *byte == b'\n')
-        && goes_on
-    {
-        keep = end + 1;
-    }
+    let keep = length_within(&part.bytes, part.at_end, window);
     if keep < part.bytes.len() {
         part.bytes.truncate(keep);
         part.next = part.from + keep as u64;
         part.at_end = false;
         part.complete = false;
     }
+}
+
+/// The same for a part as a target gives it. One with bytes that are no text stays as long as it is, as it does not say
+/// where in the output they are.
+fn keep_text_within(part: &mut JobOutputData, window: Window) {
+    let is_exact = part.next.checked_sub(part.from) == Some(part.text.len() as u64);
+    let mut keep = length_within(part.text.as_bytes(), part.at_end, window);
+    while !part.text.is_char_boundary(keep) {
+        keep -= 1;
+    }
+    if is_exact && keep > 0 && keep < part.text.len() {
+        part.text.truncate(keep);
+        part.next = part.from + keep as u64;
+        part.at_end = false;
+        part.complete = false;
+    }
+}
+
+/// How much of a part fits into a window, up to the end of a line if there is one.
+fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
+    let mut keep = bytes.len();
+    let ends = bytes.iter().enumerate();
+    let mut ends = ends.filter(|(_, byte)| **byte == b'\n');
+    if let Some((end, _)) = ends.nth(window.lines.saturating_sub(1)) {
+        keep = end + 1;
+    }
+    // Undecodable bytes take more room as text than in the file.
+    while keep > 1 && clean(&bytes[..keep]).len() > window.bytes {
+        keep /= 2;
+    }
+    // End the part at a line end if there is one.
+    let goes_on = keep < bytes.len() || !at_end;
+    if let Some(end) = bytes[..keep].iter().rposition(|byte| *byte == b'\n')
+        && goes_on
+    {
+        keep = end + 1;
+    }
+    keep
 }
 
 /// The line that represents a command in a list.

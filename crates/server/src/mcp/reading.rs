@@ -1,11 +1,12 @@
 //! `read_artifact` (under `paged`: `view`), and artifacts as resources.
 
 use super::jobs::{Answer, with_line};
+use super::there;
 use super::tools::ReadArgs;
 use crate::into_data::IntoData;
 use crate::kept;
 use agent_bash::Session;
-use agent_bash::core::Window;
+use agent_bash::core::{Cancel, Place, Window};
 use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
 use agent_bash_protocol::data::{FoundData, PageData};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -24,10 +25,8 @@ pub(super) fn read(
     window: Option<Window>,
 ) -> Result<Answer, String> {
     let mut view = kept::open(session, &args.id.text()).map_err(text)?;
-    let mut most = u64::MAX;
     if let Some(window) = window {
         view = view.pages_of(window);
-        most = window.lines as u64;
     }
     let offset = args.offset.unwrap_or(1).max(1);
     let Some(pattern) = &args.pattern else {
@@ -36,19 +35,9 @@ pub(super) fn read(
             Some(byte) => view.bytes(byte, MAX_PAGE as u64),
             None => view.lines(offset, Some(limit)),
         };
-        let page: PageData = page.map_err(text)?.into_data();
-        return Ok(Answer {
-            text: with_hint(&page.text, page.hint.as_deref()),
-            data: json!(page),
-            is_error: false,
-        });
+        return Ok(page_read(&page.map_err(text)?.into_data()));
     };
-    // Each match comes with context lines and a separator line.
-    let around = args
-        .context
-        .min(usize::try_from(most / 4).unwrap_or(usize::MAX));
-    let matches = args.limit.unwrap_or(MATCHES);
-    let matches = matches.min(most / (2 * around as u64 + 2)).max(1);
+    let (around, matches) = asked(args, window);
     let search = Search {
         pattern: pattern.clone(),
         before: around,
@@ -56,17 +45,63 @@ pub(super) fn read(
         from_line: offset,
         max_matches: usize::try_from(matches).unwrap_or(usize::MAX),
     };
-    let found: FoundData = view.search(&search).map_err(text)?.into_data();
+    Ok(matches_read(
+        &view.search(&search).map_err(text)?.into_data(),
+    ))
+}
+
+/// The same of an output on a target.
+pub(super) async fn read_there(
+    place: &dyn Place,
+    args: &ReadArgs,
+    window: Option<Window>,
+    cancel: &Cancel,
+) -> Result<Answer, String> {
+    let Some(pattern) = &args.pattern else {
+        return Ok(page_read(&there::page(place, args, window, cancel).await?));
+    };
+    let (around, matches) = asked(args, window);
+    let found = there::found(place, args, (pattern, around, matches), cancel);
+    Ok(matches_read(&found.await?))
+}
+
+/// How many lines to show around each match, and how many matches. Each has context lines and a separator line.
+fn asked(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
+    let most = window.map_or(u64::MAX, |window| window.lines as u64);
+    let around = args
+        .context
+        .min(usize::try_from(most / 4).unwrap_or(usize::MAX));
+    let matches = args.limit.unwrap_or(MATCHES);
+    let matches = matches.min(most / (2 * around as u64 + 2)).max(1);
+    (around, matches)
+}
+
+fn page_read(page: &PageData) -> Answer {
+    Answer {
+        text: with_hint(&page.text, page.hint.as_deref()),
+        data: json!(page),
+        is_error: false,
+    }
+}
+
+fn matches_read(found: &FoundData) -> Answer {
     let shown = if found.total_matches == 0 {
         "No line matches.".to_owned()
     } else {
         with_hint(&found.text, found.hint.as_deref())
     };
-    Ok(Answer {
+    Answer {
         text: shown,
         data: json!(found),
         is_error: false,
-    })
+    }
+}
+
+/// [`resource`] of an output on a target.
+pub(super) async fn resource_there(place: &dyn Place, uri: String) -> Result<String, String> {
+    let args = ReadArgs::all_of(uri);
+    let page = there::page(place, &args, None, &Cancel::new()).await?;
+    Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
 /// The text of the resource `uri`: its first page, and how to continue.

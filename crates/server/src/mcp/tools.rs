@@ -143,6 +143,20 @@ pub(super) struct ReadArgs {
     pub(super) context: usize,
 }
 
+impl ReadArgs {
+    /// For the first page of what has this name.
+    pub(super) fn all_of(name: String) -> Self {
+        Self {
+            id: JobName::Text(name),
+            offset: None,
+            limit: None,
+            byte: None,
+            pattern: None,
+            context: 0,
+        }
+    }
+}
+
 /// Arguments of `bash_changes`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,95 +1,17 @@
 //! Commands: those of bash itself, and the programs of `PATH`.
 
 use super::candidate::Candidate;
+use agent_bash::exec::{BUILTINS, KEYWORDS};
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What bash runs by itself, and its keywords.
-const BUILTINS: [&str; 81] = [
-    "!",
-    ".",
-    ":",
-    "[",
-    "[[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "echo",
-    "elif",
-    "else",
-    "enable",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "then",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "until",
-    "wait",
-    "while",
-    "{",
-];
+fn own() -> impl Iterator<Item = String> {
+    let words = BUILTINS.iter().chain(KEYWORDS);
+    words.map(ToString::to_string)
+}
 
 /// Most files of a directory that are looked at.
 const MOST_FILES: usize = 20_000;
@@ -103,7 +25,7 @@ pub(crate) struct Commands {
 impl Commands {
     /// Reads the directories of `PATH`.
     pub(crate) fn read(path: &[PathBuf]) -> Self {
-        let mut names: HashSet<String> = BUILTINS.iter().map(ToString::to_string).collect();
+        let mut names: HashSet<String> = own().collect();
         for directory in path {
             names.extend(programs(directory, ""));
         }
@@ -117,7 +39,7 @@ impl Commands {
 
 /// The commands that begin so.
 pub(super) fn beginning_with(written: &str, path: &[PathBuf]) -> Vec<Candidate> {
-    let builtins = BUILTINS.iter().map(ToString::to_string);
+    let builtins = own();
     let builtins = builtins.filter(|name| name.len() > 1 && name.starts_with(written));
     let programs = path
         .iter()
