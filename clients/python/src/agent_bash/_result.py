@@ -83,6 +83,11 @@ class Result:
         return self.data.get("changes")
 
     @property
+    def offers_trial(self) -> bool:
+        """Whether a trial of what was refused would run: the same request with `trial`."""
+        return self.data.get("offers_trial", False)
+
+    @property
     def sandbox(self) -> Optional[t.Sandboxed]:
         """The box that it ran in, if there was one."""
         return self.data.get("sandbox")
