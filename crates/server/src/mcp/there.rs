@@ -87,7 +87,10 @@ pub(super) async fn page(
         if fits || limit == 1 || tried == ATTEMPTS || args.byte.is_some() {
             return Ok(page);
         }
-        let shown_lines = page.lines.map_or(limit, |[first, last]| last - first + 1);
+        // Any two numbers may come from there.
+        let shown_lines = page.lines.map_or(limit, |[first, last]| {
+            last.saturating_sub(first).saturating_add(1)
+        });
         limit = (shown_lines.saturating_mul(bytes as u64) / shown as u64).clamp(1, limit - 1);
     }
 }
