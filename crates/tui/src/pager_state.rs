@@ -1,6 +1,6 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
-use agent_bash::sink::{FileView, Found, Search};
+use agent_bash::sink::{FileView, Search};
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{Pager, PagerMove, PagerPosition, PagerPrompt, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
@@ -308,20 +308,16 @@ pub(crate) fn find(
         };
         view.search(&search).map_err(|error| error.to_string())
     };
-    let first = |found: Found| {
-        found
-            .lines
-            .iter()
-            .find(|line| line.is_match)
-            .map(|line| line.number)
-    };
     let all = search(1, 0)?.total_matches;
-    let line = if forward {
-        first(search(from.max(1), 1)?)
+    // The line, and how many match from it on: a search counts all, however few it shows.
+    let hit = if forward {
+        let found = search(from.max(1), 1)?;
+        let first = found.lines.iter().find(|line| line.is_match);
+        first.map(|line| (line.number, found.total_matches))
     } else {
         let mut last = None;
         let mut start = 1;
-        loop {
+        let line = loop {
             let found = search(start, usize::MAX)?;
             let matches = found.lines.iter().filter(|line| line.is_match);
             let before = matches.take_while(|line| line.number <= from).last();
@@ -330,11 +326,15 @@ pub(crate) fn find(
                 Some(next) if next <= from && next > start => start = next,
                 _ => break last,
             }
+        };
+        match line {
+            Some(line) => Some((line, search(line, 0)?.total_matches)),
+            None => None,
         }
     };
-    let Some(line) = line else { return Ok(None) };
-    // All from this one on are counted, too.
-    let rest = search(line, 0)?.total_matches;
+    let Some((line, rest)) = hit else {
+        return Ok(None);
+    };
     Ok(Some(Match {
         line,
         at: (all + 1).saturating_sub(rest),
