@@ -10,6 +10,10 @@ use std::time::Duration;
 /// How long a slow machine may take to draw something.
 const SOON: Duration = Duration::from_secs(30);
 
+/// The time in which the rest of a frame comes in, and how often it is waited for.
+const FRAME: Duration = Duration::from_millis(20);
+const READINGS: u32 = 20;
+
 /// A terminal with a shell, in a world. Dropping it ends the tmux server.
 #[derive(Debug)]
 pub struct Tmux<'a> {
@@ -105,7 +109,7 @@ impl<'a> Tmux<'a> {
         })
     }
 
-    /// Waits until `is_right` is true for the screen.
+    /// Waits until `is_right` is true for the screen, and for the rest of what is being drawn.
     ///
     /// # Errors
     /// Timeout; shows the screen.
@@ -115,7 +119,23 @@ impl<'a> Tmux<'a> {
             last = self.screen().unwrap_or_else(|error| format!("{error:#}"));
             is_right(&last).then(|| last.clone())
         });
-        screen.with_context(|| format!("not so: {what}; on the screen is\n{last}"))
+        let screen =
+            screen.with_context(|| format!("not so: {what}; on the screen is\n{last}"))?;
+        self.drawn(screen, is_right)
+    }
+
+    /// The screen once two readings in a row are the same: tmux shows a frame while it still comes in. What goes on
+    /// changing, or is no longer right, is given as it is.
+    fn drawn(&self, mut screen: String, is_right: impl Fn(&str) -> bool) -> Result<String> {
+        for _ in 0..READINGS {
+            std::thread::sleep(FRAME);
+            let next = self.screen()?;
+            if next == screen || !is_right(&next) {
+                break;
+            }
+            screen = next;
+        }
+        Ok(screen)
     }
 
     fn call(&self, words: &[&str]) -> Result<String> {

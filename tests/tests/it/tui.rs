@@ -223,8 +223,8 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
         tmux.types(":wq")?;
         tmux.press(&["Enter"])?;
         tmux.hides("force-kill")?;
-        let screen = tmux.shows("exit 0")?;
-        ensure!(screen.contains("│ [full-screen program, "), "{screen}");
+        let screen = tmux.shows("│ [full-screen program, ")?;
+        ensure!(screen.contains("╰ exit 0"), "{screen}");
         ensure!(!screen.contains("│ ~"), "{screen}");
         let written = std::fs::read_to_string(world.cwd().join("notes.txt"))?;
         ensure!(written == "hello\n", "{written:?}");
