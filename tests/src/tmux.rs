@@ -119,8 +119,7 @@ impl<'a> Tmux<'a> {
             last = self.screen().unwrap_or_else(|error| format!("{error:#}"));
             is_right(&last).then(|| last.clone())
         });
-        let screen =
-            screen.with_context(|| format!("not so: {what}; on the screen is\n{last}"))?;
+        let screen = screen.with_context(|| format!("not so: {what}; on the screen is\n{last}"))?;
         self.drawn(screen, is_right)
     }
 

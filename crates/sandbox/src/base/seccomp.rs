@@ -33,6 +33,63 @@ mod tests {
     use super::*;
     use agent_bash_core::sandbox::{Network, Tier};
 
+    /// What the kernel would do about a system call: the error, if it is refused.
+    fn asked(number: i64, arguments: [u64; 6]) -> Option<i32> {
+        let table = 0xC000_003E;
+        let rules = rules::rules(Network::Off, Tier::Base, false);
+        let program = program::assemble(table, &Elsewhere::Absent, &rules).expect("it is short");
+        let words = |value: u64| [value as u32, (value >> 32) as u32];
+        let call: Vec<u32> = [number as u32, table, 0, 0]
+            .into_iter()
+            .chain(arguments.into_iter().flat_map(words))
+            .collect();
+        let (mut at, mut accumulator) = (0, 0);
+        loop {
+            let step = &program[at];
+            let holds = match step.code {
+                0x20 => {
+                    accumulator = call[step.k as usize / 4];
+                    true
+                }
+                0x54 => {
+                    accumulator &= step.k;
+                    true
+                }
+                0x15 => accumulator == step.k,
+                0x45 => accumulator & step.k != 0,
+                0x06 => return (step.k != 0x7FFF_0000).then_some((step.k & 0xFFFF).cast_signed()),
+                other => panic!("no such instruction: {other:#x}"),
+            };
+            at += 1 + usize::from(if holds { step.jt } else { step.jf });
+        }
+    }
+
+    #[test]
+    fn file_systems_are_asked_for_nothing_that_changes() {
+        let requests = [
+            (0x4008_6602, false), // FS_IOC_SETFLAGS
+            (0x401C_5820, false), // FS_IOC_FSSETXATTR
+            (0x800C_6613, false), // FS_IOC_SET_ENCRYPTION_POLICY
+            (0x4008_6604, false), // EXT4_IOC_SETVERSION
+            (0x0000_6609, false), // EXT4_IOC_MIGRATE
+            (0x5000_940E, false), // BTRFS_IOC_SUBVOL_CREATE
+            (0x5000_940F, false), // BTRFS_IOC_SNAP_DESTROY
+            (0xC004_5877, false), // FIFREEZE
+            (0x8008_6601, true),  // FS_IOC_GETFLAGS
+            (0xC020_660B, true),  // FS_IOC_FIEMAP
+            (0x4004_9409, true),  // FICLONE
+            (0x4020_940D, true),  // FICLONERANGE
+            (0xC018_9436, true),  // FIDEDUPERANGE
+            (0x0000_5401, true),  // TCGETS
+            (0x0000_541B, true),  // FIONREAD
+        ];
+        for (request, allowed) in requests {
+            let error = asked(libc::SYS_ioctl, [3, request, 0, 0, 0, 0]);
+            let expected = (!allowed).then_some(libc::EOPNOTSUPP);
+            assert_eq!(error, expected, "{request:#x}");
+        }
+    }
+
     #[test]
     fn the_rules_of_every_plan_make_a_program() {
         for network in [Network::Off, Network::Loopback, Network::On] {

@@ -77,21 +77,47 @@ const TERMINAL_INPUT: [u32; 3] = [
     0x541D, // TIOCCONS
 ];
 
-/// Requests that change a file's attributes through any descriptor, also one opened for reading.
-const ATTRIBUTES: [u32; 6] = [
-    0x4008_6602, // FS_IOC_SETFLAGS
-    0x4004_6602, // FS_IOC32_SETFLAGS
-    0x401C_5820, // FS_IOC_FSSETXATTR
-    0x4008_7602, // FS_IOC_SETVERSION
-    0x4080_6685, // FS_IOC_ENABLE_VERITY
-    0x800C_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+/// What file systems are asked for by `ioctl`, through any descriptor, also one opened for reading: the second byte of a
+/// request, and the requests that are let through though they do more than give something back. They clone what can be
+/// read into what can be written, or ask for the place of a file's parts.
+const FILE_SYSTEMS: [(u32, &[u32]); 5] = [
+    // ext4 and what it shares with others: attributes, versions, encryption, verity.
+    (
+        0x66,
+        &[
+            0xC020_660B, // FS_IOC_FIEMAP
+            0xC009_6616, // FS_IOC_GET_ENCRYPTION_POLICY_EX
+            0xC004_6686, // FS_IOC_MEASURE_VERITY
+        ],
+    ),
+    (0x76, &[]),
+    // XFS, and the attributes of projects.
+    (0x58, &[]),
+    // btrfs: subvolumes are made and removed by a descriptor of the directory alone.
+    (
+        0x94,
+        &[
+            0x4004_9409, // FICLONE
+            0x4020_940D, // FICLONERANGE
+            0xC018_9436, // FIDEDUPERANGE
+        ],
+    ),
+    // f2fs.
+    (0xF5, &[]),
 ];
+
+/// Sets a policy, though its number says that it gives something back.
+const FS_IOC_SET_ENCRYPTION_POLICY: u32 = 0x800C_6613;
+
+/// Whoever opens a file for writing waits for who has a lease on it, up to 45 seconds.
+const F_SETLEASE: u32 = 1024;
 
 /// The rules of a box. Those whose arguments are looked at come first: the kernel remembers of the others that they
 /// pass.
 pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule> {
     let mut rules = vec![
         ioctl(),
+        rule(libc::SYS_fcntl, vec![deny(EPERM, vec![is(1, F_SETLEASE)])]),
         rule(libc::SYS_clone, vec![namespaces(0)]),
         rule(
             libc::SYS_unshare,
@@ -117,12 +143,23 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
 }
 
 fn ioctl() -> Rule {
-    let requests = |requests: &[u32], errno| -> Vec<Case> {
-        let one = |request: &u32| deny(errno, vec![is(1, *request)]);
-        requests.iter().map(one).collect()
-    };
-    let mut cases = requests(&TERMINAL_INPUT, EPERM);
-    cases.extend(requests(&ATTRIBUTES, EOPNOTSUPP));
+    let input = TERMINAL_INPUT.map(|request| deny(EPERM, vec![is(1, request)]));
+    let policy = deny(EOPNOTSUPP, vec![is(1, FS_IOC_SET_ENCRYPTION_POLICY)]);
+    let mut cases: Vec<Case> = input.into_iter().chain([policy]).collect();
+    cases.extend(FILE_SYSTEMS.map(|(family, allowed)| {
+        let of_family = Test {
+            mask: 0xFF00,
+            ..is(1, family << 8)
+        };
+        // The two highest bits say which way something is passed: `_IOC_READ` alone only gives back.
+        let not_only_reading = Test {
+            mask: 0xC000_0000,
+            ..differs(1, 0x8000_0000)
+        };
+        let others = allowed.iter().map(|request| differs(1, *request));
+        let tests = [of_family, not_only_reading].into_iter().chain(others);
+        deny(EOPNOTSUPP, tests.collect())
+    }));
     rule(libc::SYS_ioctl, cases)
 }
 

@@ -1,6 +1,7 @@
 /* Ways to change what is known of a file: mode, times, attributes, locks. */
 #include "attacker.h"
 #include <linux/fs.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -109,6 +110,18 @@ static int by_lock(char **word)
 	return pause();
 }
 
+/* lease FILE: until somebody who would write to it has waited. */
+static int by_lease(char **word)
+{
+	int fd = must("open", open(word[0], O_RDONLY));
+
+	signal(SIGIO, SIG_IGN);
+	must("F_SETLEASE", fcntl(fd, F_SETLEASE, F_RDLCK));
+	printf("leased\n");
+	fflush(stdout);
+	return pause();
+}
+
 const struct way metadata[] = {
 	{ "chmod", 1, by_chmod },
 	{ "fchmod", 1, by_fchmod },
@@ -122,5 +135,6 @@ const struct way metadata[] = {
 	{ "has-flag", 1, has_flag },
 	{ "owner", 1, by_owner },
 	{ "lock", 1, by_lock },
+	{ "lease", 1, by_lease },
 	{ 0 },
 };
