@@ -92,24 +92,20 @@ fn finding(rule: &Rule, hit: Hit) -> Finding {
     }
 }
 
-/// What all commands touch that a rule refuses. `None` if that is not known of one of them, or is more than files; or if
-/// another one sends commits elsewhere.
+/// What all commands of a script touch of which a rule refuses one: they would run in the same trial. `None` if that is not
+/// known of one of them, or is more than files.
 fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     if scene.is_broken || script.over_limit || script.syntax_error.is_some() {
         return None;
     }
     let mut paths = Vec::new();
     for ran in &script.ran {
-        if reach::pushes(ran) {
-            return None;
-        }
-        if scene
-            .asked
-            .iter()
-            .any(|rule| (rule.check)(ran, scene).is_some())
-        {
-            paths.extend(reach::of(ran, scene)?);
-        }
+        let is_refused = |rule: &&Rule| (rule.check)(ran, scene).is_some();
+        paths.extend(if scene.asked.iter().any(is_refused) {
+            reach::of(ran, scene)?
+        } else {
+            reach::of_other(ran, scene)?
+        });
     }
     Some(paths)
 }

