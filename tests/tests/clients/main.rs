@@ -49,6 +49,11 @@ fn main() -> Result<()> {
     let (has_python, has_node) = (tools.python.is_ok(), tools.node.is_ok());
     add("the official MCP SDK for Python", has_python, mcp_sdk);
     add(
+        "the user of the official MCP SDK for Python is asked",
+        has_python,
+        mcp_asking,
+    );
+    add(
         "the official MCP SDK for TypeScript",
         has_node,
         mcp_sdk_typescript,
@@ -251,6 +256,22 @@ fn mcp_sdk(tools: &Tools) -> Result<()> {
     };
     let said = ran_well(world, command)?;
     ensure!(said.ends_with("long_job ok\n"), "{said}");
+    Ok(())
+}
+
+fn mcp_asking(tools: &Tools) -> Result<()> {
+    let world = world()?;
+    std::fs::create_dir(world.cwd().join(".git"))?;
+    let mut command = world.command(tools.python()?);
+    command
+        .arg(root()?.join("tests/clients/mcp_asking.py"))
+        .arg(world.home().join("outside"))
+        .env("AGENT_BASH_MCP_STRUCTURED", "on");
+    let said = ran_well(world, command)?;
+    ensure!(
+        said.matches(" ok\n").count() == 10 && said.ends_with("leave None ok\n"),
+        "{said}"
+    );
     Ok(())
 }
 

@@ -1,0 +1,134 @@
+"""The official MCP Python SDK is asked by `agent-bash mcp`: whether a trial may be committed, and whether a call may leave
+its sandbox. Its user accepts, declines, dismisses, fails to be asked, or cannot be asked at all.
+
+Started by tests/tests/clients, in a world of its own, in a repository. Exits 0 if all is as it should be.
+"""
+
+import asyncio
+import os
+import sys
+
+from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+
+OUTSIDE = sys.argv[1]
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+class User:
+    """Gives one answer to every question, and remembers them."""
+
+    def __init__(self, action):
+        self.action = action
+        self.questions = []
+
+    async def asked(self, _context, question):
+        # Nothing is done before there is an answer.
+        check(os.path.exists("old") and not os.path.exists(OUTSIDE), question)
+        check(question.requested_schema["properties"] == {}, question)
+        self.questions.append(question.message)
+        if self.action == "fail":
+            return types.ErrorData(code=types.INTERNAL_ERROR, message="no window")
+        return types.ElicitResult(action=self.action, content={} if self.action == "accept" else None)
+
+
+async def served(user, part):
+    """That part of the conversation, with a server and a client of its own."""
+    server = StdioServerParameters(command="agent-bash", args=["mcp"], env=dict(os.environ))
+    async with stdio_client(server) as (read, write):
+        async with ClientSession(read, write, elicitation_callback=user and user.asked) as session:
+            await session.initialize()
+            await part(session)
+
+
+async def committing(action, why):
+    with open("old", "w") as old:
+        old.write("old\n")
+    user, trials = action and User(action), []
+
+    async def part(session):
+        held = await session.call_tool("bash", {"command": "echo new > new; rm old", "trial": True})
+        check("nothing applied yet" in held.content[0].text, held)
+        # The sets of a directory are numbered on, whichever server they are of.
+        trial = held.structured_content["changes"]["id"]
+        trials.append(trial)
+        answer = await session.call_tool("bash_changes", {"action": "commit", "id": trial})
+        text = answer.content[0].text
+        is_made = os.path.exists("new") and not os.path.exists("old")
+        check(is_made == (why is None) and answer.is_error == (why is not None), answer)
+        check((why or f"[Trial {trial} applied: 1 created, 1 deleted.]") in text, text)
+        if why is not None:
+            # It is held still.
+            gone = await session.call_tool("bash_changes", {"action": "discard", "id": trial})
+            check("discarded" in gone.content[0].text, gone)
+
+    await served(user, part)
+    for path in ("old", "new"):
+        if os.path.exists(path):
+            os.remove(path)
+    if user:
+        root = os.path.realpath(".")
+        asked = f"Apply what trial {trials[0]} held back to {root}? 1 created, 1 deleted:\ndeleted old\ncreated new"
+        check(user.questions == [asked], user.questions)
+
+
+async def leaving(action, why):
+    open("old", "w").close()
+    user = action and User(action)
+    command = f"echo out > {OUTSIDE}"
+
+    async def part(session):
+        # The control: it is held without being asked.
+        held = await session.call_tool("bash", {"command": command})
+        check(held.is_error and not os.path.exists(OUTSIDE), held)
+        out = {"level": "off", "reason": "the file belongs there"}
+        answer = await session.call_tool("bash", {"command": command, "sandbox": out})
+        check(os.path.exists(OUTSIDE) == (why is None) and answer.is_error == (why is not None), answer)
+        if why is not None:
+            check(why in answer.content[0].text, answer.content[0].text)
+            return
+        check(answer.structured_content["sandbox"]["escalated"], answer)
+        # It holds for that one call.
+        os.remove(OUTSIDE)
+        held = await session.call_tool("bash", {"command": command})
+        check(held.is_error and not os.path.exists(OUTSIDE), held)
+
+    await served(user, part)
+    os.remove("old")
+    if user:
+        asked = (
+            f"Run this outside of the sandbox, in {os.path.realpath('.')}?\n\n{command}\n\n"
+            "The reason given: the file belongs there"
+        )
+        check(user.questions == [asked], user.questions)
+
+
+async def main():
+    os.environ["AGENT_BASH_SANDBOX_LEVEL"] = "off"
+    for action, why in (
+        ("accept", None),
+        ("decline", "the user was asked, and declined committing it"),
+        ("cancel", "the user was asked about committing it, and gave no answer"),
+        ("fail", "the client could not ask its user about committing it"),
+        (None, "nobody is asked here"),
+    ):
+        await committing(action, why)
+        print("commit", action, "ok", flush=True)
+    os.environ["AGENT_BASH_SANDBOX_LEVEL"] = "workspace_write"
+    os.environ["AGENT_BASH_SANDBOX_ESCALATION"] = "ask"
+    for action, why in (
+        ("accept", None),
+        ("decline", "the user was asked, and declined running it outside of the sandbox"),
+        ("cancel", "gave no answer"),
+        ("fail", "the client could not ask its user about running it outside of the sandbox"),
+        (None, "nobody"),
+    ):
+        await leaving(action, why)
+        print("leave", action, "ok", flush=True)
+
+
+asyncio.run(main())
