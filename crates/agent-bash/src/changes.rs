@@ -1,6 +1,7 @@
 //! What is kept of what calls do to files: the settings, and the store of a session.
 
 mod sets;
+mod unwatched;
 
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
 
@@ -13,6 +14,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use unwatched::Unwatched;
+
+/// Why changes are not known where nothing can be read.
+pub(crate) const NO_ANSWER: &str = "its file system does not answer";
 
 /// What is kept of what calls do to files, and of trials: section `[changes]` of the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +132,8 @@ pub(crate) struct OwnChanges {
     /// The state directory, and the name of the session in it.
     place: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
+    /// Calls that nobody can watch.
+    pub(crate) unwatched: Unwatched,
     /// Trees that can be tried.
     pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
 }
@@ -142,6 +149,7 @@ impl OwnChanges {
             unasked,
             place,
             store: Mutex::default(),
+            unwatched: Unwatched::default(),
             tried: tokio::sync::Mutex::default(),
         }
     }

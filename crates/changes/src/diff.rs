@@ -2,6 +2,7 @@
 
 use crate::error::ChangesError;
 use crate::listing::{Item, Trees, file, items, plan_of};
+use crate::meta::Kind;
 use crate::plan::{Act, Op};
 use crate::seen::Seen;
 use crate::set::Set;
@@ -173,6 +174,9 @@ fn sides(set: &Set, trees: &mut Trees, item: &Item) -> (Side, Side) {
 }
 
 fn former(set: &Set, trees: &mut Trees, op: &Op) -> Side {
+    if set.meta.kind == Kind::Scan {
+        return Side::Unknown;
+    }
     match trees.slots.at(op.slot()) {
         // The new one is in the slot, so that the former is in the tree.
         Ok(Some(seen)) if op.act == Act::Swap && is(op.there, seen) => {

@@ -99,6 +99,14 @@ pub enum ChangesError {
         /// The limit.
         limit: u64,
     },
+    /// A directory is too large to be compared with what it was.
+    #[error("`{}` has more files than can be looked through in time ({seen} were)", root.display())]
+    TooManyFiles {
+        /// The directory.
+        root: PathBuf,
+        /// How many files were looked at.
+        seen: usize,
+    },
     /// What is on disk makes no sense.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged {

@@ -2,7 +2,8 @@
 //!
 //! A [`Store`] keeps sets below a state directory. A [`Set`] is one call's: either a *trial*, whose changes the kernel
 //! puts into a directory of the set (an overlay), or a *trace*, whose changes are made in place while a [`Recorder`]
-//! keeps what was there before. Both become a list of operations, each one rename between the tree and the set;
+//! keeps what was there before. A call that nobody can watch is compared by two
+//! [`Survey`]s. All become a list of operations, each one rename between the tree and the set;
 //! committing, rolling back, undoing and redoing is the same list, forwards or backwards.
 //!
 //! No processes are started here and no clock is read: who mounts the overlay or watches the system calls is elsewhere.
@@ -33,6 +34,7 @@ mod slots;
 mod spare;
 mod steps;
 mod store;
+mod survey;
 mod traced;
 mod transaction;
 mod turn;
@@ -47,6 +49,7 @@ pub use set::Set;
 #[doc(hidden)]
 pub use steps::{Care, Step, Steps};
 pub use store::{Limits, Store};
+pub use survey::Survey;
 pub use turn::Preview;
 
 #[cfg(doctest)]

@@ -43,6 +43,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let plan = plan_of(store, set)?;
     let by = match set.meta.kind {
         Kind::Trace => ChangesBy::Trace,
+        Kind::Scan => ChangesBy::Scan,
         Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
     };
     let state = match set.state {
@@ -73,7 +74,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
         if traced::keeps(set) {
             changes.not_kept = names.collect();
         }
-    } else {
+    } else if by == ChangesBy::Overlay {
         changes.conflicts = names.collect();
     }
     Ok(changes)
@@ -104,6 +105,8 @@ pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
 pub(crate) struct Trees {
     pub(crate) root: Tree,
     pub(crate) slots: Tree,
+    /// Whether names are all that is known, so that a rename is concluded.
+    guesses: bool,
 }
 
 impl Trees {
@@ -115,6 +118,7 @@ impl Trees {
         Some(Self {
             root: Tree::open_same(&set.root(), set.meta.identity).ok()?,
             slots: Tree::open(&files).ok()?,
+            guesses: set.meta.kind == Kind::Scan,
         })
     }
 
@@ -169,6 +173,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
             items.push(item(Change::Changed, Some(was), Some(is)));
         }
     }
+    let guesses = trees.as_ref().is_some_and(|trees| trees.guesses);
     let renamed = trees
         .map(|trees| renames(&gone, &new, trees))
         .unwrap_or_default();
@@ -178,7 +183,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         };
         let mut item = item(Change::Renamed, Some(was), Some(is));
         item.from = Some(was.path.clone());
-        item.inferred = !is_one(was, is);
+        item.inferred = guesses || !is_one(was, is);
         items.push(item);
     }
     let full = parents(

@@ -61,7 +61,7 @@ impl Store {
             {
                 let (of, again) = match set.meta.kind {
                     Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
-                    Kind::Trial | Kind::Trace => (None, false),
+                    Kind::Trial | Kind::Trace | Kind::Scan => (None, false),
                 };
                 let (seconds, nanoseconds) = set.begun();
                 let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);

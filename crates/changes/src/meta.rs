@@ -69,6 +69,8 @@ pub(crate) enum Kind {
     Trial,
     /// A call's changes in place.
     Trace,
+    /// The same where nobody watched it: what is different since.
+    Scan,
     /// Taking back what that set did, or doing it again.
     Undo {
         /// The set that was asked for.

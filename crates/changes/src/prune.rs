@@ -64,7 +64,8 @@ impl Store {
                 group.size += set.size;
                 group.stays |= matches!(set.state, State::Held | State::Running);
                 // A later call may take it over at any moment.
-                group.stays |= set.meta.kind == Kind::Trace && !set.is_idle();
+                let is_spare = matches!(set.meta.kind, Kind::Trace | Kind::Scan);
+                group.stays |= is_spare && !set.is_idle();
                 group.paths.push(set.dir().to_owned());
                 if set.origin() == set.id {
                     group.paths.extend(set.meta.beside());

@@ -181,6 +181,14 @@ impl Recorder {
         self.append(&Entry::End(outside.collect()))
     }
 
+    /// Something is changed of which nothing is known. That stays so, whatever is recorded before and after.
+    ///
+    /// # Errors
+    /// That could not be recorded.
+    pub fn lacks(&mut self) -> Result<(), ChangesError> {
+        self.append(&Entry::Lacks)
+    }
+
     /// One path, with what is below it if its name is about to be changed.
     fn one(&mut self, path: &Path, touch: Touch) -> Result<Kept, Stop> {
         let wants_content = touch != Touch::Attributes;

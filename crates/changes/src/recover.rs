@@ -62,7 +62,7 @@ impl Store {
             (State::Running, Kind::Trace, _) => self
                 .conclude(&mut set, State::Interrupted, State::Interrupted)
                 .or_else(|_| set.set_state(State::Interrupted)),
-            (State::Running, Kind::Undo { .. }, _) => set.set_state(State::Discarded),
+            (State::Running, Kind::Scan | Kind::Undo { .. }, _) => set.set_state(State::Discarded),
             _ => Ok(()),
         }
     }

@@ -137,7 +137,7 @@ impl Set {
     pub(crate) fn begun(&self) -> Time {
         match self.meta.kind {
             // One may be the set of a later call than it was made for.
-            Kind::Trace => self.mark,
+            Kind::Trace | Kind::Scan => self.mark,
             Kind::Trial | Kind::Undo { .. } => self.meta.begun,
         }
     }
@@ -213,7 +213,7 @@ impl Set {
     pub(crate) fn origin(&self) -> ChangesId {
         match self.meta.kind {
             Kind::Undo { origin, .. } => ChangesId(origin),
-            Kind::Trial | Kind::Trace => self.id,
+            Kind::Trial | Kind::Trace | Kind::Scan => self.id,
         }
     }
 

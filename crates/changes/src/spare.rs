@@ -3,6 +3,7 @@
 
 use crate::beneath::{Tree, canonical, mount_of};
 use crate::error::ChangesError;
+use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::recorder::{INDEX, PACK};
 use crate::set::{LINKS, Set, State};
@@ -33,13 +34,20 @@ impl Store {
         }
     }
 
-    /// Takes over a set that was kept, for a trace of this root, if there is one that would have been made just so.
-    pub(crate) fn renewed(&self, session: &str, root: &Path, level: ChangesLevel) -> Option<Set> {
+    /// Takes over a set that was kept, for this root, if there is one that would have been made just so.
+    pub(crate) fn renewed(
+        &self,
+        session: &str,
+        root: &Path,
+        kind: Kind,
+        level: ChangesLevel,
+    ) -> Option<Set> {
         let root = canonical(root).ok()?;
         let parent = self.path.join(session);
         let fits = |set: &Set| {
             set.dir().parent() == Some(&parent)
                 && set.meta.root() == root
+                && set.meta.kind == kind
                 && set.meta.level == level
                 && set.meta.limits == self.limits
         };

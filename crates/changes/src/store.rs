@@ -120,7 +120,7 @@ impl Store {
         root: &Path,
         level: ChangesLevel,
     ) -> Result<Set, ChangesError> {
-        if let Some(set) = self.renewed(session, root, level) {
+        if let Some(set) = self.renewed(session, root, Kind::Trace, level) {
             return Ok(set);
         }
         let set = self.begin(session, root, Kind::Trace, level)?;
@@ -140,10 +140,7 @@ impl Store {
         level: ChangesLevel,
     ) -> Result<Set, ChangesError> {
         let root = canonical(root)?;
-        if self.path.starts_with(&root) || root.starts_with(&self.path) {
-            let store = self.path.clone();
-            return Err(ChangesError::Within { root, store });
-        }
+        self.is_apart_from(&root)?;
         let tree = Tree::open(&root)?;
         let session_name = session;
         let session = self.session(session)?;
@@ -159,7 +156,7 @@ impl Store {
         meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
         meta.limits = self.limits;
         meta.begun = mark::touched(&lock, dir.path())?;
-        if !meta.near && !matches!(kind, Kind::Undo { .. }) {
+        if !meta.near && matches!(kind, Kind::Trial | Kind::Trace) {
             let (seconds, nanoseconds) = meta.begun;
             let name = format!("{session_name}-{id}-{seconds:x}{nanoseconds:x}");
             meta.put_beside(Some(slots::beside(tree.path(), &name)?));
@@ -190,6 +187,15 @@ impl Store {
             let _ = self.prune(now);
         }
         Ok(set)
+    }
+
+    /// A tree must not contain what is kept of it.
+    pub(crate) fn is_apart_from(&self, root: &Path) -> Result<(), ChangesError> {
+        if self.path.starts_with(root) || root.starts_with(&self.path) {
+            let (root, store) = (root.to_owned(), self.path.clone());
+            return Err(ChangesError::Within { root, store });
+        }
+        Ok(())
     }
 
     /// A session's directory, made if needed.

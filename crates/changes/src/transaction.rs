@@ -353,7 +353,7 @@ impl Store {
     }
 
     /// What a set is, for a result.
-    fn describe(&self, set: &Set) -> Result<Changes, ChangesError> {
+    pub(crate) fn describe(&self, set: &Set) -> Result<Changes, ChangesError> {
         listing::describe(self, set)
     }
 }

@@ -239,6 +239,7 @@ pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesEr
         (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
         (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
         (Kind::Trace, _) if !traced::keeps(set) => "only their names were kept",
+        (Kind::Scan, _) => "nobody could watch them, so that only names are known",
         (Kind::Trace, _) if wanted != "undone" && wanted != "redone" => "they were made in place",
         _ if wanted == "redone" => "nothing of them was undone",
         _ => "there is nothing to be taken back",

@@ -6,8 +6,8 @@ mod text;
 
 pub use name::FileName;
 pub use text::{
-    Tell, applied_text, conflict_text, counted, discarded_text, not_redone_text, not_undone_text,
-    redone_text, undone_text,
+    BY_SCAN, Tell, applied_text, conflict_text, counted, discarded_text, not_redone_text,
+    not_undone_text, redone_text, undone_text,
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -422,6 +422,9 @@ pub struct Traced {
     /// Whether the call was ended, as no more could be kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
+    /// Whether nobody watched at all, and nobody will watch the next call in that shell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwatched: bool,
 }
 
 impl Traced {
@@ -430,6 +433,7 @@ impl Traced {
         Self {
             lacking: None,
             full: false,
+            unwatched: false,
         }
     }
 
@@ -438,6 +442,15 @@ impl Traced {
         Self {
             lacking: Some(reason.into()),
             full: false,
+            unwatched: false,
+        }
+    }
+
+    /// Nothing of it, as nobody can watch the shell, and why.
+    pub fn unwatched(reason: impl Into<String>) -> Self {
+        Self {
+            unwatched: true,
+            ..Self::incomplete(reason)
         }
     }
 

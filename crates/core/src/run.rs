@@ -52,6 +52,15 @@ pub trait Executor: Send + Sync {
         let reason = "the executor cannot hold back what commands change".to_owned();
         Err(NotStarted::Trial { reason })
     }
+
+    /// Whether what a script changes can be recorded while it does ([`RunSpec::trace`]), as far as that is known before. Where it
+    /// cannot be, nothing is lost by asking for it: [`Outcome::traced`] says so. Unless implemented, nothing is known.
+    ///
+    /// # Errors
+    /// Why not.
+    async fn watches(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Receives a command's output.

@@ -302,6 +302,10 @@ impl Executor for ShellCache {
         Ok(())
     }
 
+    async fn watches(&self) -> Result<(), String> {
+        self.inner.options.supervisor.watches()
+    }
+
     async fn run(
         &self,
         spec: &RunSpec,

@@ -6,7 +6,7 @@ use agent_bash_process::supervisor::Supervised;
 
 /// Whether that was begun, or why not; `None` if nothing was to be recorded.
 #[derive(Debug)]
-pub(crate) struct Recording(Option<Result<(), String>>);
+pub(crate) struct Recording(Option<Result<(), Traced>>);
 
 impl Recording {
     /// Begins in a new shell, if that is asked for. `unwatched`: why nobody watches it, if so.
@@ -15,9 +15,13 @@ impl Recording {
         supervised: &Supervised,
         unwatched: Option<&String>,
     ) -> Self {
-        Self(spec.trace.as_ref().map(|set| match unwatched {
-            Some(reason) => Err(reason.clone()),
-            None => supervised.record(set).map_err(|error| error.to_string()),
+        Self(spec.trace.as_ref().map(|set| {
+            match unwatched {
+                Some(reason) => Err(Traced::unwatched(reason)),
+                None => supervised
+                    .record(set)
+                    .map_err(|error| Traced::incomplete(error.to_string())),
+            }
         }))
     }
 
@@ -30,7 +34,9 @@ impl Recording {
         match (&spec.trace, unwatched) {
             (Some(set), None) => {
                 let begun = supervised.record_at_once(set).await;
-                Self(Some(begun.map_err(|error| error.to_string())))
+                Self(Some(
+                    begun.map_err(|error| Traced::incomplete(error.to_string())),
+                ))
             }
             _ => Self::begin(spec, supervised, unwatched),
         }
@@ -40,7 +46,7 @@ impl Recording {
     pub(crate) async fn end(&mut self, supervised: &mut Supervised) -> Option<Traced> {
         Some(match self.0.take()? {
             Ok(()) => supervised.stop_recording().await,
-            Err(reason) => Traced::incomplete(reason),
+            Err(traced) => traced,
         })
     }
 }

@@ -4,7 +4,7 @@ use crate::Theme;
 use crate::file_row::style;
 use crate::styled_line::wrapped;
 use crate::words::{counted, sign};
-use agent_bash_core::changes::{ChangeCounts, Changes, ChangesBy, ChangesState};
+use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
 use ratatui::style::Style;
@@ -62,8 +62,10 @@ impl CardChanges {
         for (text, style) in counted {
             say(text, style);
         }
-        if !self.set.exact {
-            say("inexact".to_owned(), theme.warning);
+        match self.set.by {
+            ChangesBy::Scan => say("by scan".to_owned(), theme.warning),
+            _ if !self.set.exact => say("inexact".to_owned(), theme.warning),
+            _ => {}
         }
         if let Some((word, style)) = self.state(theme) {
             say(word.to_owned(), style);
@@ -76,6 +78,8 @@ impl CardChanges {
         match (self.set.state, self.set.by) {
             (ChangesState::Held, _) => Some(("held", theme.warning)),
             (ChangesState::Done, ChangesBy::Overlay) => Some(("committed", theme.dim)),
+            // That it is by a scan says as much.
+            (ChangesState::Listed, ChangesBy::Scan) => None,
             (ChangesState::Listed, _) => Some(("listed", theme.dim)),
             (ChangesState::Discarded, _) => Some(("discarded", theme.dim)),
             (ChangesState::Undone, _) => Some(("undone", theme.dim)),
@@ -98,6 +102,10 @@ impl CardChanges {
             .collect();
         if self.set.state == ChangesState::Held {
             rows.extend(wrapped(HINT, width, theme.dim));
+        }
+        if self.set.by == ChangesBy::Scan && self.set.counts.total() > 0 {
+            let line = format!("files {BY_SCAN}; cannot be taken back");
+            rows.extend(wrapped(&line, width, theme.dim));
         }
         rows
     }

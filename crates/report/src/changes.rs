@@ -1,7 +1,7 @@
 //! What a call did to files: their names, and the diffs that are still known.
 
 use crate::given::Diff;
-use agent_bash_core::changes::{Change, Changes, ChangesBy, ChangesState};
+use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_render::words::sign;
 use maud::{Markup, html};
@@ -64,7 +64,7 @@ fn state(changes: &Changes) -> &'static str {
         (ChangesState::Discarded, _) => "discarded",
         (ChangesState::Undone, _) => "taken back",
         (ChangesState::Interrupted, _) => "seen until whoever watched died",
-        (_, ChangesBy::Scan) => "found by comparing: may not be all",
+        (_, ChangesBy::Scan) => BY_SCAN,
         _ => "done",
     }
 }

@@ -36,6 +36,16 @@ pub fn begin() -> io::Result<OwnedFd> {
     install(&program)
 }
 
+/// Whether this process may have programs watched: tried in a thread that ends with it.
+///
+/// # Errors
+/// The kernel is too old, or somebody watches this process already.
+pub fn is_possible() -> io::Result<()> {
+    let thread = std::thread::Builder::new().name("agent-bash-try".to_owned());
+    let tried = thread.spawn(|| begin().map(drop))?.join();
+    tried.unwrap_or_else(|_| Err(io::Error::other("trying it failed")))
+}
+
 /// Makes a call that waits, and so returns only once somebody has looked at it.
 pub(crate) fn wait_to_be_watched() {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;

@@ -146,7 +146,8 @@ impl ChangeSets {
         sets.retain(|set| {
             let changes = &set.changes;
             let is_empty = changes.counts.total() == 0 && changes.outside.is_empty();
-            !(is_empty && changes.by == ChangesBy::Trace && changes.exact)
+            let is_certain = changes.exact || changes.by == ChangesBy::Scan;
+            !(is_empty && changes.by != ChangesBy::Overlay && is_certain)
         });
         Ok(sets)
     }

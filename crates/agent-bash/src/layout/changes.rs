@@ -7,6 +7,10 @@ use agent_bash_core::changes::{
 use agent_bash_core::visible::{one_line, shown};
 use std::fmt::Write as _;
 
+/// What is said of a set that is known by comparing alone.
+const BY_COMPARING: &str = "  by scan, may be incomplete: nobody could watch the call, so its directory was compared before and after;
+  what others changed meanwhile is in it, and nothing of it can be taken back\n";
+
 /// The word for what has become of a set.
 pub fn state(state: ChangesState) -> &'static str {
     match state {
@@ -34,6 +38,9 @@ pub fn kind(listed: &Listed) -> String {
     match (listed.undoes, listed.redoes) {
         (Some(of), _) => format!("undid {of}"),
         (_, Some(of)) => format!("redid {of}"),
+        _ if listed.changes.by == ChangesBy::Scan => {
+            format!("{}, by scan", state(listed.changes.state))
+        }
         _ => state(listed.changes.state).to_owned(),
     }
 }
@@ -51,8 +58,10 @@ pub fn set(changes: &Changes, files: &[FileChange]) -> String {
         counts(&changes.counts),
         one_line(&changes.root)
     );
-    if !changes.exact {
-        text.push_str("  there may be others\n");
+    match changes.by {
+        ChangesBy::Scan => text.push_str(BY_COMPARING),
+        _ if !changes.exact => text.push_str("  there may be others\n"),
+        _ => {}
     }
     // Writing to a String cannot fail.
     for file in files {

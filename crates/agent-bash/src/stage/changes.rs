@@ -1,22 +1,27 @@
-//! What a call does to files: held back, or watched; and what becomes of it when the call has ended.
+//! What a call does to files: held back, watched, or compared; and what becomes of it when the call has ended.
+
+mod compared;
 
 use crate::apart::apart;
 use crate::call::Call;
-use crate::changes::Changed;
+use crate::changes::{Changed, NO_ANSWER};
 use crate::refusal::Refusal;
 use crate::wiring::Wiring;
-use agent_bash_changes::{ChangesError, Set, Store};
+use agent_bash_changes::{ChangesError, Set, Store, Survey};
 use agent_bash_core::changes::{
     Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, applied_text,
 };
-use agent_bash_core::{Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use agent_bash_core::{
+    Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, SessionName,
+};
 use std::fs::read_dir;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why changes are not known where nothing can be read.
-const NO_ANSWER: &str = "its file system does not answer";
+/// Why the changes of a trial are not known.
+const NOT_HELD_BACK: &str =
+    "the executor did not hold back what the command changed, although it said it would";
 
 /// After how long it is asked whether it does.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,8 +32,17 @@ const AT_MOST: usize = 15;
 /// A call whose changes are kept.
 pub(crate) struct Changing {
     store: Arc<Store>,
-    set: Set,
-    trial: Option<TrialRequest>,
+    how: How,
+}
+
+/// How they are known.
+enum How {
+    /// They are held back.
+    Trial(Set, TrialRequest),
+    /// They are recorded while they are made, in the shell of this session or one of the call's own.
+    Trace(Set, Option<SessionName>),
+    /// By how it was before.
+    Scan(Survey),
 }
 
 /// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an ordinary call, of which
@@ -46,25 +60,30 @@ pub(crate) async fn begin(
         return held.map(Some).map_err(refused);
     }
     let level = tool.changes.level();
-    let not_known = |reason| tool.changes.is_asked_for().then(|| unknown(reason));
     if level == ChangesLevel::Off || request.mode == Some(Mode::Background) {
         return Ok(None);
     }
-    if let Some(reason) = unwatched {
-        call.notices.extend(not_known(reason.to_owned()));
-        return Ok(None);
-    }
-    let begun = started(tool, call, move |store, session, root| {
-        store.begin_trace(session, root, level)
-    });
-    match begun.await {
-        Ok((store, set)) => Ok(Some(Changing {
-            store,
-            set,
-            trial: None,
-        })),
+    let is_asked_for = tool.changes.is_asked_for();
+    let begun = match compared::reason(tool, request, executor, unwatched).await {
+        // Unasked, it is not worth a walk.
+        Some(reason) if !is_asked_for => Err(reason),
+        Some(reason) => {
+            let looked = compared::before(tool, call, &reason).await;
+            looked.map(|(store, before)| (store, How::Scan(before)))
+        }
+        None => {
+            let begun = started(tool, call, move |store, session, root| {
+                store.begin_trace(session, root, level)
+            });
+            let shell = request.session.clone();
+            let begun = begun.await;
+            begun.map(|(store, set)| (store, How::Trace(set, shell)))
+        }
+    };
+    match begun {
+        Ok((store, how)) => Ok(Some(Changing { store, how })),
         Err(reason) => {
-            call.notices.extend(not_known(reason));
+            call.notices.extend(is_asked_for.then(|| unknown(reason)));
             Ok(None)
         }
     }
@@ -116,8 +135,7 @@ async fn hold_back(
     let (store, set) = started(tool, call, Store::begin_trial).await?;
     Ok(Changing {
         store,
-        set,
-        trial: Some(trial),
+        how: How::Trial(set, trial),
     })
 }
 
@@ -171,34 +189,50 @@ fn unknown(reason: String) -> Notice {
     NoticeKind::ChangesUnknown { reason }.into()
 }
 
+impl How {
+    fn root(&self) -> PathBuf {
+        match self {
+            Self::Trial(set, _) | Self::Trace(set, _) => set.root(),
+            Self::Scan(before) => before.root().to_owned(),
+        }
+    }
+}
+
 impl Changing {
     /// Where what it changes is held back, if it is.
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
-        self.trial.map(|_| Arc::new(self.set.overlay()))
+        match &self.how {
+            How::Trial(set, _) => Some(Arc::new(set.overlay())),
+            How::Trace(..) | How::Scan(_) => None,
+        }
     }
 
-    /// Where what it changes is recorded, if it is not held back.
+    /// Where what it changes is recorded, if it is.
     pub(crate) fn trace(&self) -> Option<PathBuf> {
-        self.trial.is_none().then(|| self.set.dir().to_owned())
+        match &self.how {
+            How::Trace(set, _) => Some(set.dir().to_owned()),
+            How::Trial(..) | How::Scan(_) => None,
+        }
     }
 
     /// The call is about to run: what others change from here on is theirs.
     pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
-        if self.trial.is_none() {
+        match &mut self.how {
+            How::Trial(set, _) => set.mark().map_err(|error| NotStarted::Trial {
+                reason: error.to_string(),
+            }),
             // Of what was recorded, conflicts are found by the record.
-            return Ok(());
+            How::Trace(..) | How::Scan(_) => Ok(()),
         }
-        self.set.mark().map_err(|error| NotStarted::Trial {
-            reason: error.to_string(),
-        })
     }
 
     /// Nothing has run.
     async fn give_up(self) {
-        let Self { store, set, trial } = self;
-        let gone = apart(move || match trial {
-            Some(_) => store.drop_trial(set).map(drop),
-            None => store.finish(set).map(drop),
+        let Self { store, how } = self;
+        let gone = apart(move || match how {
+            How::Trial(set, _) => store.drop_trial(set).map(drop),
+            How::Trace(set, _) => store.finish(set).map(drop),
+            How::Scan(_) => Ok(()),
         });
         // What is left is put in order when the store is opened next.
         let _ = gone.await;
@@ -207,26 +241,33 @@ impl Changing {
     async fn ended(self, tool: &Wiring, outcome: &Outcome) -> Changed {
         let session = tool.changes.session().to_owned();
         let tell = tool.changes.settings.tell;
-        let is_to_be_known = self.trial.is_some() || tool.changes.is_asked_for();
+        let trial = match &self.how {
+            How::Trial(_, trial) => Some(*trial),
+            How::Trace(..) | How::Scan(_) => None,
+        };
+        let is_to_be_known = trial.is_some() || tool.changes.is_asked_for();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
         let full = traced.as_ref().filter(|it| it.full);
         let full = full.and_then(|it| it.lacking.clone());
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
-        let Self { store, set, trial } = self;
-        let places = [store.path().to_owned(), set.root()];
-        let ended = apart(move || {
-            match trial {
-            // It was promised that they would be: nobody knows what was done.
-            Some(_) if !held_back => Err(
-                "the executor did not hold back what the command changed, although it said it would"
-                    .to_owned(),
-            ),
-            Some(TrialRequest::Hold) => store.hold(set).map_err(said),
-            Some(TrialRequest::Atomic) if wanted => committed(&store, &session, set),
-            Some(TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
-            None => recorded(&store, set, traced.as_ref()),
+        let Self { store, how } = self;
+        if let (How::Trace(_, shell), Some(traced)) = (&how, &traced)
+            && traced.unwatched
+        {
+            let reason = traced.lacking.as_deref().unwrap_or_default();
+            tool.changes.unwatched.remember(shell.as_ref(), reason);
         }
+        let places = [store.path().to_owned(), how.root()];
+        let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));
+        let ended = apart(move || match how {
+            // It was promised that they would be: nobody knows what was done.
+            How::Trial(..) if !held_back => Err(NOT_HELD_BACK.to_owned()),
+            How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(said),
+            How::Trial(set, TrialRequest::Atomic) if wanted => committed(&store, &session, set),
+            How::Trial(set, TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
+            How::Trace(set, _) => recorded(&store, set, traced.as_ref()),
+            How::Scan(before) => compared::after(&changes, &store, &before, &*clock),
         });
         // What is being committed is waited for.
         let at_most = trial.map_or(AT_MOST, |_| usize::MAX);

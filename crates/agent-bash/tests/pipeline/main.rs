@@ -10,6 +10,7 @@
 mod adapters;
 mod background;
 mod changes;
+mod compared;
 mod judged;
 mod limits;
 mod offers;

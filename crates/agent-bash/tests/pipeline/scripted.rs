@@ -151,6 +151,16 @@ pub(crate) fn builder_with(
     executor: Arc<dyn Executor>,
     cwd: &Path,
 ) -> BashToolBuilder {
+    builder_by(profile, executor, cwd, Arc::new(Stopped))
+}
+
+/// As [`builder_with`], by another clock.
+pub(crate) fn builder_by(
+    profile: &Profile,
+    executor: Arc<dyn Executor>,
+    cwd: &Path,
+    clock: Arc<dyn Clock>,
+) -> BashToolBuilder {
     let host = HostContext {
         cwd: cwd.to_path_buf(),
         home: Some("/home/nobody".into()),
@@ -161,7 +171,7 @@ pub(crate) fn builder_with(
         ),
         tools: None,
     };
-    BashTool::builder(profile.clone(), host, executor, Arc::new(Stopped))
+    BashTool::builder(profile.clone(), host, executor, clock)
 }
 
 pub(crate) fn tool(profile: &Profile, executor: &Arc<Scripted>) -> BashTool {

@@ -18,6 +18,8 @@ pub(crate) enum Entry {
     Path(Record),
     /// All was recorded; writes beyond the root, by directory.
     End(Vec<(Vec<u8>, u64)>),
+    /// Something was changed of which nothing is known.
+    Lacks,
 }
 
 /// A path before it was touched.
@@ -137,6 +139,7 @@ impl Wire for Entry {
                 to.push(1);
                 put_all(outside, to);
             }
+            Self::Lacks => to.push(2),
         }
     }
 
@@ -152,6 +155,7 @@ impl Wire for Entry {
                 }))
             }
             1 => get_all(from).map(Self::End),
+            2 => Some(Self::Lacks),
             _ => None,
         }
     }
@@ -168,12 +172,15 @@ pub(crate) struct Index {
     pub(crate) complete: bool,
     /// Whether nothing was written at all: no path was touched, as far as there was a recorder.
     pub(crate) absent: bool,
+    /// Whether it said that something is missing.
+    pub(crate) lacks: bool,
 }
 
 impl Index {
     /// Whether this is all, in a set of which that is said.
     pub(crate) fn is_complete(&self, said: State) -> bool {
-        self.complete || self.absent && matches!(said, State::Done | State::Undone)
+        let is_all = self.complete || self.absent && matches!(said, State::Done | State::Undone);
+        is_all && !self.lacks
     }
 
     /// Reads the records, up to the first that is not whole.
@@ -204,6 +211,7 @@ impl Index {
                         .map(|(name, count)| (String::from_utf8_lossy(&name).into_owned(), count))
                         .collect();
                 }
+                Some(Entry::Lacks) => index.lacks = true,
                 None => break,
             }
         }

@@ -10,5 +10,6 @@ mod extremes;
 mod shown;
 mod spare;
 mod support;
+mod survey;
 mod trace;
 mod trial;

@@ -196,3 +196,60 @@ fn what_npm_installs_is_counted_and_taken_back() {
     assert!(ok(&home.run(&["changes", "undo", id])).contains("[Undone: "));
     assert_eq!(names(), before);
 }
+
+/// A program has one who watches it. So a recorded call within another one is compared, and every surface says so.
+#[test]
+fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
+    let home = Home::new();
+    for project in ["outer", "inner"] {
+        home.write(&format!("{project}/.git/HEAD"), "ref: refs/heads/main\n");
+        home.write(&format!("{project}/old"), "old\n");
+    }
+    let program = env!("CARGO_BIN_EXE_agent-bash");
+    let inner = format!(
+        "AGENT_BASH_STATE_DIR=$HOME/other {program} run --json --changes=undo --cwd ../inner 'rm old'"
+    );
+    let changes_of = |script: &str, cwd: &str| {
+        let ran = home.run(&["run", "--json", "--changes=undo", "--cwd", cwd, script]);
+        let result: Value = serde_json::from_str(ok(&ran)).expect("JSON");
+        let text = result["text"].as_str().expect("a text").to_owned();
+        (result["changes"].clone(), text)
+    };
+    let (_, text) = changes_of(&inner, "outer");
+    let line = text.lines().next().expect("the inner result");
+    let result: Value = serde_json::from_str(line).expect("JSON");
+    let found = &result["changes"];
+    assert_eq!(
+        [&found["by"], &found["exact"], &found["undo"]],
+        [
+            &Value::from("scan"),
+            &Value::from(false),
+            &Value::from("no")
+        ],
+        "{text}"
+    );
+    let said = result["text"].as_str().expect("a text");
+    assert!(said.contains("old (deleted)") && said.contains("by scan, may be incomplete"));
+    let other = home.path().join("other").display().to_string();
+    let changes = |words: &[&str]| {
+        home.run_with(
+            &[&["changes"], words].concat(),
+            &[("AGENT_BASH_STATE_DIR", &other)],
+        )
+    };
+    assert!(ok(&changes(&["list"])).contains("listed, by scan"));
+    assert!(ok(&changes(&["show", "1"])).contains("by scan, may be incomplete"));
+    let undo = changes(&["undo", "1"]);
+    assert_eq!(undo.code, Some(1));
+    assert!(
+        undo.stderr.contains("nobody could watch them"),
+        "{}",
+        undo.stderr
+    );
+    // The control: a call that is not within another one is watched.
+    let (watched, _) = changes_of("rm old", "outer");
+    assert_eq!(
+        (&watched["by"], &watched["exact"]),
+        (&Value::from("trace"), &Value::from(true))
+    );
+}

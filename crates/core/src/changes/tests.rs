@@ -35,6 +35,25 @@ fn the_json_is_that_of_the_contract() {
     assert_eq!(serde_json::from_value::<Changes>(want).unwrap(), changes);
 }
 
+/// A scan sees names, sizes and times, and whatever others did meanwhile.
+#[test]
+fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
+    let found = |by| {
+        let files = [file("old", Change::Deleted)];
+        Changes::new(ChangesId(7), ChangesState::Listed, by, "/p").with_files(files)
+    };
+    let (scan, trace) = (found(ChangesBy::Scan), found(ChangesBy::Trace));
+    assert_eq!((scan.exact, trace.exact), (false, true));
+    assert_eq!(
+        scan.text(Tell::Deletions).as_deref(),
+        Some("[Files: about 1 deleted: old (deleted) changes://7 (by scan, may be incomplete)]")
+    );
+    assert_eq!(
+        trace.text(Tell::Deletions).as_deref(),
+        Some("[Files: 1 deleted: old (deleted) changes://7]")
+    );
+}
+
 #[test]
 fn a_name_that_is_not_utf_8_comes_back() {
     let bytes = b"a\xff\nb";

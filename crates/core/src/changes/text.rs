@@ -1,11 +1,14 @@
 //! What the model is told of changes, in one line.
 
-use super::{Change, ChangeCounts, Changes, ChangesId, ChangesState, FileName};
+use super::{Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileName};
 use crate::visible::one_line;
 use serde::{Deserialize, Serialize};
 
 /// Names in a line at most.
 const NAMED: usize = 5;
+
+/// What is said of changes that are known by comparing alone ([`ChangesBy::Scan`]).
+pub const BY_SCAN: &str = "by scan, may be incomplete";
 
 /// Which changes of ordinary calls the model is told of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -81,8 +84,12 @@ impl Changes {
             })
             .collect();
         let about = if self.exact { "" } else { "about " };
+        let by = match self.by {
+            ChangesBy::Scan => format!(" ({BY_SCAN})"),
+            ChangesBy::Overlay | ChangesBy::Trace => String::new(),
+        };
         Some(format!(
-            "[Files: {about}{}: {} {}]",
+            "[Files: {about}{}: {} {}{by}]",
             in_words(&self.counts, &DELETED_FIRST),
             list(&names, self.counts.total()),
             self.all

@@ -7,7 +7,7 @@ use crate::support::{Ran, cache, options, run, run_with, soon, spec};
 use agent_bash_changes::{Limits, Set, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, SurvivorPolicy};
+use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName, SurvivorPolicy};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -439,4 +439,15 @@ async fn every_call_that_changes_files_is_seen() {
     for path in before.keys().chain(undone.keys()) {
         assert_eq!(before.get(path), undone.get(path), "{path:?}");
     }
+}
+
+/// Before a call it is known whether anybody can watch it, as far as that depends on the system.
+#[tokio::test(flavor = "multi_thread")]
+async fn whether_calls_can_be_watched_is_known_before() {
+    assert_eq!(cache().watches().await, Ok(()));
+    let alone = ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..options()
+    });
+    assert!(alone.watches().await.is_err());
 }

@@ -170,8 +170,10 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
             // This kernel has no such calls.
             continue;
         };
-        let (ran, _) = place.watched(&format!("echo more >>one; {program}")).await;
+        let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
         assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{ran:?}");
+        let later = place.store().show("s", changes.id).unwrap();
+        assert!(!changes.exact && !later.exact, "it stays inexact");
         assert!(
             place.root.join("made").exists(),
             "it runs as it does elsewhere"
@@ -182,8 +184,9 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
     // The control: by the usual one the same program is.
     let place = Place::new();
     let program = place.program(&USUAL).await.unwrap();
-    let (ran, _) = place.watched(&format!("echo more >>one; {program}")).await;
+    let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
     assert_eq!(ran.outcome.traced.unwrap().lacking, None);
+    assert!(changes.exact);
 }
 
 #[tokio::test(flavor = "multi_thread")]

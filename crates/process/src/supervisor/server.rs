@@ -35,4 +35,5 @@ mod tree;
 pub use entry::{Token, init};
 pub(super) use fallback::start as start_fallback;
 pub(super) use this_program::this_program;
+pub(super) use trace::is_possible as is_tracing_possible;
 pub(crate) use tree::command_line;

@@ -39,7 +39,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
         (Change::Mode, "run.sh"),
         (Change::Mode, "configure"),
     ];
-    let mut inexact = set(ChangesState::Done, ChangesBy::Scan, SOME);
+    let mut inexact = set(ChangesState::Done, ChangesBy::Trace, SOME);
     inexact.exact = false;
     vec![
         ("done", CardChanges::new(done.clone())),
@@ -78,6 +78,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
             of(ChangesState::Interrupted, ChangesBy::Trace),
         ),
         ("listed", of(ChangesState::Listed, ChangesBy::Trace)),
+        ("by_scan", of(ChangesState::Listed, ChangesBy::Scan)),
         ("inexact", CardChanges::new(inexact)),
         (
             "renamed_and_modes",

@@ -6,7 +6,7 @@ use super::reap::Count;
 use super::start_error::StartError;
 use crate::here::is_cut_off;
 use crate::refused::explained;
-use crate::supervisor::server::{start_fallback, this_program};
+use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
 use crate::supervisor::{HERE, NAME, Token};
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
@@ -21,7 +21,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
 use tokio::sync::OnceCell;
@@ -38,6 +38,8 @@ pub struct Supervisor {
     networks: Arc<Networks>,
     /// What boxes enforce here, once somebody has asked.
     pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
+    /// Whether what is started can be watched, once somebody has asked.
+    watches: Arc<OnceLock<Result<(), String>>>,
 }
 
 /// A supervisor that was started before its environment was known.
@@ -118,7 +120,21 @@ impl Supervisor {
             ahead: Arc::default(),
             networks: Arc::default(),
             confines: Arc::default(),
+            watches: Arc::default(),
         }
+    }
+
+    /// Whether what shells change can be recorded while they do. That costs a thread the first time. There may be other
+    /// reasons against it, which show when a shell is started.
+    ///
+    /// # Errors
+    /// Why not: a kernel without the means, or one that watches this program itself.
+    pub fn watches(&self) -> Result<(), String> {
+        if let How::Fallback(_) = self.how {
+            return Err("it takes a supervisor of its own".to_owned());
+        }
+        let tried = || is_tracing_possible().map_err(|error| error.to_string());
+        self.watches.get_or_init(tried).clone()
     }
 
     /// Waits until every supervisor started by this value and its clones has been reaped, except those that outlive

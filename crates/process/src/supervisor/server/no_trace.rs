@@ -12,6 +12,11 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(super) struct Tracer(std::convert::Infallible);
 
+/// Whether this process may have programs watched.
+pub(crate) fn is_possible() -> io::Result<()> {
+    Err(io::Error::other("it takes Linux"))
+}
+
 pub(super) fn start(
     _: &ShellCommand<'_>,
     _: [OwnedFd; 3],

@@ -10,6 +10,8 @@ mod touched;
 
 pub(super) use start::start;
 
+pub(crate) use agent_bash_sandbox::trace::is_possible;
+
 use agent_bash_changes::{ChangesError, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
@@ -230,7 +232,13 @@ impl Watch {
                 Err(Lacking {
                     reason,
                     full: false,
-                }) => traced.lacks(reason),
+                }) => {
+                    if traced.lacking.is_none() {
+                        // That there is a reason is known to whoever asks now.
+                        let _ = recorder.lacks();
+                    }
+                    traced.lacks(reason);
+                }
                 Err(Lacking { reason, full: true }) => {
                     let mut traced = Traced::incomplete(reason);
                     traced.full = true;

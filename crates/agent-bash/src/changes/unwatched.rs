@@ -1,0 +1,49 @@
+//! What is remembered of calls that nobody can watch: in which shells, and which directories are too large to be compared.
+
+use agent_bash_core::SessionName;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Directories that are remembered at most.
+const REMEMBERED: usize = 64;
+
+/// Shells by the names of their sessions; without one, those that calls have of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Unwatched {
+    shells: Mutex<BTreeMap<Option<String>, String>>,
+    too_large: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Unwatched {
+    /// Nobody could watch a call in this shell, nor can the next.
+    pub(crate) fn remember(&self, shell: Option<&SessionName>, reason: &str) {
+        lock(&self.shells).insert(key(shell), reason.to_owned());
+    }
+
+    /// Why nobody can watch a call in this shell, if that was seen.
+    pub(crate) fn reason(&self, shell: Option<&SessionName>) -> Option<String> {
+        lock(&self.shells).get(&key(shell)).cloned()
+    }
+
+    /// Looking through this directory took too long.
+    pub(crate) fn is_too_large(&self, root: &Path) {
+        let mut known = lock(&self.too_large);
+        if known.len() < REMEMBERED {
+            known.insert(root.to_owned());
+        }
+    }
+
+    /// Whether that was seen: each further attempt would take as long.
+    pub(crate) fn was_too_large(&self, root: &Path) -> bool {
+        lock(&self.too_large).contains(root)
+    }
+}
+
+fn key(shell: Option<&SessionName>) -> Option<String> {
+    shell.map(|name| name.0.clone())
+}
+
+fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}

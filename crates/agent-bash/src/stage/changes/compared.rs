@@ -1,0 +1,94 @@
+//! Comparing the directory before and after a call that nobody can watch. It costs a walk each, so it is done only where
+//! somebody has asked for a record, and only where a walk is short.
+
+use crate::call::Call;
+use crate::changes::{NO_ANSWER, OwnChanges};
+use crate::wiring::Wiring;
+use agent_bash_changes::{ChangesError, Store, Survey};
+use agent_bash_core::changes::Changes;
+use agent_bash_core::{Clock, Executor, Request};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a call may be held up by it.
+const BEFORE: Duration = Duration::from_millis(100);
+
+/// The same of its result: the call may have made files.
+const AFTER: Duration = Duration::from_secs(1);
+
+/// Files that are looked at. Each takes some hundred bytes until the call has ended.
+const FILES: usize = 100_000;
+
+/// Why nobody can watch this call, if that is known before it runs. `given`: of the call itself.
+pub(super) async fn reason(
+    tool: &Wiring,
+    request: &Request,
+    executor: &dyn Executor,
+    given: Option<&str>,
+) -> Option<String> {
+    if given.is_some() || !tool.changes.is_asked_for() {
+        return given.map(str::to_owned);
+    }
+    let seen = tool.changes.unwatched.reason(request.session.as_ref());
+    match seen {
+        Some(reason) => Some(reason),
+        None => executor.watches().await.err(),
+    }
+}
+
+/// Looks through the directory before a call of which that is so.
+pub(super) async fn before(
+    tool: &Wiring,
+    call: &Call,
+    reason: &str,
+) -> Result<(Arc<Store>, Survey), String> {
+    let changes = Arc::clone(&tool.changes);
+    let (cwd, host, clock) = (call.cwd.clone(), tool.host.clone(), Arc::clone(&tool.clock));
+    let work = move || {
+        let root = changes
+            .settings
+            .root_of(&cwd, &host.cwd, host.home.as_deref())?;
+        let store = changes.store()?;
+        let survey = look_through(&changes, &store, &root, &*clock, BEFORE)?;
+        Ok((store, survey))
+    };
+    let looked = tool.sandbox.looks.look(&*tool.clock, work).await;
+    let looked = looked.unwrap_or_else(|| Err(NO_ANSWER.to_owned()));
+    looked.map_err(|error| {
+        format!("{reason}; and it was not compared before and after either: {error}")
+    })
+}
+
+/// Looks through it again. Blocks.
+pub(super) fn after(
+    changes: &OwnChanges,
+    store: &Store,
+    before: &Survey,
+    clock: &dyn Clock,
+) -> Result<Changes, String> {
+    let after = look_through(changes, store, before.root(), clock, AFTER)?;
+    let compared = store.surveyed(changes.session(), before, &after);
+    compared.map_err(|error| error.to_string())
+}
+
+fn look_through(
+    changes: &OwnChanges,
+    store: &Store,
+    root: &Path,
+    clock: &dyn Clock,
+    within: Duration,
+) -> Result<Survey, String> {
+    if changes.unwatched.was_too_large(root) {
+        return Err(format!(
+            "`{}` has too many files to be looked through",
+            root.display()
+        ));
+    }
+    let until = clock.now() + within;
+    let looked = store.survey(root, |files| files < FILES && clock.now() < until);
+    if let Err(ChangesError::TooManyFiles { .. }) = looked {
+        changes.unwatched.is_too_large(root);
+    }
+    looked.map_err(|error| error.to_string())
+}

@@ -1,0 +1,180 @@
+//! Calls that nobody can watch: the directory is compared before and after where somebody has asked for a record, and the
+//! result says how it knows.
+
+use crate::scripted::{Scripted, Stopped, builder_by, outcome};
+use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, Traced, Undoable};
+use agent_bash::core::{
+    Cancel, Clock, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Timestamp,
+    ToolResult,
+};
+use agent_bash::{BashTool, BashToolBuilder, ChangesSettings, profiles};
+use async_trait::async_trait;
+use serde_json::json;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Writes and removes a file in its directory, and is watched by nobody.
+struct Unwatched {
+    script: Arc<Scripted>,
+    /// Whether it knows that before.
+    knows: bool,
+}
+
+#[async_trait]
+impl Executor for Unwatched {
+    async fn run(
+        &self,
+        spec: &RunSpec,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        let mut outcome = self.script.run(spec, out, cancel).await?;
+        fs::write(spec.cwd.join("new"), "new").unwrap();
+        let _ = fs::remove_file(spec.cwd.join("old"));
+        outcome.traced = spec
+            .trace
+            .as_ref()
+            .map(|_| Traced::unwatched("an old kernel"));
+        Ok(outcome)
+    }
+
+    async fn watches(&self) -> Result<(), String> {
+        let known = self.knows.then(|| "an old kernel".to_owned());
+        known.map_or(Ok(()), Err)
+    }
+}
+
+struct Place {
+    temp: tempfile::TempDir,
+    script: Arc<Scripted>,
+    knows: bool,
+    clock: Arc<dyn Clock>,
+}
+
+/// Goes on by that many milliseconds whenever somebody looks at it.
+#[derive(Debug)]
+struct Hasty(u64, AtomicU64);
+
+#[async_trait]
+impl Clock for Hasty {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.1.fetch_add(self.0, Ordering::Relaxed))
+    }
+
+    fn wall(&self) -> Timestamp {
+        Stopped.wall()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        Stopped.sleep(duration).await;
+    }
+}
+
+impl Place {
+    fn new(knows: bool) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir_all(temp.path().join("repo/.git")).unwrap();
+        fs::write(temp.path().join("repo/old"), "old").unwrap();
+        Self {
+            temp,
+            script: Scripted::new(Vec::new(), Ok(outcome(Ending::Exited { code: 0 }))),
+            knows,
+            clock: Arc::new(Stopped),
+        }
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join("repo")
+    }
+
+    fn tool(&self, add: impl FnOnce(BashToolBuilder) -> BashToolBuilder) -> BashTool {
+        let executor = Arc::new(Unwatched {
+            script: Arc::clone(&self.script),
+            knows: self.knows,
+        });
+        let clock = Arc::clone(&self.clock);
+        let builder = builder_by(&profiles::STANDARD, executor, &self.repo(), clock);
+        let state = self.temp.path().join("state");
+        add(builder.changes_in(state, "s").sessions(true)).build()
+    }
+}
+
+fn asked(level: ChangesLevel) -> ChangesSettings {
+    ChangesSettings {
+        level: Some(level),
+        ..ChangesSettings::default()
+    }
+}
+
+async fn call(tool: &BashTool, session: Option<&str>) -> ToolResult {
+    let request = json!({"command": "make", "session": session});
+    tool.execute(request, &Cancel::new()).await
+}
+
+const NOT_KNOWN: &str = "What this call did to files is not known: ";
+
+#[tokio::test]
+async fn what_nobody_watches_is_compared_and_says_so() {
+    for level in [ChangesLevel::List, ChangesLevel::Undo] {
+        let place = Place::new(true);
+        let tool = place.tool(|builder| builder.changes(asked(level)));
+        let result = call(&tool, None).await;
+        assert_eq!(place.script.last().trace, None);
+        let changes = result.changes.as_ref().unwrap();
+        assert_eq!(
+            (changes.by, changes.state, changes.exact, changes.undo),
+            (ChangesBy::Scan, ChangesState::Listed, false, Undoable::No)
+        );
+        assert_eq!((changes.counts.created, changes.counts.deleted), (1, 1));
+        let said = "[Files: about 1 deleted, 1 created: old (deleted), new (created) changes://1 (by scan, may be incomplete)]";
+        assert!(result.text.contains(said), "{}", result.text);
+    }
+}
+
+/// A walk for each call is for who asked for it.
+#[tokio::test]
+async fn unasked_nothing_is_compared() {
+    let place = Place::new(true);
+    let tool = place.tool(|builder| builder.changes_unasked(ChangesLevel::Undo));
+    let result = call(&tool, None).await;
+    assert_eq!((result.changes, result.notices), (None, Vec::new()));
+    assert!(place.script.last().trace.is_some());
+    assert!(place.repo().join("new").exists());
+}
+
+/// Where it shows only when a shell is started, the calls after that are compared; those of other shells are not.
+#[tokio::test]
+async fn what_shows_late_is_remembered_for_that_shell() {
+    let place = Place::new(false);
+    let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
+    let first = call(&tool, None).await;
+    assert!(
+        first.text.contains(&format!("{NOT_KNOWN}an old kernel")),
+        "{first:?}"
+    );
+    assert!(first.changes.is_none() && place.script.last().trace.is_some());
+    fs::write(place.repo().join("old"), "again").unwrap();
+    let second = call(&tool, None).await;
+    assert_eq!(second.changes.map(|it| it.by), Some(ChangesBy::Scan));
+    assert_eq!(place.script.last().trace, None);
+    let other = call(&tool, Some("a")).await;
+    assert!(place.script.last().trace.is_some(), "{other:?}");
+}
+
+/// What would take too long is not done, and not tried again.
+#[tokio::test]
+async fn a_directory_that_is_too_large_is_not_compared() {
+    let mut place = Place::new(true);
+    place.clock = Arc::new(Hasty(100, AtomicU64::new(0)));
+    let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
+    for why in ["can be looked through in time", "has too many files"] {
+        let result = call(&tool, None).await;
+        assert_eq!(result.changes, None);
+        let said = format!("{NOT_KNOWN}an old kernel; and it was not compared");
+        let is_said = result.text.contains(&said) && result.text.contains(why);
+        assert!(is_said, "{}", result.text);
+    }
+}

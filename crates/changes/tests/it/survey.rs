@@ -1,0 +1,172 @@
+//! Comparing a directory before and after a call that nobody watched: what is found, and that no more is claimed of it.
+
+use crate::support::{Place, SESSION};
+use agent_bash_changes::{ChangesError, Store, Survey, Text};
+use agent_bash_core::changes::{Change, Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
+use std::collections::BTreeMap;
+
+const TREE: &str = r"
+    echo one >a; echo two >b; echo three >c; mkdir -p d/sub; echo 1 >d/1; echo 2 >d/sub/2; ln -s a link
+    touch -d '2001-02-03 04:05:06.123456789' a b c d/1
+";
+
+fn survey(store: &Store, place: &Place) -> Survey {
+    store.survey(&place.root, |_| true).unwrap()
+}
+
+/// What is found of a script that nobody watches.
+fn compared(place: &Place, script: &str) -> Changes {
+    let store = place.store();
+    let before = survey(&store, place);
+    place.sh(script);
+    let after = survey(&store, place);
+    store.surveyed(SESSION, &before, &after).unwrap()
+}
+
+fn files(changes: &Changes) -> BTreeMap<&str, (Change, Option<&str>)> {
+    let files = changes.files.iter();
+    files
+        .map(|file| (&*file.name.path, (file.change, file.from.as_deref())))
+        .collect()
+}
+
+#[test]
+fn names_sizes_and_times_tell_what_was_done() {
+    use Change::{Changed, Created, Deleted, Mode, Renamed};
+    type Found = &'static [(&'static str, Change, Option<&'static str>)];
+    let cases: &[(&str, Found)] = &[
+        ("echo n >new", &[("new", Created, None)]),
+        ("echo more >>a", &[("a", Changed, None)]),
+        // Of the same size, with the time of before: the inode's own time tells.
+        (
+            "t=$(stat -c %y b); echo owt >b; touch -d \"$t\" b",
+            &[("b", Changed, None)],
+        ),
+        ("rm c", &[("c", Deleted, None)]),
+        ("mv a d/moved", &[("d/moved", Renamed, Some("a"))]),
+        (
+            "mv d e",
+            &[
+                ("e/1", Renamed, Some("d/1")),
+                ("e/sub/2", Renamed, Some("d/sub/2")),
+            ],
+        ),
+        ("chmod 600 b", &[("b", Mode, None)]),
+        ("ln a other", &[("other", Created, None)]),
+        ("ln -sfn b link", &[("link", Changed, None)]),
+        ("rm c; mkdir c", &[("c", Changed, None)]),
+        (
+            "rm -r d",
+            &[("d/1", Deleted, None), ("d/sub/2", Deleted, None)],
+        ),
+        ("echo x >t; rm t; cat a; ls d", &[]),
+    ];
+    for (script, wanted) in cases {
+        let place = Place::new(TREE);
+        let changes = compared(&place, script);
+        let wanted: BTreeMap<_, _> = wanted
+            .iter()
+            .map(|(path, change, from)| (*path, (*change, *from)))
+            .collect();
+        assert_eq!(files(&changes), wanted, "{script}");
+    }
+}
+
+/// Nobody watched: it is never said to be all, a rename is a conclusion, and nothing is there to be taken back.
+#[test]
+fn no_more_is_claimed_than_a_walk_can_tell() {
+    let place = Place::new(TREE);
+    let changes = compared(&place, "mv a moved; echo more >>b; rm c");
+    let shown = place.store().show(SESSION, changes.id).unwrap();
+    for found in [&changes, &shown] {
+        assert_eq!(
+            (found.by, found.state, found.undo, found.exact),
+            (ChangesBy::Scan, ChangesState::Listed, Undoable::No, false)
+        );
+        let renamed = found
+            .files
+            .iter()
+            .find(|file| file.change == Change::Renamed);
+        assert!(renamed.is_some_and(|file| file.inferred), "{found:?}");
+    }
+    let store = place.store();
+    let refused = store.undo(SESSION, changes.id, &[], false).unwrap_err();
+    assert!(
+        refused.to_string().contains("nobody could watch"),
+        "{refused}"
+    );
+    // What others write where a file was is not its former content.
+    place.sh("echo other >c; echo other >a");
+    for diff in store.diff(SESSION, changes.id, &[]).unwrap() {
+        assert_eq!(diff.text, Text::Unknown, "{diff:?}");
+    }
+    // The control: what was watched is exact, and can be taken back.
+    let set = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let watched = store.finish(set).unwrap();
+    assert_eq!((watched.by, watched.exact), (ChangesBy::Trace, true));
+}
+
+#[test]
+fn a_walk_ends_where_it_is_told_to() {
+    let place = Place::new("mkdir d; touch d/{1..50}");
+    let store = place.store();
+    let stopped = store.survey(&place.root, |files| files < 20);
+    let Err(ChangesError::TooManyFiles { seen, .. }) = stopped else {
+        panic!("{stopped:?}");
+    };
+    assert_eq!(seen, 20);
+    assert!(store.survey(&place.root, |files| files < 51).is_ok());
+    // It must not look at itself.
+    let within = store.survey(place.root.parent().unwrap(), |_| true);
+    assert!(matches!(within, Err(ChangesError::Within { .. })));
+}
+
+/// A set that says nothing is the next one's, under a number of its own.
+#[test]
+fn sets_of_calls_in_which_nothing_is_seen_are_taken_over() {
+    let place = Place::new(TREE);
+    let store = place.store();
+    let mut ids = Vec::new();
+    for script in ["cat a", "cat b", "rm c"] {
+        let before = survey(&store, &place);
+        place.sh(script);
+        let after = survey(&store, &place);
+        let changes = store.surveyed(SESSION, &before, &after).unwrap();
+        ids.push((changes.id.0, changes.counts.total()));
+    }
+    assert_eq!(ids, [(1, 0), (2, 0), (3, 1)]);
+    assert_eq!(store.list(SESSION).unwrap().len(), 1);
+    // A trace does not get one of these, nor one of another directory.
+    let set = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    assert_eq!(set.id().0, 4);
+}
+
+/// What is below a directory that cannot be listed is neither gone nor new. For who is not root: see
+/// `trial::without_privileges_it_is_the_same`.
+#[test]
+fn what_cannot_be_listed_is_not_said_to_be_gone() {
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = Place::new("mkdir shut; echo x >shut/file; echo y >gone");
+    let changes = compared(&place, "rm gone; chmod 000 shut");
+    place.sh("chmod 700 shut");
+    let wanted = [
+        ("gone", (Change::Deleted, None)),
+        ("shut", (Change::Mode, None)),
+    ];
+    assert_eq!(files(&changes), wanted.into());
+}
+
+#[test]
+fn another_directory_is_no_after() {
+    let (place, other) = (Place::new(TREE), Place::new(TREE));
+    let store = place.store();
+    let (before, after) = (survey(&store, &place), survey(&store, &other));
+    let refused = store.surveyed(SESSION, &before, &after);
+    assert!(matches!(refused, Err(ChangesError::Replaced { .. })));
+}
