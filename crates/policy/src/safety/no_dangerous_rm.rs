@@ -10,7 +10,7 @@ use crate::syntax::value::{Piece, Value, Why};
 pub(super) static RULE: Rule = Rule {
     id: "no_dangerous_rm",
     group: Group::Core,
-    summary: "Recursive removal of the root, a top-level directory, a home, the working directory or one around it, a `.git`, a glob directly under one of these, or an operand that cannot be known and could be one; by `rm -r`, `find -delete` and `find -exec rm`.",
+    summary: "Recursive removal of the root, a top-level directory, a home, the working directory or one around it, a `.git`, a glob directly under one of these, or an operand that cannot be known and could be one; by `rm -r`, `find -delete`, `find -exec rm` and `find | xargs rm`.",
     message: "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
     suggestion: "name the directory to remove, for example `rm -rf ./build`",
     fires: &[
@@ -29,6 +29,7 @@ pub(super) static RULE: Rule = Rule {
         "find . -delete",
         "find ~ -type f -delete",
         "find ~ -type f -exec rm {} +",
+        "find ~ -type f -print0 | xargs -0 rm -f",
         "find . -mtime +7 -delete",
         "find /tmp -type f -delete",
         "sudo rm -rf /usr/..",
@@ -58,6 +59,7 @@ pub(super) static RULE: Rule = Rule {
         "find . -name '*.pyc' -delete",
         "find build -delete",
         "find . -name '*.pyc' -exec rm {} +",
+        "find . -name '*.pyc' | xargs rm -f",
         "find ~ -size 0 -exec rm {} +",
         "find . -xtype l -delete",
         "find -L . -type l -delete",
@@ -94,6 +96,20 @@ const LONG: [&str; 8] = [
     "force", "interactive", "one-file-system", "no-preserve-root", "preserve-root", "recursive",
     "dir", "verbose",
 ];
+
+/// What searches that are not narrowed down hand over, by a pipe or a substitution: a starting point stands for each file
+/// below it.
+fn whole_trees(scene: &Scene<'_>) -> Vec<Value> {
+    let searches = scene
+        .all
+        .iter()
+        .filter(|ran| ran.feeds && matches!(ran.name(), Some("find" | "gfind" | "bfs")));
+    searches
+        .map(|ran| Search::read(&ran.words))
+        .filter(|search| !search.is_narrowed)
+        .flat_map(|search| search.found)
+        .collect()
+}
 
 /// An `rm` command line.
 struct Removal<'r> {
@@ -150,14 +166,21 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         Some("rm" | "grm" | "srm" | "rimraf") => {
             let removal = read(ran.arguments())?;
             let recursive = removal.recursive || ran.name() == Some("rimraf");
-            if !recursive && !removal.maybe_recursive {
-                return None;
-            }
+            let handed_over = if recursive || removal.maybe_recursive {
+                Vec::new()
+            } else {
+                whole_trees(scene)
+            };
+            let by_itself = |field: &Field| {
+                recursive
+                    || !field.value.has_unknown()
+                        && (removal.maybe_recursive || handed_over.contains(&field.value))
+            };
             let found = removal
                 .operands
                 .iter()
                 .filter(counts)
-                .filter(|field| recursive || !field.value.has_unknown())
+                .filter(|field| by_itself(field))
                 .find(|field| dangerous(&field.value))?;
             let hit = Hit::on(ran, [*found]);
             Some(if is_computed(&found.value) {
@@ -165,6 +188,13 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             } else {
                 hit
             })
+        }
+        Some("unlink" | "shred") => {
+            let trees = whole_trees(scene);
+            let handed_over = |field: &&Field| trees.contains(&field.value);
+            let mut operands = ran.arguments().iter().filter(handed_over);
+            let found = operands.find(|field| dangerous(&field.value))?;
+            Some(Hit::on(ran, [found]))
         }
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&ran.words);
