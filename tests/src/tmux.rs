@@ -4,7 +4,7 @@ use crate::poll;
 use crate::world::World;
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a slow machine may take to draw something.
@@ -87,6 +87,32 @@ impl<'a> Tmux<'a> {
     /// tmux has ended.
     pub fn coloured(&self) -> Result<String> {
         self.call(&["capture-pane", "-p", "-e"])
+    }
+
+    /// Writes everything that programs write to the terminal to a file, byte by byte.
+    ///
+    /// # Errors
+    /// tmux has ended.
+    pub fn records_to(&self, file: &Path) -> Result<()> {
+        let into = format!("cat > {}", file.display());
+        self.call(&["pipe-pane", &into]).map(drop)
+    }
+
+    /// Takes what programs put into the terminal's clipboard.
+    ///
+    /// # Errors
+    /// tmux has ended.
+    pub fn has_a_clipboard(&self) -> Result<()> {
+        self.call(&["set-option", "-s", "set-clipboard", "on"])
+            .map(drop)
+    }
+
+    /// What is in the clipboard.
+    ///
+    /// # Errors
+    /// There is nothing.
+    pub fn clipboard(&self) -> Result<String> {
+        self.call(&["show-buffer"])
     }
 
     /// Waits until `text` is on the screen; returns the screen.

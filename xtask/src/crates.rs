@@ -268,6 +268,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "ratatui",
             "ratatui-textarea",
             "rustix",
+            "tempfile",
             "thiserror",
             "tokio",
             "unicode-width",

@@ -2,7 +2,7 @@
 //! defaults, session variables, call variables.
 
 pub use crate::secrets::{Masks, SecretFilter};
-pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault};
+pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault, attended};
 
 use crate::git_settings;
 use agent_bash_core::Environment;

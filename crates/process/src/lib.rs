@@ -5,6 +5,7 @@
 //!   so that all can be named and ended. It has a lifeline to the host, so that a killed host takes its commands
 //!   with it.
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
+//! - [`in_foreground`]: an editor of the person's on our own terminal.
 //! - [`Transport`]: a program that carries bytes to another place, such as `ssh`.
 //! - [`BoxWatch`]: what is seen of a shell's box from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
@@ -15,6 +16,7 @@
 mod box_watch;
 mod clock;
 pub mod environment;
+mod foreground;
 mod git_settings;
 mod here;
 mod inherited;
@@ -34,6 +36,7 @@ pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessIdentity, ProcessInfo};
 pub use box_watch::BoxWatch;
 pub use clock::SystemClock;
+pub use foreground::in_foreground;
 pub use here::is_reached_from_here;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;

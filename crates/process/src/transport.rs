@@ -25,7 +25,7 @@ pub struct Transport {
     pub carrier: Carrier,
 }
 
-/// The process of a transport. Dropping it kills its process group and reaps it.
+/// The process of a transport, or of an editor. Dropping it kills its process group and reaps it.
 #[derive(Debug)]
 pub struct Carrier {
     /// `None` once it is reaped.
@@ -66,7 +66,7 @@ impl Transport {
             .spawn()?;
         let (input, output, errors) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let carrier = Carrier { child: Some(child) };
+        let carrier = Carrier::of(child);
         let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
@@ -80,6 +80,10 @@ impl Transport {
 }
 
 impl Carrier {
+    pub(crate) fn of(child: Child) -> Self {
+        Self { child: Some(child) }
+    }
+
     /// Its pid, until it is reaped.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)

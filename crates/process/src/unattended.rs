@@ -1,5 +1,8 @@
 //! Defaults that keep programs from waiting for a user who is not there.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
 /// Where a default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attendance {
@@ -99,3 +102,34 @@ pub const UNATTENDED: &[UnattendedDefault] = &[
     differs("COLORTERM", Setting::Unset, Setting::Leave),
     differs("TERM", Setting::Set("dumb"), Setting::Set("xterm-256color")),
 ];
+
+/// What a person's own environment has for the variables that keep programs from waiting for somebody, as changes to a
+/// call's: for a call on a terminal at which that person sits.
+pub fn attended(own: &BTreeMap<OsString, OsString>) -> BTreeMap<String, Option<String>> {
+    let of_nobody = UNATTENDED.iter().filter(|it| {
+        let differs = it.pipe != it.terminal;
+        !differs && matches!(it.terminal, Setting::Set(_))
+    });
+    let value = |name: &str| own.get(OsStr::new(name))?.to_str().map(str::to_owned);
+    of_nobody
+        .map(|it| (it.name.to_owned(), value(it.name)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_has_their_own_values_and_nobody_elses() {
+        let own = BTreeMap::from([("EDITOR".into(), "vim".into()), ("TERM".into(), "x".into())]);
+        let changes = attended(&own);
+        assert_eq!(changes.get("EDITOR"), Some(&Some("vim".to_owned())));
+        assert_eq!(
+            changes.get("GIT_EDITOR"),
+            Some(&None),
+            "git asks for EDITOR"
+        );
+        assert_eq!(changes.get("TERM"), None);
+    }
+}

@@ -27,6 +27,12 @@ impl OutputLimits {
         line_chars: 16 << 10,
     };
 
+    /// For a page of a text, which is bounded already.
+    pub const PAGE: Self = Self {
+        bytes: usize::MAX,
+        line_chars: 16 << 10,
+    };
+
     /// For a bang command: a line has at most 4000 characters.
     pub const BANG: Self = Self {
         bytes: 256 << 10,

@@ -1,15 +1,19 @@
 //! A pager for texts of any length. The host supplies the visible lines.
 
 use crate::panel_frame::{framed, inner_rows};
-use crate::{OutputLimits, OutputText, Theme, visible_text};
+use crate::{OutputText, Theme, visible_text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use regex::Regex;
+use std::ops::Range;
 
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
+
+/// Stands at the end of a line that goes on.
+const GOES_ON: char = '›';
 
 /// A page of a text.
 #[derive(Debug, Clone, Copy)]
@@ -18,9 +22,11 @@ pub struct Pager<'a> {
     pub title: &'a str,
     /// The command that printed the text.
     pub subtitle: &'a str,
-    /// The lines from `first_line` on, up to [`Pager::page_rows`] of them.
-    pub lines: &'a [String],
-    /// Number of the first of these lines, from 1.
+    /// A part of the text; what it no longer keeps counts.
+    pub text: &'a OutputText,
+    /// Number of the first line of that part, from 1.
+    pub from_line: u64,
+    /// Number of the first line that is shown.
     pub first_line: u64,
     /// Number of lines of the whole text.
     pub total_lines: u64,
@@ -41,6 +47,8 @@ pub struct Pager<'a> {
 pub enum PagerPrompt<'a> {
     /// Key help.
     Keys,
+    /// The end is shown as it comes.
+    Follows,
     /// A pattern being typed.
     Search(&'a str),
     /// A message.
@@ -63,21 +71,33 @@ impl Pager<'_> {
         let titles = [self.title, self.subtitle];
         let inner = framed(area, buffer, titles, (&footer, style), theme);
         let digits = self.total_lines.max(1).to_string().len();
-        for (at, text) in self
-            .lines
+        for (row, number) in self
+            .rows(usize::from(inner.height), theme)
             .iter()
-            .take(usize::from(inner.height))
-            .enumerate()
+            .zip(self.first()..)
         {
-            let number = self.first_line + at as u64;
-            let row = self.row(text, number, digits, usize::from(inner.width), theme);
-            buffer.set_line(inner.x, inner.y + at as u16, &row, inner.width);
+            let row = self.row(row, number, digits, usize::from(inner.width), theme);
+            let y = inner.y + (number - self.first()) as u16;
+            buffer.set_line(inner.x, y, &row, inner.width);
         }
+    }
+
+    /// The first line that is there.
+    fn first(&self) -> u64 {
+        let kept = self.from_line.saturating_add(self.text.dropped_lines());
+        self.first_line.max(kept)
+    }
+
+    /// The lines that are shown.
+    fn rows(&self, most: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let kept = self.from_line.saturating_add(self.text.dropped_lines());
+        let skip = usize::try_from(self.first() - kept).unwrap_or(usize::MAX);
+        self.text.window(usize::MAX, skip, most, theme).rows
     }
 
     fn row(
         &self,
-        text: &str,
+        text: &Line<'static>,
         number: u64,
         digits: usize,
         width: usize,
@@ -88,48 +108,56 @@ impl Pager<'_> {
         let style = if is_found { theme.accent } else { theme.dim };
         let mut line = Line::from(Span::styled(format!("{mark}{number:>digits$} │"), style));
         let room = width.saturating_sub(digits + GUTTER);
-        // As on a card: control characters are dropped, tabs become spaces.
-        let clean = OutputText::of(OutputLimits::CARD, text);
-        let rows = clean.window(usize::MAX, 0, 1, theme).rows;
-        let spans = rows.into_iter().next().unwrap_or_default().spans;
-        let whole: String = spans.iter().map(|span| span.content.as_ref()).collect();
-        line.spans.extend(self.highlighted(&whole, room, theme));
+        line.spans.extend(self.highlighted(text, room, theme));
         if is_found {
             line = line.style(theme.selected);
         }
         line
     }
 
-    /// What is shown of a line, with its matches marked. They are those of the whole line.
-    fn highlighted(&self, whole: &str, room: usize, theme: &Theme) -> Vec<Span<'static>> {
-        let text = columns(whole, self.column, room);
-        let cut = offset(whole, self.column);
-        let found = self.pattern.into_iter().flat_map(|it| it.find_iter(whole));
-        let mut spans = Vec::new();
-        let mut end = 0;
-        for found in found {
-            let [from, to] = [found.start(), found.end()].map(|at| at.saturating_sub(cut));
-            // What stands in the place of what goes on is no part of a match.
-            let Some(marked) = text.get(from..to).filter(|marked| !marked.is_empty()) else {
-                continue;
-            };
-            spans.push(Span::styled(text[end..from].to_owned(), theme.text));
-            spans.push(Span::styled(
-                marked.to_owned(),
-                theme.text.patch(theme.found),
-            ));
-            end = to;
+    /// What is shown of a line in its colours, with its matches marked. They are those of the whole line.
+    fn highlighted(&self, row: &Line<'_>, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+        let whole: String = row.spans.iter().map(|span| span.content.as_ref()).collect();
+        let text = columns(&whole, self.column, room);
+        let cut = offset(&whole, self.column);
+        // What stands in the place of what goes on is no part of a match.
+        let seen = if whole[cut..].starts_with(&text) {
+            text.len()
+        } else {
+            text.len() - GOES_ON.len_utf8()
+        };
+        let found: Vec<Range<usize>> = self
+            .pattern
+            .into_iter()
+            .flat_map(|pattern| pattern.find_iter(&whole))
+            .map(|found| found.range())
+            .collect();
+        let (mut spans, mut at) = (Vec::new(), 0);
+        for span in &row.spans {
+            let style = theme.text.patch(span.style);
+            for (part, is_found) in parts(at..at + span.content.len(), &found) {
+                let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + seen) - cut);
+                if to > from {
+                    let style = if is_found {
+                        style.patch(theme.found)
+                    } else {
+                        style
+                    };
+                    spans.push(Span::styled(text[from..to].to_owned(), style));
+                }
+            }
+            at += span.content.len();
         }
-        spans.push(Span::styled(text[end..].to_owned(), theme.text));
+        spans.push(Span::styled(text[seen..].to_owned(), theme.text));
         spans
     }
 
     fn footer(&self, area: Rect, theme: &Theme) -> (String, Style) {
-        let seen = self.lines.len().min(usize::from(Self::page_rows(area)));
-        let last = self.first_line + (seen as u64).saturating_sub(1);
-        let position = match (self.total_lines, self.lines.is_empty()) {
-            (0, _) | (_, true) => "empty".to_owned(),
-            (total, _) => format!("{}–{last} of {total}", self.first_line),
+        let seen = self.rows(usize::from(Self::page_rows(area)), theme).len() as u64;
+        let first = self.first();
+        let position = match (self.total_lines, seen) {
+            (0, _) | (_, 0) => "empty".to_owned(),
+            (total, _) => format!("{first}–{} of {total}", first + seen - 1),
         };
         let position = match self.matches {
             Some((at, all)) => format!("{position} · match {at}/{all}"),
@@ -137,13 +165,29 @@ impl Pager<'_> {
         };
         match self.prompt {
             PagerPrompt::Keys => (
-                format!("{position} · / search · n N next · g G ends · ←→ sideways · q close"),
+                format!("{position} · / search · n N next · g G ends · F follow · q close"),
                 theme.dim,
+            ),
+            PagerPrompt::Follows => (
+                format!("{position} · following, any other place stops it · q close"),
+                theme.accent,
             ),
             PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
             PagerPrompt::Message(message) => (format!("{position} · {message}"), theme.warning),
         }
     }
+}
+
+/// A part of a line cut at the matches in it; which of these parts match.
+fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
+    let (mut parts, mut at) = (Vec::new(), part.start);
+    for found in found {
+        let [from, to] = [found.start, found.end].map(|place| place.clamp(at, part.end));
+        parts.extend([(at..from, false), (from..to, true)]);
+        at = to;
+    }
+    parts.push((at..part.end, false));
+    parts
 }
 
 /// At which byte of a clean text its column `from` is.
@@ -174,7 +218,7 @@ pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
                     out.truncate(out.len() - last);
                 }
                 if room > 0 {
-                    out.push('›');
+                    out.push(GOES_ON);
                 }
                 break;
             }
@@ -247,6 +291,8 @@ impl PagerPosition {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::OutputLimits;
+    use ratatui::style::{Color, Modifier};
 
     #[test]
     fn moves_stay_within_the_text() {
@@ -283,7 +329,8 @@ mod tests {
             let pager = Pager {
                 title: "",
                 subtitle: "",
-                lines: &[],
+                text: &OutputText::new(OutputLimits::PAGE),
+                from_line: 1,
                 first_line: 1,
                 total_lines: 1,
                 column,
@@ -292,7 +339,7 @@ mod tests {
                 found_line: None,
                 prompt: PagerPrompt::Keys,
             };
-            let spans = pager.highlighted(line, room, &theme);
+            let spans = pager.highlighted(&Line::raw(line), room, &theme);
             let marked = spans
                 .iter()
                 .filter(|span| span.style == theme.text.patch(theme.found));
@@ -306,6 +353,44 @@ mod tests {
         assert_eq!(marked("好.", "你好吗?", 2, 9), ["好吗"]);
         assert_eq!(marked("x*", "ab", 0, 9), [""; 0]);
         assert_eq!(marked("d", "abcdef", 0, 4), [""; 0]);
+    }
+
+    #[test]
+    fn a_match_keeps_the_colours_that_it_goes_across() {
+        let theme = Theme::dark();
+        let pattern = Regex::new("b好c").unwrap();
+        let text = OutputText::of(OutputLimits::PAGE, "a\x1b[31mb\x1b[1m好\x1b[0mcd\x1b[2J\n");
+        let pager = Pager {
+            title: "",
+            subtitle: "",
+            text: &text,
+            from_line: 1,
+            first_line: 1,
+            total_lines: 1,
+            column: 0,
+            pattern: Some(&pattern),
+            matches: None,
+            found_line: None,
+            prompt: PagerPrompt::Keys,
+        };
+        let rows = pager.rows(9, &theme);
+        let spans = pager.highlighted(&rows[0], 9, &theme);
+        let shown: Vec<_> = spans
+            .iter()
+            .filter(|span| !span.content.is_empty())
+            .collect();
+        let texts: Vec<&str> = shown.iter().map(|span| span.content.as_ref()).collect();
+        assert_eq!(texts, ["a", "b", "好", "c", "d"]);
+        let red = theme.text.fg(Color::Indexed(1));
+        let wanted = [
+            theme.text,
+            red.patch(theme.found),
+            red.add_modifier(Modifier::BOLD).patch(theme.found),
+            theme.text.patch(theme.found),
+            theme.text,
+        ];
+        let styles: Vec<Style> = shown.iter().map(|span| span.style).collect();
+        assert_eq!(styles, wanted);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Why a call was refused, as its card says it: the reason, the words that led to it, what to do instead.
 
 use crate::Theme;
-use crate::styled_line::wrapped_at_words;
+use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use ratatui::text::Line;
 
@@ -32,7 +32,7 @@ impl Refused {
     }
 
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let mut rows = wrapped_at_words(&format!("Blocked: {}", self.said), width, theme.text);
+        let mut rows = wrapped(&format!("Blocked: {}", self.said), width, theme.text);
         for (line, mark) in &self.marked {
             rows.push(Line::styled(
                 shortened(&format!("  {line}"), width),
@@ -44,11 +44,7 @@ impl Refused {
             ));
         }
         if let Some(instead) = &self.instead {
-            rows.extend(wrapped_at_words(
-                &format!("instead: {instead}"),
-                width,
-                theme.accent,
-            ));
+            rows.extend(wrapped(&format!("instead: {instead}"), width, theme.accent));
         }
         rows
     }

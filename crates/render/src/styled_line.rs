@@ -101,28 +101,30 @@ impl StyledLine {
 
     /// Number of rows at that width; an empty line takes one.
     pub(crate) fn row_count(&self, width: usize) -> usize {
-        if self.is_uneven || self.omitted > 0 {
-            return self.rows(width).len();
+        if self.fits(width) {
+            return 1;
         }
-        self.chars.div_ceil(width.max(1)).max(1)
+        self.rows(width).len()
+    }
+
+    /// Whether it certainly takes one row.
+    fn fits(&self, width: usize) -> bool {
+        !self.is_uneven && self.omitted == 0 && self.chars <= width.max(1)
     }
 
     /// Where it wraps, in bytes of [`Self::shown`].
     fn rows(&self, width: usize) -> Vec<Range<usize>> {
-        let width = width.max(1);
         let shown = self.shown();
-        let mut rows = Vec::new();
-        let (mut start, mut columns) = (0, 0);
-        for (at, grapheme) in shown.grapheme_indices(true) {
-            let wide = visible_text::width(grapheme);
-            if columns + wide > width && at > start {
-                rows.push(start..at);
-                (start, columns) = (at, 0);
-            }
-            columns += wide;
+        if self.fits(width) {
+            return vec![0..shown.len()];
         }
-        rows.push(start..shown.len());
-        rows
+        if self.is_uneven {
+            let parts = shown.grapheme_indices(true);
+            let parts = parts.map(|(at, part)| (at, visible_text::width(part), part == " "));
+            return broken(parts, shown.len(), width);
+        }
+        let parts = shown.char_indices().map(|(at, c)| (at, 1, c == ' '));
+        broken(parts, shown.len(), width)
     }
 
     /// The text, with a note on how much was omitted.
@@ -180,26 +182,72 @@ pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'stati
     rows
 }
 
-/// A text of ours, wrapped into rows between words; a word that is longer than a row is broken. Otherwise as [`wrapped`].
-pub(crate) fn wrapped_at_words(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+/// Where rows of `width` columns begin and end in a text, of whose characters place, columns and whether it is a space are
+/// given. A row ends between words if it can, so that none is cut; the spaces there are on no row. A word that is longer
+/// than a row is cut.
+fn broken(
+    parts: impl Iterator<Item = (usize, usize, bool)>,
+    len: usize,
+    width: usize,
+) -> Vec<Range<usize>> {
     let width = width.max(1);
     let mut rows = Vec::new();
-    for line in visible::shown(text).lines() {
-        let mut row = String::new();
-        for word in line.split_inclusive([' ', '\t']) {
-            let columns = visible_text::width(&row) + visible_text::width(word.trim_end());
-            if columns > width && !row.trim().is_empty() {
-                rows.extend(wrapped(row.trim_end(), width, style));
-                row.clear();
+    let (mut start, mut columns, mut has_word) = (0, 0, false);
+    // Behind the last character that there is room for.
+    let mut end = 0;
+    let mut gap: Option<Gap> = None;
+    for (at, wide, is_space) in parts {
+        if is_space {
+            match &mut gap {
+                Some(gap) if gap.end == at => (gap.end, gap.columns) = (at + 1, columns + 1),
+                _ if has_word => gap = Some(Gap::new(at, columns)),
+                _ => {}
             }
-            row.push_str(word);
+            columns += 1;
+            end = if columns <= width {
+                at + 1
+            } else {
+                end.min(at)
+            };
+            continue;
         }
-        rows.extend(wrapped(row.trim_end(), width, style));
-        if line.trim().is_empty() {
-            rows.push(Line::default());
+        if columns + wide > width && at > start {
+            match gap.take() {
+                Some(gap) => {
+                    rows.push(start..gap.from);
+                    (start, columns) = (gap.end, columns - gap.columns);
+                }
+                None => {
+                    rows.push(start..end.min(at));
+                    (start, columns) = (at, 0);
+                }
+            }
+        }
+        columns += wide;
+        has_word = true;
+        end = len;
+    }
+    rows.push(start..end.max(start));
+    rows
+}
+
+/// The spaces behind a word.
+struct Gap {
+    from: usize,
+    end: usize,
+    /// Columns of the row up to its end.
+    columns: usize,
+}
+
+impl Gap {
+    /// One space.
+    fn new(at: usize, columns: usize) -> Self {
+        Self {
+            from: at,
+            end: at + 1,
+            columns: columns + 1,
         }
     }
-    rows
 }
 
 /// Whether a printable character certainly takes one column in any context: ASCII, Latin, box drawing.
@@ -214,7 +262,7 @@ mod tests {
     #[test]
     fn words_stay_whole_where_they_can() {
         let rows = |text: &str, width| -> Vec<String> {
-            let rows = wrapped_at_words(text, width, Style::new());
+            let rows = wrapped(text, width, Style::new());
             rows.iter().map(ToString::to_string).collect()
         };
         assert_eq!(rows("one two three", 8), ["one two", "three"]);

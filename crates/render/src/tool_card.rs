@@ -2,7 +2,7 @@
 
 use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{Body, CardFrame, Part, parts_that_fit, railed};
-use crate::styled_line::wrapped_at_words;
+use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use crate::{CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, spell};
 use agent_bash_core::sandbox::Access;
@@ -314,7 +314,7 @@ impl ToolCard {
                 tail.earlier,
                 tail.earlier + shown,
             );
-            rows.extend(railed(wrapped_at_words(&hint, inner, theme.dim), rail));
+            rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
         }
         rows.extend(railed(tail.rows, rail));
         rows
@@ -429,7 +429,7 @@ impl Remark {
             Self::Offer(text) => (format!("→ {text}"), theme.accent),
             Self::Notice(text) => (format!("[{text}]"), theme.dim),
         };
-        wrapped_at_words(&text, width, style)
+        wrapped(&text, width, style)
     }
 }
 

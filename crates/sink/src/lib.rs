@@ -22,6 +22,7 @@ mod artifact_options;
 mod artifact_writer;
 mod audit_file;
 mod call;
+mod coloured;
 mod cut;
 mod escape;
 mod host_secret;

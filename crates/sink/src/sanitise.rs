@@ -92,6 +92,14 @@ struct Partial {
     len: usize,
 }
 
+/// Whether a sequence sets colours. With a mark in front of its numbers (`ESC [ > 4 m`) it is a wish for something else.
+fn is_sgr(sequence: &[u8]) -> bool {
+    let inner = sequence
+        .strip_prefix(b"\x1b[")
+        .and_then(|rest| rest.strip_suffix(b"m"));
+    inner.is_some_and(|inner| inner.iter().all(|b| matches!(b, b'0'..=b';')))
+}
+
 impl Sanitiser {
     pub(crate) fn new(carriage_return: CarriageReturn) -> Self {
         Self {
@@ -175,7 +183,7 @@ impl Sanitiser {
         match bytes[0] {
             ESC => {
                 if let Some((len, effect)) = Escape::simple(bytes) {
-                    if bytes[len - 1] == b'm' {
+                    if is_sgr(&bytes[..len]) {
                         out.colours(&bytes[..len]);
                     }
                     self.apply(effect, self.raw + len as u64 - 1, out);

@@ -80,7 +80,7 @@ impl TerminalText {
 }
 
 /// How many bytes at the end may be the beginning of a control sequence.
-fn begun_len(bytes: &[u8]) -> usize {
+pub(crate) fn begun_len(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(LONGEST)..];
     match memchr::memrchr(b'\x1b', last).map(|at| &last[at..]) {
         Some([_]) => 1,

@@ -142,7 +142,7 @@ impl FileView {
     }
 
     /// The cleaner for reading: it discards nothing visible, so that what a result left out can be found here.
-    fn sanitiser(&self) -> Sanitiser {
+    pub(crate) fn sanitiser(&self) -> Sanitiser {
         Sanitiser::new(match self.line_end {
             b'\r' => CarriageReturn::Newline,
             _ => CarriageReturn::Marked,
@@ -295,7 +295,7 @@ impl FileView {
     }
 
     /// Where line number `line`, from 1, begins; `None` beyond the end.
-    fn line_start(&self, line: u64) -> io::Result<Option<u64>> {
+    pub(crate) fn line_start(&self, line: u64) -> io::Result<Option<u64>> {
         let ended = line - 1;
         let (from, mut lines) = self.index.before(ended);
         if lines == ended {
@@ -377,7 +377,11 @@ impl FileView {
     }
 
     /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take` stops.
-    fn each_chunk(&self, mut from: u64, mut take: impl FnMut(&[u8]) -> Go) -> io::Result<()> {
+    pub(crate) fn each_chunk(
+        &self,
+        mut from: u64,
+        mut take: impl FnMut(&[u8]) -> Go,
+    ) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK];
         loop {
             let read = match self.file.read_at(&mut buffer, from) {
@@ -394,7 +398,7 @@ impl FileView {
 
 /// Whether to continue reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Go {
+pub(crate) enum Go {
     On,
     Stop,
 }

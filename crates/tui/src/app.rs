@@ -15,9 +15,11 @@ use crate::approvals::Asked;
 use crate::complete::Listed;
 use crate::console::{Console, Handled};
 use crate::diff_state::DiffState;
+use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
-use crate::pager_state::{PagerRequest, PagerState, Source};
+use crate::pager_source::{Kept, Source};
+use crate::pager_state::{PagerRequest, PagerState};
 use crate::place::Place;
 use crate::prompt::Prompt;
 use crate::questions::{Answer, Questions, Waiting};
@@ -29,7 +31,7 @@ use agent_bash::SandboxSettings;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
 use agent_bash::sink::LiveUpdates;
-use agent_bash_render::Theme;
+use agent_bash_render::{OutputText, Theme};
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
@@ -61,7 +63,7 @@ pub(crate) struct App {
     pub(crate) listed: Option<Listed>,
     /// Something is done with a set of changes, or looked at before.
     is_changing: bool,
-    pub(crate) help: bool,
+    pub(crate) help: Option<Help>,
     /// A message shown until the next key.
     pub(crate) message: Option<String>,
     /// Whether every call runs on a terminal, and not just those that need one; `None` if terminals are not available.
@@ -84,6 +86,8 @@ pub(crate) struct App {
     pub(crate) bang: Option<EntryId>,
     /// What becomes of jobs when the person quits.
     pub(crate) on_quit: OnQuit,
+    /// Ctrl+X was the last key.
+    is_chord: bool,
     /// The person wants to quit, and is asked what becomes of jobs.
     is_leaving: bool,
     /// Number of running jobs, as of the last look.
@@ -137,7 +141,7 @@ pub(crate) enum Effect {
         from: u64,
     },
     Find {
-        source: Source,
+        kept: Kept,
         pattern: String,
         from: u64,
         forward: bool,
@@ -161,6 +165,8 @@ pub(crate) enum Effect {
     Complete {
         before: String,
     },
+    /// Open the person's editor on the prompt's text.
+    Edit(String),
     Suspend,
     /// Leave; `ending` the jobs that still run.
     Quit {
@@ -183,7 +189,7 @@ impl App {
             search: None,
             listed: None,
             is_changing: false,
-            help: false,
+            help: None,
             message: None,
             terminal,
             call: None,
@@ -195,6 +201,7 @@ impl App {
             last: None,
             bang: None,
             on_quit: OnQuit::default(),
+            is_chord: false,
             is_leaving: false,
             running_jobs: 0,
             place,
@@ -237,15 +244,20 @@ impl App {
                     pattern,
                     from,
                     forward,
-                } => {
-                    let source = pager.source();
-                    self.effects.push(Effect::Find {
-                        source,
+                } => match pager.source() {
+                    Source::File(kept) => self.effects.push(Effect::Find {
+                        kept,
                         pattern,
                         from,
                         forward,
-                    });
-                }
+                    }),
+                    Source::Card(id) => {
+                        let entry = self.transcript.get(id);
+                        if let Some(output) = entry.and_then(|entry| entry.card.output()) {
+                            pager.find_in(output, from, forward);
+                        }
+                    }
+                },
             }
         } else if let Some(jobs) = &mut self.jobs {
             match jobs.event(event) {
@@ -270,7 +282,10 @@ impl App {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.message = None;
-                if std::mem::take(&mut self.help) {
+                if let Some(help) = &mut self.help {
+                    if !help.key(*key) {
+                        self.help = None;
+                    }
                     return;
                 }
                 if !self.list_key(*key) {
@@ -319,7 +334,15 @@ impl App {
             }
             return;
         }
+        if std::mem::take(&mut self.is_chord) && key.code == KeyCode::Char('e') {
+            self.effects.push(Effect::Edit(self.prompt.text()));
+            return;
+        }
         match (key.code, key.modifiers) {
+            (KeyCode::Char('x'), CTRL) => {
+                self.is_chord = true;
+                self.message = Some("ctrl+x: ctrl+e edits the line in your editor".to_owned());
+            }
             (KeyCode::Char('c'), CTRL) => {
                 if !self.cancel() && !self.prompt.is_empty() {
                     self.prompt.clear();
@@ -348,8 +371,10 @@ impl App {
             (KeyCode::F(3), _) => self.try_it(now),
             (KeyCode::F(4), _) => self.again_outside(now),
             (KeyCode::F(5), _) => self.again_on_terminal(now),
-            (KeyCode::F(1), _) => self.help = true,
-            (KeyCode::Char('?'), _) if self.prompt.is_empty() => self.help = true,
+            (KeyCode::F(1), _) => self.help = Some(Help::default()),
+            (KeyCode::Char('?'), _) if self.prompt.is_empty() => {
+                self.help = Some(Help::default());
+            }
             (KeyCode::PageUp, CTRL) => self.page(false),
             (KeyCode::PageDown, CTRL) => self.page(true),
             (KeyCode::PageUp, _) => self.transcript.scroll_pages(1),
@@ -368,6 +393,14 @@ impl App {
             }
             (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.take_back() => {}
             _ => self.prompt.key(key),
+        }
+    }
+
+    /// The editor has ended.
+    pub(crate) fn edited(&mut self, text: Result<String, String>) {
+        match text {
+            Ok(text) => self.prompt.replace(&text),
+            Err(why) => self.message = Some(why),
         }
     }
 
@@ -457,12 +490,13 @@ impl App {
             self.effects.push(Effect::Open { artifact, command });
             return;
         }
-        let said = if entry.is_cut() {
-            "its full output was not kept"
-        } else {
-            "all of its output is on the card: ctrl+o expands it"
-        };
-        self.message = Some(said.to_owned());
+        let is_empty = entry.card.output().is_none_or(OutputText::is_empty);
+        if is_empty && !entry.is_live() {
+            self.message = Some("it printed nothing".to_owned());
+            return;
+        }
+        let command = entry.command().to_owned();
+        self.pager = Some(PagerState::of_card(entry.id, command, entry.is_live()));
     }
 
     /// Whether the display changes without events.
@@ -472,7 +506,8 @@ impl App {
             .as_ref()
             .is_some_and(|console| !console.has_ended());
         let jobs = self.jobs.as_ref().is_some_and(JobsState::is_live);
-        console || jobs || self.transcript.is_live()
+        let pager = self.pager.as_ref().is_some_and(PagerState::is_live);
+        console || jobs || pager || self.transcript.is_live()
     }
 
     /// When to call [`Self::expire`].

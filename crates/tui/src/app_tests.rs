@@ -1,13 +1,8 @@
 use super::*;
 use crate::approvals::Asked;
 use crate::calls::CallEnd;
-use crate::deeds::Proposed;
-use crate::set_work::{Came, Said, Wish};
 use crate::transcript::Entry;
-use agent_bash::ChangesAct;
-use agent_bash::core::changes::{
-    Change, Changes, ChangesBy, ChangesState, FileChange, FileName, TrialRequest, Undoable,
-};
+use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
 
@@ -48,14 +43,20 @@ pub(super) fn ended(app: &mut App, entry: EntryId) {
     });
 }
 
-fn ended_as(result: ToolResult) -> CallEnd {
+pub(super) fn ended_as(result: ToolResult) -> CallEnd {
     CallEnd::Tool {
         result: Box::new(result),
         refused: None,
     }
 }
 
-fn succeeded() -> ToolResult {
+pub(super) fn letter(app: &mut App, c: char, now: Duration) -> Vec<Effect> {
+    let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
+    app.event(&Event::Key(key), now);
+    app.effects()
+}
+
+pub(super) fn succeeded() -> ToolResult {
     ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0))
 }
 
@@ -64,20 +65,25 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
     let mut app = app(None);
     enters(&mut app, "ls");
     let call = app.call.unwrap();
+    // While it runs, its end is shown as it comes.
+    assert!(ctrl(&mut app, 'f').is_empty());
+    assert!(app.pager.as_ref().is_some_and(PagerState::is_live));
+    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
+    assert!(app.pager.as_ref().is_some_and(|pager| !pager.is_live()));
+    press(&mut app, KeyCode::Char('q'), KeyModifiers::NONE);
     ended(&mut app, call);
     app.effects();
     assert!(ctrl(&mut app, 'f').is_empty());
-    assert_eq!(
-        app.message.as_deref(),
-        Some("all of its output is on the card: ctrl+o expands it")
-    );
+    assert_eq!(app.message.as_deref(), Some("it printed nothing"));
     let mut result = succeeded();
-    result.output.truncated = true;
+    result.text = "a line\n".to_owned();
+    result.output.total_bytes = 7;
     app.transcript.change(call, |entry| {
         ended_as(result.clone()).show_on(entry);
     });
     assert!(ctrl(&mut app, 'f').is_empty());
-    assert_eq!(app.message.as_deref(), Some("its full output was not kept"));
+    assert!(app.pager.as_ref().is_some_and(|pager| !pager.is_live()));
+    press(&mut app, KeyCode::Char('q'), KeyModifiers::NONE);
     app.transcript
         .change(call, |entry| entry.artifact = Some(ArtifactId(3)));
     assert!(matches!(
@@ -219,12 +225,13 @@ fn whoever_quits_is_asked_about_jobs_that_run_if_that_is_wanted() {
 fn help_goes_with_any_key_and_is_no_text() {
     let mut app = app(None);
     press(&mut app, KeyCode::Char('?'), KeyModifiers::NONE);
-    assert!(app.help && app.prompt.is_empty());
+    assert!(app.help.is_some() && app.prompt.is_empty());
     press(&mut app, KeyCode::Char('x'), KeyModifiers::NONE);
-    assert!(!app.help && app.prompt.is_empty());
+    assert!(app.help.is_none() && app.prompt.is_empty());
     app.event(&Event::Paste("what".to_owned()), NOW);
     press(&mut app, KeyCode::Char('?'), KeyModifiers::NONE);
-    assert_eq!((app.help, app.prompt.text().as_str()), (false, "what?"));
+    assert!(app.help.is_none());
+    assert_eq!(app.prompt.text(), "what?");
 }
 
 #[test]
@@ -306,205 +313,6 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
     assert_eq!(request.command, "ls");
     let wanted = request.sandbox.as_ref().unwrap();
     assert_eq!(wanted.level, Some(SandboxLevel::Off));
-}
-
-fn set(state: ChangesState, by: ChangesBy) -> Changes {
-    let file = FileChange::new(FileName::new("a"), Change::Changed);
-    let mut set = Changes::new(ChangesId(7), state, by, "/p").with_files([file]);
-    set.undo = Undoable::Whole;
-    set
-}
-
-/// With a card, selected, whose changes are these.
-fn app_with(set: Changes) -> (App, EntryId) {
-    let mut app = app(Some(true));
-    enters(&mut app, "make");
-    let entry = app.call.unwrap();
-    let mut result = succeeded();
-    result.changes = Some(set);
-    let end = ended_as(result);
-    app.news(News::Ended {
-        entry,
-        end,
-        now: NOW,
-    });
-    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-    app.effects();
-    (app, entry)
-}
-
-pub(super) fn letter(app: &mut App, c: char, now: Duration) -> Vec<Effect> {
-    let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-    app.event(&Event::Key(key), now);
-    app.effects()
-}
-
-fn came(app: &mut App, entry: EntryId, came: Came) {
-    let (id, now) = (ChangesId(7), NOW);
-    let news = News::Changes {
-        entry,
-        id,
-        came,
-        now,
-    };
-    app.news(news);
-}
-
-fn proposed(act: ChangesAct) -> Box<Proposed> {
-    let set = set(ChangesState::Done, ChangesBy::Trace);
-    Box::new(Proposed {
-        act,
-        id: set.id,
-        partial: false,
-        root: set.root,
-        counts: set.counts,
-        files: set.files,
-        more: 0,
-        conflicts: Vec::new(),
-    })
-}
-
-const ACTS: [(char, ChangesAct); 4] = [
-    ('c', ChangesAct::Commit),
-    ('d', ChangesAct::Discard),
-    ('u', ChangesAct::Undo),
-    ('r', ChangesAct::Redo),
-];
-
-#[test]
-fn keys_of_a_selected_card_do_what_can_be_done_with_its_changes() {
-    for (state, by, keys) in [
-        (ChangesState::Held, ChangesBy::Overlay, "cd"),
-        (ChangesState::Done, ChangesBy::Overlay, "u"),
-        (ChangesState::Done, ChangesBy::Trace, "u"),
-        (ChangesState::Interrupted, ChangesBy::Trace, "u"),
-        (ChangesState::Undone, ChangesBy::Trace, "r"),
-        (ChangesState::Discarded, ChangesBy::Overlay, ""),
-        (ChangesState::Listed, ChangesBy::Trace, ""),
-    ] {
-        for (key, act) in ACTS {
-            let (mut app, _) = app_with(set(state, by));
-            let effects = letter(&mut app, key, NOW);
-            let is_its = keys.contains(key);
-            let looks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(wanted), .. }] if *wanted == act);
-            assert_eq!(looks, is_its, "{key} {state:?}: {effects:?}");
-            assert_eq!(app.prompt.is_empty(), is_its, "{key} is typed otherwise");
-        }
-    }
-    let mut kept = set(ChangesState::Done, ChangesBy::Trace);
-    kept.undo = Undoable::No;
-    let (mut app, _) = app_with(kept);
-    assert!(letter(&mut app, 'u', NOW).is_empty());
-}
-
-#[test]
-fn keys_are_text_unless_a_card_is_selected_and_nothing_is_typed() {
-    let (mut app, _) = app_with(set(ChangesState::Done, ChangesBy::Trace));
-    press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    assert!(letter(&mut app, 'u', NOW).is_empty());
-    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-    assert!(letter(&mut app, 'u', NOW).is_empty());
-    assert_eq!(app.prompt.text(), "uu");
-    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
-    assert!(matches!(&effects[..], [Effect::Call { .. }]), "{effects:?}");
-}
-
-#[test]
-fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
-    let later = Duration::from_secs(1);
-    for (key, is_done) in [('y', true), ('n', false)] {
-        let (mut app, entry) = app_with(set(ChangesState::Done, ChangesBy::Trace));
-        letter(&mut app, 'u', NOW);
-        // While it is looked at, and until it has been there for a while, nothing answers.
-        assert!(letter(&mut app, 'u', NOW).is_empty(), "one at a time");
-        app.prompt.clear();
-        came(
-            &mut app,
-            entry,
-            Came::Looked(Ok(proposed(ChangesAct::Undo))),
-        );
-        assert!(letter(&mut app, key, Duration::from_millis(500)).is_empty());
-        let effects = letter(&mut app, key, later);
-        let acts = matches!(&effects[..], [Effect::Changes { wish: Wish::Act(wanted), .. }] if wanted.act == ChangesAct::Undo);
-        assert_eq!(acts, is_done, "{effects:?}");
-        assert!(app.prompt.is_empty(), "no key went elsewhere");
-        let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-        assert_eq!(changes.said, if is_done { &["Undoing…"][..] } else { &[] });
-        if is_done {
-            let said = Said {
-                set: Some(set(ChangesState::Undone, ChangesBy::Trace)),
-                lines: vec!["[Undone: 1 file as before call 7.]".to_owned()],
-                refused: false,
-            };
-            came(&mut app, entry, Came::Done(Box::new(said)));
-            let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-            assert_eq!(changes.set.state, ChangesState::Undone);
-            assert_eq!(changes.said, ["[Undone: 1 file as before call 7.]"]);
-            let effects = letter(&mut app, 'r', later);
-            assert!(
-                matches!(&effects[..], [Effect::Changes { .. }]),
-                "{effects:?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn why_something_cannot_be_done_is_on_the_card() {
-    let (mut app, entry) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
-    letter(&mut app, 'c', NOW);
-    let said = Said {
-        set: None,
-        lines: vec!["[Trial 7 not applied]".to_owned()],
-        refused: true,
-    };
-    came(&mut app, entry, Came::Looked(Err(Box::new(said))));
-    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-    assert!(changes.refused && changes.said == ["[Trial 7 not applied]"]);
-    assert_eq!(changes.set.state, ChangesState::Held);
-    let effects = letter(&mut app, 'd', NOW);
-    assert!(
-        matches!(&effects[..], [Effect::Changes { .. }]),
-        "it can be tried again"
-    );
-}
-
-#[test]
-fn the_diff_of_a_selected_card_is_opened_and_its_keys_are_the_cards() {
-    let (mut app, entry) = app_with(set(ChangesState::Done, ChangesBy::Trace));
-    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
-    assert!(
-        matches!(
-            &effects[..],
-            [Effect::Changes {
-                wish: Wish::Diff,
-                ..
-            }]
-        ),
-        "{effects:?}"
-    );
-    came(&mut app, entry, Came::Diff(Ok(Vec::new())));
-    assert!(letter(&mut app, 'x', NOW).is_empty() && app.diff.is_some());
-    let effects = letter(&mut app, 'u', NOW);
-    assert!(
-        matches!(
-            &effects[..],
-            [Effect::Changes {
-                wish: Wish::Look(_),
-                ..
-            }]
-        ),
-        "{effects:?}"
-    );
-    letter(&mut app, 'q', NOW);
-    assert!(app.diff.is_none() && app.prompt.is_empty());
-    // What is gone has none.
-    let (mut app, _) = app_with(set(ChangesState::Discarded, ChangesBy::Overlay));
-    assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
-    assert_eq!(
-        app.message.as_deref(),
-        Some("what it changed was discarded")
-    );
 }
 
 #[test]

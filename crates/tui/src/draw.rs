@@ -2,13 +2,13 @@
 
 use crate::app::App;
 use crate::deeds;
+use crate::pager_source::Source;
 use crate::questions::said_of;
 use agent_bash::session::parse_bang;
 use agent_bash_render::{CardState, Overlay, Theme, mark, shortened};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use std::time::Duration;
 
 /// The keys that every selected card has.
@@ -16,45 +16,6 @@ const CARD_KEYS: &str = "y copy · e edit · R again · f fold · esc back  ";
 
 /// Rows of commands that wait.
 const MOST_QUEUED: u16 = 5;
-
-/// The key help.
-const HELP: &[(&str, &str)] = &[
-    ("enter", "run as a tool call, or wait for the one that runs"),
-    (
-        "!command  !!command",
-        "your own shell; of !! the model sees nothing",
-    ),
-    ("tab  ctrl+r", "complete; search the history"),
-    (
-        "↑ ↓",
-        "what begins as the line does; ↑ takes back what waits",
-    ),
-    (
-        "alt+enter  \\",
-        "a new line, as enter in an unfinished script",
-    ),
-    ("ctrl+w ctrl+y ctrl+_", "delete a word, put it back, undo"),
-    ("esc  ctrl+c", "cancel what runs; clear the prompt"),
-    ("ctrl+o", "expand a card, or collapse it"),
-    (
-        "ctrl+↑ ctrl+↓  click",
-        "select a card; enter shows its diff",
-    ),
-    (
-        "y Y  e  R  f",
-        "copy it or its command, edit, run again, fold",
-    ),
-    ("c d u r", "commit, discard, undo, redo what it did"),
-    ("ctrl+pgup/pgdn", "page through an expanded card"),
-    ("ctrl+f", "full output in the pager"),
-    ("ctrl+g", "background jobs"),
-    ("ctrl+t", "a terminal for every command, or as needed"),
-    ("f3", "try the line: its changes are held back"),
-    ("f4  f5", "again: outside of the sandbox, on a terminal"),
-    ("pgup pgdn  wheel", "scroll"),
-    ("ctrl+l", "clear the screen"),
-    ("ctrl+z  ctrl+d", "suspend, quit"),
-];
 
 pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     let area = frame.area();
@@ -102,11 +63,15 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         jobs.draw(frame, panel, &theme);
     }
     if let Some(pager) = &mut app.pager {
-        pager.draw(frame, panel, &theme);
+        let card = match pager.source() {
+            Source::Card(id) => app.transcript.get(id).and_then(|entry| entry.card.output()),
+            Source::File(_) => None,
+        };
+        pager.draw(frame, panel, card, &theme);
     }
     app.draw_search(frame, panel);
-    if app.help {
-        draw_help(app, frame, panel);
+    if let Some(help) = &mut app.help {
+        help.draw(frame, panel, &theme);
     }
     if let Some(console) = &mut app.console {
         console.draw(frame, Overlay::area(area), now, &theme);
@@ -259,39 +224,6 @@ fn keys(app: &App) -> String {
         "enter run  f3 try it  "
     };
     keys.to_owned()
-}
-
-fn draw_help(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let theme = &app.theme;
-    let keys = HELP
-        .iter()
-        .map(|(key, _)| Span::raw(*key).width())
-        .max()
-        .unwrap_or(0);
-    let lines: Vec<Line> = HELP
-        .iter()
-        .map(|(key, what)| {
-            let padding = " ".repeat(keys - Span::raw(*key).width() + 3);
-            Line::from_iter([
-                Span::styled(format!(" {key}{padding}"), theme.accent),
-                Span::styled(*what, theme.text),
-            ])
-        })
-        .collect();
-    let width = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 3;
-    let height = lines.len() as u16 + 2;
-    let area = Rect {
-        x: area.x + area.width.saturating_sub(width) / 2,
-        y: area.y + area.height.saturating_sub(height) / 2,
-        width: width.min(area.width),
-        height: height.min(area.height),
-    };
-    let block = Block::bordered()
-        .border_type(BorderType::Rounded)
-        .border_style(theme.rail)
-        .title_top(Line::styled("─ Keys ", theme.title));
-    frame.render_widget(Clear, area);
-    frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use crate::approvals::Asked;
 use crate::calls::CallEnd;
 use crate::deeds::Proposed;
 use crate::jobs_state::JobsState;
-use crate::pager_state::{self, PagerState};
+use crate::pager_source::{self, Range, Source};
+use crate::pager_state::PagerState;
 use crate::place::Place;
 use crate::set_work::Came;
 use agent_bash::ChangesAct;
@@ -149,7 +150,7 @@ fn states() -> Vec<(&'static str, App)> {
     // Its call waits as long as this is drawn.
     std::mem::forget(answer);
     let mut help = app();
-    help.help = true;
+    help.help = Some(crate::help::Help::default());
     let mut jobs = app();
     jobs.jobs = Some(JobsState::default());
     let mut typing = app();
@@ -193,7 +194,10 @@ fn it_is_drawn_at_any_size() {
     let view = FileView::open(file.path()).unwrap();
     let mut pager = app();
     let mut state = PagerState::new(view, "artifact://0".to_owned(), "seq".to_owned());
-    state.loaded(pager_state::load(&state.source(), 1, 9));
+    let Source::File(kept) = state.source() else {
+        panic!("it is on a file");
+    };
+    state.loaded(pager_source::load(&kept, Range::from(1, 9)));
     pager.pager = Some(state);
     for (name, mut app) in states().into_iter().chain([("pager", pager)]) {
         for width in (0..30).chain([80, 300]) {

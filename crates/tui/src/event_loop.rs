@@ -10,22 +10,21 @@ use self::memory::Memory;
 use crate::app::{App, Effect, News};
 use crate::approvals::{Approvals, Asked};
 use crate::console::size_in;
+use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
 use crate::jobs_state::JobsState;
 use crate::place::Place;
 use crate::terminals::Terminals;
 use crate::{TuiError, TuiOptions, draw};
+use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock, JobId, SessionName};
 use agent_bash::exec::{Job, JobOutput, JobState, Jobs, OutputRange};
-use agent_bash::process::environment::{Setting, UNATTENDED};
+use agent_bash::process::environment::attended;
 use agent_bash::pty::PtyStatus;
-use agent_bash::{HostContext, Session};
 use agent_bash_render::SPINNER_STEP;
 use crossterm::event::Event;
 use ratatui::layout::Rect;
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -110,7 +109,7 @@ impl EventLoop {
         let offers = session.tool().offers_sessions();
         app.shell = offers.then(|| SessionName(SHELL.to_owned()));
         app.on_quit = on_quit;
-        app.attended = attended(session.host());
+        app.attended = attended(&session.host().env);
         let home = session.host().home.as_ref();
         app.home = home.map_or_else(String::new, |home| home.display().to_string());
         app.sandbox.clone_from(session.tool().sandbox());
@@ -153,7 +152,7 @@ impl EventLoop {
                 host.draw(&targets, |frame| draw::draw(&mut self.app, frame, now))
                     .map_err(TuiError::Terminal)?;
                 (changed, drawn) = (false, Some(now));
-                self.load_page();
+                self.load_page(now);
             }
             let wait = self.wait(now, changed, drawn);
             let woken = self.woken(&mut input, wait).await;
@@ -190,6 +189,13 @@ impl EventLoop {
                         host.suspend().map_err(TuiError::Terminal)?;
                         input = Some(Input::new());
                     }
+                    Effect::Edit(text) => {
+                        drop(input.take());
+                        host.give_back().map_err(TuiError::Terminal)?;
+                        self.edit(&text).await;
+                        host.retake().map_err(TuiError::Terminal)?;
+                        input = Some(Input::new());
+                    }
                     Effect::Copy(text) => host.copy(&text).map_err(TuiError::Terminal)?,
                     other => self.act(other),
                 }
@@ -201,6 +207,30 @@ impl EventLoop {
         drop(input);
         drop(host);
         Ok(self.end(leaves == Some(true)).await)
+    }
+
+    /// Has the person edit the prompt's text, on a terminal that nothing else uses meanwhile. What runs goes on.
+    async fn edit(&mut self, text: &str) {
+        let edited = match self.session.tool().shell() {
+            Ok(shell) if shell.is_bash => {
+                let directory = match self.session.place() {
+                    Some(_) => self.session.cwd(),
+                    None => &self.app.place.directory,
+                };
+                let editor = Editor {
+                    host: self.session.host(),
+                    bash: &shell.path,
+                    directory,
+                };
+                tokio::select! {
+                    biased;
+                    () = self.stop.cancelled() => return,
+                    edited = editor.edit(text) => edited,
+                }
+            }
+            _ => Err("an editor is run by bash, which is not there".to_owned()),
+        };
+        self.app.edited(edited);
     }
 
     /// Waits for whichever event comes first.
@@ -350,18 +380,6 @@ fn running(jobs: &Jobs) -> Vec<Job> {
     let mut listed = jobs.list().unwrap_or_default();
     listed.retain(|job| matches!(job.state, JobState::Running));
     listed
-}
-
-/// The person's own values of the variables that keep programs from waiting for somebody: here is somebody.
-fn attended(host: &HostContext) -> BTreeMap<String, Option<String>> {
-    let of_nobody = UNATTENDED.iter().filter(|it| {
-        let differs = it.pipe != it.terminal;
-        !differs && matches!(it.terminal, Setting::Set(_))
-    });
-    let own = |name: &str| host.env.get(OsStr::new(name))?.to_str().map(str::to_owned);
-    of_nobody
-        .map(|it| (it.name.to_owned(), own(it.name)))
-        .collect()
 }
 
 /// The end of a job's output.

@@ -10,8 +10,11 @@ use crossterm::event::{
     EnableFocusChange, EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
     PushKeyboardEnhancementFlags,
 };
-use crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
-use crossterm::{execute, terminal};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen,
+};
+use crossterm::{execute, queue, terminal};
 use ratatui::Terminal;
 use ratatui::backend::Backend as _;
 use ratatui::backend::CrosstermBackend;
@@ -69,6 +72,8 @@ impl HostTerminal {
         }
         let left = execute!(
             io::stdout(),
+            // A panic may have come in the middle of a frame.
+            EndSynchronizedUpdate,
             PopKeyboardEnhancementFlags,
             DisableFocusChange,
             DisableMouseCapture,
@@ -88,8 +93,18 @@ impl HostTerminal {
         self.retake()
     }
 
-    /// Draws what has changed, and makes links of what leads to `targets`.
+    /// Draws what has changed, and makes links of what leads to `targets`. The terminal shows a frame once it is whole.
     pub(crate) fn draw(
+        &mut self,
+        targets: &Targets,
+        draw: impl FnOnce(&mut ratatui::Frame<'_>),
+    ) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.draw_frame(targets, draw)?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+    }
+
+    fn draw_frame(
         &mut self,
         targets: &Targets,
         draw: impl FnOnce(&mut ratatui::Frame<'_>),
@@ -110,8 +125,7 @@ impl HostTerminal {
             backend.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell)))?;
             write!(backend, "\x1b]8;;\x1b\\")?;
         }
-        write!(backend, "{RESTORE_CURSOR}")?;
-        io::Write::flush(backend)
+        write!(backend, "{RESTORE_CURSOR}")
     }
 
     /// Puts a text into the terminal's clipboard (OSC 52). Whether it takes it, it does not say.

@@ -1,24 +1,26 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
-use agent_bash::sink::{FileView, Search};
+use crate::pager_source::{ANY_CASE, Loaded, Match, Range, Source, find_in, pattern};
+use crate::transcript::EntryId;
+use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
-use agent_bash_render::{Pager, PagerMove, PagerPosition, PagerPrompt, Theme};
+use agent_bash_render::{
+    OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
+};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Columns per step sideways.
 const SIDEWAYS: isize = 16;
 
-/// In front of a pattern it ignores case.
-const ANY_CASE: &str = "(?i)";
-
 /// Lines per wheel step.
 const WHEEL: i64 = 3;
 
-/// A text kept in a file. Read it on a blocking thread only.
-pub(crate) type Source = Arc<Mutex<FileView>>;
+/// How often a file that is followed is looked at.
+const LOOK: Duration = Duration::from_millis(400);
 
 /// The pager and its text.
 #[derive(Debug)]
@@ -28,10 +30,13 @@ pub(crate) struct PagerState {
     subtitle: String,
     position: PagerPosition,
     total: u64,
-    lines: Vec<String>,
-    /// Number of the first loaded line.
+    /// The lines loaded from a file.
+    text: OutputText,
+    /// Number of the first of them.
     from: u64,
     rows: u16,
+    /// The end is shown as it comes.
+    follows: bool,
     /// The pattern being typed after `/`.
     typing: Option<String>,
     pattern: Option<Regex>,
@@ -39,6 +44,9 @@ pub(crate) struct PagerState {
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
+    /// When a file that is followed was looked at, and the length that it had.
+    looked: Option<Duration>,
+    len: Option<u64>,
 }
 
 /// What the pager asks for.
@@ -53,66 +61,97 @@ pub(crate) enum PagerRequest {
     },
 }
 
-/// A line that matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Match {
-    /// Its number.
-    line: u64,
-    /// Which of the lines that match, from 1.
-    at: u64,
-    /// How many there are.
-    all: u64,
-}
-
-/// Lines of a text.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) from: u64,
-    pub(crate) lines: Vec<String>,
-    pub(crate) total: u64,
-}
-
 impl PagerState {
+    /// On a text that is kept in a file.
     pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
+        let source = Source::File(Arc::new(Mutex::new(view)));
+        Self::on(source, title, subtitle)
+    }
+
+    /// On what a card keeps; `follows`: it shows the end as it comes.
+    pub(crate) fn of_card(id: EntryId, subtitle: String, follows: bool) -> Self {
+        let mut state = Self::on(Source::Card(id), "output".to_owned(), subtitle);
+        state.follows = follows;
+        state
+    }
+
+    fn on(source: Source, title: String, subtitle: String) -> Self {
         Self {
-            source: Arc::new(Mutex::new(view)),
+            source,
             title,
             subtitle,
             position: PagerPosition::first(),
             total: 0,
-            lines: Vec::new(),
+            text: OutputText::new(OutputLimits::PAGE),
             from: 1,
             rows: 0,
+            follows: false,
             typing: None,
             pattern: None,
             found: None,
             message: None,
             asked: None,
+            looked: None,
+            len: None,
         }
     }
 
     pub(crate) fn source(&self) -> Source {
-        Arc::clone(&self.source)
+        self.source.clone()
     }
 
-    /// The range of lines to load (first and count), if it is not loaded or requested yet.
-    pub(crate) fn wanted(&mut self) -> Option<(u64, u16)> {
+    /// Whether the display changes without events.
+    pub(crate) fn is_live(&self) -> bool {
+        self.follows
+    }
+
+    /// The lines of a file to load, if they are not loaded or requested yet.
+    pub(crate) fn wanted(&mut self, now: Duration) -> Option<Range> {
+        if self.rows == 0 || matches!(self.source, Source::Card(_)) {
+            return None;
+        }
+        let count = u64::from(self.rows);
+        if self.follows {
+            let is_early = |looked| now.saturating_sub(looked) < LOOK;
+            if self.looked.is_some_and(is_early) {
+                return None;
+            }
+            self.looked = Some(now);
+            return Some(Range {
+                from: None,
+                count,
+                unless: self.len,
+            });
+        }
         let wanted = (self.position.first_line, self.rows);
-        if self.rows == 0 || self.asked == Some(wanted) {
+        if self.asked == Some(wanted) {
             return None;
         }
         self.asked = Some(wanted);
-        Some(wanted)
+        Some(Range::from(wanted.0, count))
     }
 
-    pub(crate) fn loaded(&mut self, loaded: Result<Loaded, String>) {
+    pub(crate) fn loaded(&mut self, loaded: Result<Option<Loaded>, String>) {
         match loaded {
-            Ok(loaded) => {
+            Ok(Some(loaded)) => {
                 self.total = loaded.total;
-                (self.from, self.lines) = (loaded.from, loaded.lines);
+                (self.from, self.text) = (loaded.from, loaded.text);
+                self.len = Some(loaded.len);
+                if self.follows {
+                    self.position.first_line = self.from;
+                    self.asked = Some((self.from, self.rows));
+                }
             }
+            Ok(None) => {}
             Err(error) => self.message = Some(error),
         }
+    }
+
+    /// Searches what a card keeps.
+    pub(crate) fn find_in(&mut self, output: &OutputText, from: u64, forward: bool) {
+        let pattern = self.pattern.as_ref();
+        let found = pattern.and_then(|pattern| find_in(output, pattern, from, forward));
+        self.found(Ok(found));
     }
 
     pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) {
@@ -134,8 +173,15 @@ impl PagerState {
         }
     }
 
+    /// Goes somewhere, and stays there.
     fn go(&mut self, to: PagerMove) {
+        self.follows = false;
         self.position.go(to, self.total, self.rows);
+    }
+
+    fn follow(&mut self) {
+        self.follows = true;
+        (self.looked, self.len) = (None, None);
     }
 
     pub(crate) fn event(&mut self, event: &Event) -> PagerRequest {
@@ -170,6 +216,7 @@ impl PagerState {
                 return PagerRequest::Close;
             }
             (KeyCode::Char('/'), _) => self.typing = Some(String::new()),
+            (KeyCode::Char('F'), _) => self.follow(),
             (KeyCode::Char('n'), _) => return self.find(true),
             (KeyCode::Char('N'), _) => return self.find(false),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
@@ -235,18 +282,38 @@ impl PagerState {
         }
     }
 
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+    /// `card`: what its card keeps, if it is on one.
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        card: Option<&OutputText>,
+        theme: &Theme,
+    ) {
         self.rows = Pager::page_rows(area);
+        if let Some(card) = card {
+            (self.from, self.total) = (1, card.total_lines());
+            if self.follows {
+                self.position.go(PagerMove::Last, self.total, self.rows);
+            }
+        }
         let prompt = match (&self.typing, &self.message) {
             (Some(typed), _) => PagerPrompt::Search(typed),
             (None, Some(message)) => PagerPrompt::Message(message),
+            (None, None) if self.follows => PagerPrompt::Follows,
             (None, None) => PagerPrompt::Keys,
         };
         let pager = Pager {
             title: &self.title,
             subtitle: &self.subtitle,
-            lines: &self.lines,
-            first_line: self.from,
+            text: card.unwrap_or(&self.text),
+            from_line: self.from,
+            // Until other lines have come, those are shown that are there.
+            first_line: if card.is_some() {
+                self.position.first_line
+            } else {
+                self.from
+            },
             total_lines: self.total,
             column: self.position.column,
             pattern: self.pattern.as_ref(),
@@ -255,160 +322,5 @@ impl PagerState {
             prompt,
         };
         pager.render(area, frame.buffer_mut(), theme);
-    }
-}
-
-/// Reads lines. Blocks on the disk.
-pub(crate) fn load(source: &Source, from: u64, count: u64) -> Result<Loaded, String> {
-    let view = source.lock().unwrap_or_else(PoisonError::into_inner);
-    let page = view
-        .lines(from.max(1), Some(count.max(1)))
-        .map_err(|error| error.to_string())?;
-    let text = page.piece.marked();
-    Ok(Loaded {
-        from,
-        lines: text.lines().map(str::to_owned).collect(),
-        total: page.total_lines,
-    })
-}
-
-/// What was typed as a regular expression. Without a capital letter it ignores case, as ripgrep's `--smart-case` does.
-fn pattern(typed: &str) -> Result<Regex, String> {
-    // `\S` and its kind are no letters.
-    let mut escaped = false;
-    let has_capital = typed.chars().any(|char| {
-        let is_letter = !escaped;
-        escaped = char == '\\' && !escaped;
-        is_letter && char.is_uppercase()
-    });
-    let case = if has_capital { "" } else { ANY_CASE };
-    Regex::new(&format!("{case}{typed}")).map_err(|error| {
-        // It draws where over several lines; the last says what.
-        let said = error.to_string();
-        let last = said.lines().last().unwrap_or_default();
-        format!("`{typed}`: {}", last.trim_start_matches("error: "))
-    })
-}
-
-/// The next matching line from a line on, or the last one before it. Blocks on the disk.
-pub(crate) fn find(
-    source: &Source,
-    pattern: &str,
-    from: u64,
-    forward: bool,
-) -> Result<Option<Match>, String> {
-    let view = source.lock().unwrap_or_else(PoisonError::into_inner);
-    let search = |from_line: u64, max_matches: usize| {
-        let search = Search {
-            pattern: pattern.to_owned(),
-            before: 0,
-            after: 0,
-            from_line,
-            max_matches,
-        };
-        view.search(&search).map_err(|error| error.to_string())
-    };
-    let all = search(1, 0)?.total_matches;
-    // The line, and how many match from it on: a search counts all, however few it shows.
-    let hit = if forward {
-        let found = search(from.max(1), 1)?;
-        let first = found.lines.iter().find(|line| line.is_match);
-        first.map(|line| (line.number, found.total_matches))
-    } else {
-        let mut last = None;
-        let mut start = 1;
-        let line = loop {
-            let found = search(start, usize::MAX)?;
-            let matches = found.lines.iter().filter(|line| line.is_match);
-            let before = matches.take_while(|line| line.number <= from).last();
-            last = before.map(|line| line.number).or(last);
-            match found.next_line {
-                Some(next) if next <= from && next > start => start = next,
-                _ => break last,
-            }
-        };
-        match line {
-            Some(line) => Some((line, search(line, 0)?.total_matches)),
-            None => None,
-        }
-    };
-    let Some((line, rest)) = hit else {
-        return Ok(None);
-    };
-    Ok(Some(Match {
-        line,
-        at: (all + 1).saturating_sub(rest),
-        all,
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write as _;
-
-    fn source(lines: u64) -> (tempfile::NamedTempFile, Source) {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        for number in 1..=lines {
-            writeln!(file, "line {number}").unwrap();
-        }
-        let view = FileView::open(file.path()).unwrap();
-        (file, Arc::new(Mutex::new(view)))
-    }
-
-    #[test]
-    fn a_pattern_without_a_capital_ignores_case() {
-        for (typed, text, is_found) in [
-            ("error", "ERROR", true),
-            ("Error", "ERROR", false),
-            ("\\S+r", "ERR", true),
-            ("\\\\S", "\\s", false),
-            ("é", "É", true),
-        ] {
-            let pattern = pattern(typed).unwrap();
-            assert_eq!(pattern.is_match(text), is_found, "{typed} in {text}");
-        }
-        let said = pattern("(a").unwrap_err();
-        assert_eq!(said, "`(a`: unclosed group");
-    }
-
-    #[test]
-    fn matches_are_found_in_both_directions() {
-        let (_file, source) = source(5000);
-        for (pattern, from, forward, want) in [
-            ("line 7$", 1, true, Some(7)),
-            ("line 7$", 8, true, None),
-            ("line 7$", 5000, false, Some(7)),
-            ("line 7$", 6, false, None),
-            ("00$", 101, true, Some(200)),
-            ("00$", 4999, false, Some(4900)),
-            ("line", 4000, false, Some(4000)),
-        ] {
-            let found = find(&source, pattern, from, forward).unwrap();
-            let line = found.map(|found| found.line);
-            assert_eq!(line, want, "{pattern} {from} {forward}");
-        }
-        let found = find(&source, "00$", 101, true);
-        assert_eq!(
-            found,
-            Ok(Some(Match {
-                line: 200,
-                at: 2,
-                all: 50
-            }))
-        );
-        let found = find(&source, "00$", 4999, false);
-        assert_eq!(
-            found,
-            Ok(Some(Match {
-                line: 4900,
-                at: 49,
-                all: 50
-            }))
-        );
-        assert!(find(&source, "(", 1, true).is_err());
-        let loaded = load(&source, 4990, 20).unwrap();
-        assert_eq!((loaded.lines.len(), loaded.total), (11, 5000));
-        assert_eq!(loaded.lines[0], "line 4990");
     }
 }

@@ -1,20 +1,15 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
-use crate::asks::Asks;
-use agent_bash::core::ArtifactId;
-use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
-use agent_bash_render::{BangCard, CardChanges, OutputText, Remark, Theme, ToolCard};
+pub(crate) use crate::entry::{Card, Entry, EntryId};
+
+use agent_bash::sink::LiveUpdates;
+use agent_bash_render::Theme;
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::Line;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
-
-/// What is offered to a command that asks for a terminal.
-const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
 
 /// Maximum number of entries.
 const MOST: usize = 200;
@@ -22,43 +17,6 @@ const MOST: usize = 200;
 /// Rows of output on a collapsed card: half of what is there, within these bounds.
 const LEAST_ROWS: usize = 4;
 const MOST_ROWS: usize = 40;
-
-/// Identifies an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct EntryId(u64);
-
-/// One card with its state.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) id: EntryId,
-    pub(crate) card: Card,
-    pub(crate) expanded: bool,
-    /// When it started, on the host's clock.
-    started: Duration,
-    /// Its live output, while it runs.
-    live: Option<(LiveUpdates, Waker)>,
-    /// Cleans the live output.
-    clean: TerminalText,
-    /// Whether it asks for a terminal that it does not have.
-    asks: Asks,
-    /// The output was binary, and the card says so.
-    pub(crate) is_binary: bool,
-    /// Its full output, and the file with it.
-    pub(crate) artifact: Option<ArtifactId>,
-    pub(crate) file: Option<PathBuf>,
-    /// Cached height and the width it is for.
-    height: Option<(u16, usize)>,
-    /// Where it was drawn last: its first row, and the one behind its last.
-    drawn: (u16, u16),
-}
-
-/// The view of an entry.
-#[derive(Debug)]
-pub(crate) enum Card {
-    Tool(Box<ToolCard>),
-    Bang(Box<BangCard>),
-    Note(Vec<Line<'static>>),
-}
 
 /// All entries, and the scroll position.
 #[derive(Debug, Default)]
@@ -95,20 +53,7 @@ impl Transcript {
     pub(crate) fn add(&mut self, card: Card, now: Duration) -> EntryId {
         self.next += 1;
         let id = EntryId(self.next);
-        self.entries.push_back(Entry {
-            id,
-            card,
-            expanded: false,
-            started: now,
-            live: None,
-            clean: TerminalText::coloured(),
-            asks: Asks::default(),
-            is_binary: false,
-            artifact: None,
-            file: None,
-            height: None,
-            drawn: (0, 0),
-        });
+        self.entries.push_back(Entry::new(id, card, now));
         while self.entries.len() > MOST {
             self.entries.pop_front();
         }
@@ -293,184 +238,14 @@ impl Transcript {
     }
 }
 
-impl Card {
-    /// What its command did to files.
-    pub(crate) fn changes(&self) -> Option<&CardChanges> {
-        match self {
-            Self::Tool(card) => card.changes.as_ref(),
-            Self::Bang(card) => card.changes.as_ref(),
-            Self::Note(_) => None,
-        }
-    }
-
-    pub(crate) fn changes_mut(&mut self) -> Option<&mut CardChanges> {
-        match self {
-            Self::Tool(card) => card.changes.as_mut(),
-            Self::Bang(card) => card.changes.as_mut(),
-            Self::Note(_) => None,
-        }
-    }
-
-    /// Its command's output.
-    fn output(&mut self) -> Option<&mut OutputText> {
-        match self {
-            Self::Tool(card) => Some(&mut card.output),
-            Self::Bang(card) => Some(&mut card.output),
-            Self::Note(_) => None,
-        }
-    }
-}
-
-impl Entry {
-    /// Takes in new output and updates the running time.
-    fn refresh(&mut self, now: Duration) {
-        if self.live.is_none() {
-            return;
-        }
-        self.height = None;
-        self.take_in();
-        let elapsed = now.saturating_sub(self.started);
-        match &mut self.card {
-            Card::Tool(card) => card.elapsed = elapsed,
-            Card::Bang(card) => card.elapsed = elapsed,
-            Card::Note(_) => {}
-        }
-    }
-
-    fn take_in(&mut self) {
-        let Some((live, waker)) = &self.live else {
-            return;
-        };
-        let Some(LiveUpdate::Raw {
-            bytes,
-            skipped_lines,
-            total_bytes,
-        }) = live.take(waker)
-        else {
-            return;
-        };
-        if let Card::Tool(card) = &mut self.card {
-            let asks = !card.on_terminal && self.asks.push(&bytes);
-            let offer = || Remark::Offer(OFFER.to_owned());
-            if asks && !card.asides.contains(&offer()) {
-                card.asides.push(offer());
-            }
-        }
-        let Some(output) = self.card.output() else {
-            return;
-        };
-        if skipped_lines > 0 {
-            output.skip(skipped_lines);
-            self.clean = TerminalText::coloured();
-        }
-        output.push(&self.clean.push(&bytes));
-        let mark = self
-            .clean
-            .is_binary()
-            .then(|| binary_text(total_bytes, SizeStyle::Tight));
-        output.show_instead(mark.as_deref());
-    }
-
-    /// How many rows of output it has while it is collapsed: that depends on the terminal.
-    fn collapse_to(&mut self, rows: usize) {
-        if let Card::Tool(card) = &mut self.card
-            && card.collapsed_rows != rows
-        {
-            card.collapsed_rows = rows;
-            self.height = None;
-        }
-    }
-
-    /// Sets the time limit shown.
-    pub(crate) fn set_timeout(&mut self, limit: Duration) {
-        if let Card::Tool(card) = &mut self.card {
-            card.timeout = Some(limit);
-        }
-    }
-
-    /// It has ended: no more output comes.
-    pub(crate) fn ended(&mut self) {
-        self.live = None;
-        if let Some(output) = self.card.output() {
-            output.push(&self.clean.finish());
-        }
-    }
-
-    /// Its command, for a title.
-    pub(crate) fn command(&self) -> &str {
-        match &self.card {
-            Card::Tool(card) => &card.command,
-            Card::Bang(card) => &card.command,
-            Card::Note(_) => "",
-        }
-    }
-
-    /// Whether there was more output than it holds.
-    pub(crate) fn is_cut(&self) -> bool {
-        match &self.card {
-            Card::Tool(card) => {
-                let is_cut = |remark: &Remark| matches!(remark, Remark::Truncated { .. });
-                self.is_binary || card.remarks.iter().any(is_cut)
-            }
-            Card::Bang(card) => card.kept.is_some(),
-            Card::Note(_) => false,
-        }
-    }
-
-    /// Height in rows, including an empty row below.
-    fn height(&mut self, width: u16, theme: &Theme) -> usize {
-        if let Some((of, height)) = self.height
-            && of == width
-        {
-            return height;
-        }
-        let height = 1 + match &self.card {
-            Card::Tool(card) => card.height(width, self.expanded, theme),
-            Card::Bang(card) => card.height(width, self.expanded, theme),
-            Card::Note(lines) => lines.len(),
-        };
-        self.height = Some((width, height));
-        height
-    }
-
-    fn draw(
-        &self,
-        frame: &mut Frame<'_>,
-        area: Rect,
-        skip: usize,
-        most: usize,
-        is_selected: bool,
-        theme: &Theme,
-    ) {
-        let rows = match &self.card {
-            Card::Tool(card) => card.rows(area.width, self.expanded, skip, most, theme),
-            Card::Bang(card) => card.rows(area.width, self.expanded, skip, most, theme),
-            Card::Note(lines) => lines.iter().skip(skip).take(most).cloned().collect(),
-        };
-        let style = if is_selected {
-            theme.selected
-        } else {
-            Style::new()
-        };
-        let buffer = frame.buffer_mut();
-        for (row, y) in rows.iter().zip(area.y..) {
-            buffer.set_line(area.x, y, row, area.width);
-            let line = Rect {
-                y,
-                height: 1,
-                ..area
-            };
-            buffer.set_style(line.intersection(buffer.area), style);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use agent_bash::sink::{LiveKind, LiveOptions};
+    use agent_bash_render::{BangCard, ToolCard};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use ratatui::text::Line;
 
     fn note(text: &str) -> Card {
         Card::Note(

@@ -3,7 +3,10 @@
 //! Every test ends by checking that the terminal's modes are restored, and with the census of its world.
 
 mod changes;
+mod editor;
+mod escapes;
 mod history;
+mod pager;
 mod typing;
 
 use agent_bash_tests::tmux::Tmux;

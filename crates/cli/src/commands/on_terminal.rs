@@ -6,6 +6,7 @@ use crate::output;
 use crate::start::Start;
 use crate::theme::theme;
 use agent_bash::core::{Cancel, Clock, ToolResult};
+use agent_bash::process::environment::attended;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::PtyOptions;
 use agent_bash::{BashTool, Input};
@@ -39,7 +40,7 @@ pub(crate) fn prepare(
 /// Runs the call and shows its terminal.
 pub(crate) async fn run(
     tool: &BashTool,
-    input: Input,
+    mut input: Input,
     terminals: Terminals,
     start: &Start,
     clock: &Arc<dyn Clock>,
@@ -47,6 +48,13 @@ pub(crate) async fn run(
 ) -> anyhow::Result<ToolResult> {
     if !tool.offers_terminal() {
         output::say("agent-bash: terminals are off here: the command runs without one");
+    }
+    if let Input::Parsed(parsed) = &mut input {
+        // Whoever sits here expects their own editor and pager; what the request sets comes first.
+        let request = &mut parsed.request;
+        for (name, value) in attended(&start.host.env) {
+            request.env.entry(name).or_insert(value);
+        }
     }
     let command = input.command().unwrap_or_default().to_owned();
     let theme = theme(ThemeArg::Auto, &start.host);

@@ -3,8 +3,8 @@
 use crate::dump::drawn;
 use agent_bash_core::{Cell, Cursor, Screen, ScreenModes};
 use agent_bash_render::{
-    BangCard, JobRow, JobRowState, JobsPanel, Overlay, OverlayState, Pager, PagerPrompt, Theme,
-    ToolCard,
+    BangCard, JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Overlay, OverlayState,
+    Pager, PagerPrompt, Theme, ToolCard,
 };
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -42,10 +42,12 @@ fn views(command: &str) -> Vec<String> {
         scrolled: 0,
         whole: false,
     };
+    let nothing = OutputText::new(OutputLimits::PAGE);
     let pager = Pager {
         title: "artifact://3",
         subtitle: command,
-        lines: &[],
+        text: &nothing,
+        from_line: 1,
         first_line: 1,
         total_lines: 1,
         column: 0,

@@ -187,10 +187,13 @@ fn every_state_of_the_pager() {
     let lines: Vec<String> = (998..=1005)
         .map(|n| format!("{n}\t\u{1b}[31merror\u{1b}[0m: something that goes on and on and on, further than eighty columns"))
         .collect();
+    let text = OutputText::of(OutputLimits::PAGE, &lines.join("\n"));
+    let nothing = OutputText::new(OutputLimits::PAGE);
     let pager = Pager {
         title: "artifact://3",
         subtitle: "cargo test --workspace 2>&1",
-        lines: &lines,
+        text: &text,
+        from_line: 998,
         first_line: 998,
         total_lines: 98_231,
         column: 0,
@@ -233,9 +236,18 @@ fn every_state_of_the_pager() {
         (
             "pager_empty",
             Pager {
-                lines: &[],
+                text: &nothing,
+                from_line: 1,
                 first_line: 1,
                 total_lines: 0,
+                ..pager
+            },
+        ),
+        (
+            "pager_follows",
+            Pager {
+                first_line: 1003,
+                prompt: PagerPrompt::Follows,
                 ..pager
             },
         ),

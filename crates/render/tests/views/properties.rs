@@ -180,7 +180,7 @@ proptest! {
     fn panels_show_text_only(bytes in output(), (width, height) in size(), number in any::<u64>(), column in 0..300_usize) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let theme = Theme::light();
-        let lines = vec![text.clone(); 5];
+        let lines = OutputText::of(OutputLimits::PAGE, &text);
         let output = OutputText::of(OutputLimits::BANG, &text);
         let jobs = vec![JobRow {
             id: text.clone(),
@@ -190,12 +190,13 @@ proptest! {
             elapsed: Some(Duration::from_secs(number)),
         }; 3];
         let pattern = Regex::new(&text).ok();
-        for prompt in [PagerPrompt::Keys, PagerPrompt::Search(&text), PagerPrompt::Message(&text)] {
+        for prompt in [PagerPrompt::Keys, PagerPrompt::Follows, PagerPrompt::Search(&text), PagerPrompt::Message(&text)] {
             let pager = Pager {
                 title: &text,
                 subtitle: &text,
-                lines: &lines,
-                first_line: number / 2,
+                text: &lines,
+                from_line: number / 2,
+                first_line: number / 2 + 1,
                 total_lines: number,
                 column,
                 pattern: pattern.as_ref(),

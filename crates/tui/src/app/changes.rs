@@ -184,3 +184,7 @@ impl App {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;

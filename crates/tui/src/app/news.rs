@@ -4,7 +4,8 @@ use super::{App, Effect};
 use crate::calls::CallEnd;
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
-use crate::pager_state::{Loaded, Match, PagerState};
+use crate::pager_source::{Loaded, Match};
+use crate::pager_state::PagerState;
 use crate::place::Place;
 use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
@@ -37,7 +38,8 @@ pub(crate) enum News {
     JobKilled(Result<String, String>),
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
-    Loaded(Result<Loaded, String>),
+    /// Lines for the pager; none if there are no new ones.
+    Loaded(Result<Option<Loaded>, String>),
     Found(Result<Option<Match>, String>),
     /// What completes a word.
     Completed(Completion),

@@ -3,12 +3,13 @@
 use super::{EventLoop, JOB_GRACE};
 use crate::app::{CARD_PAGE, Effect, News};
 use crate::console::size_in;
-use crate::pager_state::{self, Source};
+use crate::pager_source::{self, Kept, Range, Source};
 use crate::{calls, set_work};
 use agent_bash::core::{ArtifactId, Cancel, JobId};
 use agent_bash::sink::FileView;
-use agent_bash_render::{OutputLimits, OutputPage, OutputText};
+use agent_bash_render::OutputPage;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 impl EventLoop {
     pub(super) fn act(&mut self, effect: Effect) {
@@ -92,12 +93,12 @@ impl EventLoop {
                 }),
             },
             Effect::Find {
-                source,
+                kept,
                 pattern,
                 from,
                 forward,
             } => {
-                self.read(move || News::Found(pager_state::find(&source, &pattern, from, forward)));
+                self.read(move || News::Found(pager_source::find(&kept, &pattern, from, forward)));
             }
             Effect::Changes { entry, id, wish } => {
                 let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));
@@ -133,15 +134,13 @@ impl EventLoop {
     }
 
     /// Loads the lines that the pager shows, unless they are loaded already.
-    pub(super) fn load_page(&mut self) {
+    pub(super) fn load_page(&mut self, now: Duration) {
         let Some(pager) = &mut self.app.pager else {
             return;
         };
-        let Some((from, rows)) = pager.wanted() else {
-            return;
-        };
-        let source = pager.source();
-        self.read(move || News::Loaded(pager_state::load(&source, from, u64::from(rows))));
+        if let (Some(range), Source::File(kept)) = (pager.wanted(now), pager.source()) {
+            self.read(move || News::Loaded(pager_source::load(&kept, range)));
+        }
     }
 
     fn kill_job(&mut self, id: JobId) {
@@ -165,16 +164,15 @@ impl EventLoop {
 }
 
 /// A page of a full output for a card; the last page if `from` is beyond the end.
-fn card_page(source: &Source, from: u64) -> Result<OutputPage, String> {
-    let from = if from == u64::MAX {
-        let total = pager_state::load(source, 1, 1)?.total;
-        total.saturating_sub(CARD_PAGE) + 1
-    } else {
-        from
+fn card_page(kept: &Kept, from: u64) -> Result<OutputPage, String> {
+    let range = Range {
+        from: Some(from).filter(|from| *from != u64::MAX),
+        count: CARD_PAGE,
+        unless: None,
     };
-    let loaded = pager_state::load(source, from, CARD_PAGE)?;
+    let loaded = pager_source::load(kept, range)?.ok_or("there is nothing")?;
     Ok(OutputPage {
-        text: OutputText::of(OutputLimits::CARD, &loaded.lines.join("\n")),
+        text: loaded.text,
         first_line: loaded.from,
         total_lines: loaded.total,
     })

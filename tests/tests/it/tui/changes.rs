@@ -211,9 +211,15 @@ fn the_keys_of_changes_are_in_the_help() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.press(&["?"])?;
         let screen = tmux.shows("─ Keys ")?;
-        for key in ["f3 ", "c d u r", "enter shows its diff"] {
+        for key in ["f3 ", "c d u r", "what it did to files"] {
             ensure!(screen.contains(key), "{key}: {screen}");
         }
+        // There is not enough room for all.
+        ensure!(!screen.contains("ctrl+z ctrl+d"), "{screen}");
+        tmux.press(&["Space"])?;
+        tmux.shows("ctrl+z ctrl+d")?;
+        tmux.press(&["Left"])?;
+        tmux.shows("c d u r")?;
         tmux.press(&["x"])?;
         tmux.hides("─ Keys ").map(drop)
     })

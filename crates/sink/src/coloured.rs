@@ -1,0 +1,209 @@
+//! A page of a kept output with its colours, for a view that draws them. Its text alone is what [`FileView::lines`] gives.
+
+use crate::sanitise::TextSink;
+use crate::terminal_text::begun_len;
+use crate::view::{FileView, Go, MAX_PAGE, Page};
+use std::io;
+
+/// How much is read in front of a page, for colours that were begun there.
+const BEFORE: u64 = 64 << 10;
+
+/// The most colour sequences of a page, in bytes. Those behind them are dropped.
+const MOST: usize = MAX_PAGE;
+
+impl FileView {
+    /// The marked text of a page of lines, with the colour sequences (SGR) that were printed in it or apply to its beginning.
+    /// Nothing else in it acts.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn coloured(&self, page: &Page) -> io::Result<String> {
+        let marked = page.piece.marked();
+        let Some([first, _]) = page.piece.lines else {
+            return Ok(marked);
+        };
+        let Some(start) = self.line_start(first)? else {
+            return Ok(marked);
+        };
+        let mut begun = Coloured::default();
+        self.take(start.saturating_sub(BEFORE), start, usize::MAX, &mut begun)?;
+        let mut coloured = Coloured::default();
+        coloured.add(&begun.in_force());
+        let text = &page.piece.text;
+        self.take(start, u64::MAX, text.len(), &mut coloured)?;
+        // The file may be another by now.
+        let is_same = coloured.text.starts_with(text.as_str());
+        Ok(match marked.strip_prefix(text.as_str()) {
+            Some(after) if is_same => coloured.woven(text.len()) + after,
+            _ => marked,
+        })
+    }
+
+    /// Cleans the bytes between two places, until there are `most` bytes of text.
+    fn take(&self, from: u64, to: u64, most: usize, out: &mut Coloured) -> io::Result<()> {
+        let mut sanitiser = self.sanitiser();
+        let mut left = to - from;
+        // A sequence is only seen in one piece.
+        let mut begun = Vec::new();
+        self.each_chunk(from, |chunk| {
+            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
+            left -= wanted as u64;
+            begun.extend_from_slice(&chunk[..wanted]);
+            let rest = begun.split_off(begun.len() - begun_len(&begun));
+            sanitiser.push(&std::mem::replace(&mut begun, rest), out);
+            if left == 0 || out.text.len() > most {
+                Go::Stop
+            } else {
+                Go::On
+            }
+        })?;
+        sanitiser.push(&begun, out);
+        sanitiser.finish(out);
+        Ok(())
+    }
+}
+
+/// Text, and the colour sequences in it.
+#[derive(Debug, Default)]
+struct Coloured {
+    text: String,
+    /// Each with its place in the text.
+    sequences: Vec<(usize, String)>,
+    /// Bytes of them.
+    size: usize,
+}
+
+impl Coloured {
+    fn add(&mut self, sequence: &str) {
+        if !sequence.is_empty() && self.size + sequence.len() <= MOST {
+            self.size += sequence.len();
+            self.sequences.push((self.text.len(), sequence.to_owned()));
+        }
+    }
+
+    /// The sequences that apply to what comes behind.
+    fn in_force(&self) -> String {
+        let is_reset = |sequence: &str| matches!(sequence, "\x1b[m" | "\x1b[0m");
+        let all = &self.sequences;
+        let last = all.iter().rposition(|(_, sequence)| is_reset(sequence));
+        let from = last.map_or(0, |last| last + 1);
+        all[from..]
+            .iter()
+            .map(|(_, sequence)| &**sequence)
+            .collect()
+    }
+
+    /// The first `len` bytes of the text with the sequences where they were.
+    fn woven(&self, len: usize) -> String {
+        let (mut woven, mut from) = (String::with_capacity(len + self.size), 0);
+        for (at, sequence) in self.sequences.iter().take_while(|(at, _)| *at <= len) {
+            woven.push_str(&self.text[from..*at]);
+            woven.push_str(sequence);
+            from = *at;
+        }
+        woven.push_str(&self.text[from..len]);
+        woven
+    }
+}
+
+impl TextSink for Coloured {
+    fn text(&mut self, text: &[u8], _: u64) {
+        self.text.push_str(&String::from_utf8_lossy(text));
+    }
+
+    fn stand_in(&mut self, text: &str, _: u64, _: u64) {
+        self.text.push_str(text);
+    }
+
+    fn line_end(&mut self, _: u64) {
+        self.text.push('\n');
+    }
+
+    fn restart_line(&mut self, _: u64) {
+        let line = self.text.rfind('\n').map_or(0, |end| end + 1);
+        self.cut(line);
+    }
+
+    fn take_back(&mut self, chars: usize) -> String {
+        let line = self.text.rfind('\n').map_or(0, |end| end + 1);
+        let taken = self.text[line..].char_indices().rev().take(chars).last();
+        let at = taken.map_or(self.text.len(), |(at, _)| line + at);
+        self.cut(at)
+    }
+
+    fn colours(&mut self, sequence: &[u8]) {
+        self.add(&String::from_utf8_lossy(sequence));
+    }
+}
+
+impl Coloured {
+    /// Removes the text from a place on, and returns it. Its colours stay in force.
+    fn cut(&mut self, at: usize) -> String {
+        for (place, _) in self.sequences.iter_mut().rev() {
+            if *place <= at {
+                break;
+            }
+            *place = at;
+        }
+        self.text.split_off(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn view(bytes: &[u8]) -> (tempfile::NamedTempFile, FileView) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let view = FileView::open(file.path()).unwrap();
+        (file, view)
+    }
+
+    #[test]
+    fn a_page_has_its_colours_and_nothing_else_that_acts() {
+        for (bytes, wanted) in [
+            (&b"a \x1b[31mred\x1b[0m b\n"[..], "a \x1b[31mred\x1b[0m b\n"),
+            (
+                b"\x1b]52;c;eA==\x07\x1b[2J\x1b[1mbold\x1b[5;5H",
+                "\x1b[1mbold",
+            ),
+            (b"\x1b[?25h\x1b[>4m\x1b[38;5;9mx\x1b[", "\x1b[38;5;9mx"),
+            // As a manual page prints what is bold.
+            (b"\x1b[4mb\x08bc\n", "\x1b[4mbc\n"),
+            (b"10%\r\x1b[32m20%\n", "10%\x1b[32m\u{240d}20%\n"),
+            (b"plain\n", "plain\n"),
+            (b"", ""),
+        ] {
+            let (_file, view) = view(bytes);
+            let page = view.lines(1, None).unwrap();
+            let coloured = view.coloured(&page).unwrap();
+            assert_eq!(coloured, wanted, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_colour_goes_on_over_lines_and_sequences_over_chunks() {
+        let mut bytes = b"\x1b[1mbold\x1b[0m\x1b[31m\nred\n".to_vec();
+        let (_file, short) = view(&bytes);
+        let page = short.lines(2, Some(1)).unwrap();
+        assert_eq!(short.coloured(&page).unwrap(), "\x1b[31mred\n");
+        // Wherever a chunk ends, the sequence is whole.
+        bytes.truncate(0);
+        for _ in 0..30_000 {
+            bytes.extend_from_slice(b"\x1b[32mx\x1b[0m");
+        }
+        let (_file, long) = view(&bytes);
+        let page = long.lines(1, None).unwrap();
+        let coloured = long.coloured(&page).unwrap();
+        let all: usize = coloured.matches("\x1b[32mx").count();
+        assert!(all * 9 > MOST - 9, "{all}");
+        assert!(
+            !coloured
+                .replace("\x1b[32m", "")
+                .replace("\x1b[0m", "")
+                .contains('\x1b')
+        );
+    }
+}

@@ -1,0 +1,201 @@
+use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
+use super::super::*;
+use crate::deeds::Proposed;
+use crate::set_work::{Came, Said, Wish};
+use agent_bash::ChangesAct;
+use agent_bash::core::changes::{
+    Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
+};
+
+fn set(state: ChangesState, by: ChangesBy) -> Changes {
+    let file = FileChange::new(FileName::new("a"), Change::Changed);
+    let mut set = Changes::new(ChangesId(7), state, by, "/p").with_files([file]);
+    set.undo = Undoable::Whole;
+    set
+}
+
+/// With a card, selected, whose changes are these.
+fn app_with(set: Changes) -> (App, EntryId) {
+    let mut app = app(Some(true));
+    enters(&mut app, "make");
+    let entry = app.call.unwrap();
+    let mut result = succeeded();
+    result.changes = Some(set);
+    let end = ended_as(result);
+    app.news(News::Ended {
+        entry,
+        end,
+        now: NOW,
+    });
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    app.effects();
+    (app, entry)
+}
+
+fn came(app: &mut App, entry: EntryId, came: Came) {
+    let (id, now) = (ChangesId(7), NOW);
+    let news = News::Changes {
+        entry,
+        id,
+        came,
+        now,
+    };
+    app.news(news);
+}
+
+fn proposed(act: ChangesAct) -> Box<Proposed> {
+    let set = set(ChangesState::Done, ChangesBy::Trace);
+    Box::new(Proposed {
+        act,
+        id: set.id,
+        partial: false,
+        root: set.root,
+        counts: set.counts,
+        files: set.files,
+        more: 0,
+        conflicts: Vec::new(),
+    })
+}
+
+const ACTS: [(char, ChangesAct); 4] = [
+    ('c', ChangesAct::Commit),
+    ('d', ChangesAct::Discard),
+    ('u', ChangesAct::Undo),
+    ('r', ChangesAct::Redo),
+];
+
+#[test]
+fn keys_of_a_selected_card_do_what_can_be_done_with_its_changes() {
+    for (state, by, keys) in [
+        (ChangesState::Held, ChangesBy::Overlay, "cd"),
+        (ChangesState::Done, ChangesBy::Overlay, "u"),
+        (ChangesState::Done, ChangesBy::Trace, "u"),
+        (ChangesState::Interrupted, ChangesBy::Trace, "u"),
+        (ChangesState::Undone, ChangesBy::Trace, "r"),
+        (ChangesState::Discarded, ChangesBy::Overlay, ""),
+        (ChangesState::Listed, ChangesBy::Trace, ""),
+    ] {
+        for (key, act) in ACTS {
+            let (mut app, _) = app_with(set(state, by));
+            let effects = letter(&mut app, key, NOW);
+            let is_its = keys.contains(key);
+            let looks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(wanted), .. }] if *wanted == act);
+            assert_eq!(looks, is_its, "{key} {state:?}: {effects:?}");
+            assert_eq!(app.prompt.is_empty(), is_its, "{key} is typed otherwise");
+        }
+    }
+    let mut kept = set(ChangesState::Done, ChangesBy::Trace);
+    kept.undo = Undoable::No;
+    let (mut app, _) = app_with(kept);
+    assert!(letter(&mut app, 'u', NOW).is_empty());
+}
+
+#[test]
+fn keys_are_text_unless_a_card_is_selected_and_nothing_is_typed() {
+    let (mut app, _) = app_with(set(ChangesState::Done, ChangesBy::Trace));
+    press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert!(letter(&mut app, 'u', NOW).is_empty());
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    assert!(letter(&mut app, 'u', NOW).is_empty());
+    assert_eq!(app.prompt.text(), "uu");
+    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    assert!(matches!(&effects[..], [Effect::Call { .. }]), "{effects:?}");
+}
+
+#[test]
+fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
+    let later = Duration::from_secs(1);
+    for (key, is_done) in [('y', true), ('n', false)] {
+        let (mut app, entry) = app_with(set(ChangesState::Done, ChangesBy::Trace));
+        letter(&mut app, 'u', NOW);
+        // While it is looked at, and until it has been there for a while, nothing answers.
+        assert!(letter(&mut app, 'u', NOW).is_empty(), "one at a time");
+        app.prompt.clear();
+        came(
+            &mut app,
+            entry,
+            Came::Looked(Ok(proposed(ChangesAct::Undo))),
+        );
+        assert!(letter(&mut app, key, Duration::from_millis(500)).is_empty());
+        let effects = letter(&mut app, key, later);
+        let acts = matches!(&effects[..], [Effect::Changes { wish: Wish::Act(wanted), .. }] if wanted.act == ChangesAct::Undo);
+        assert_eq!(acts, is_done, "{effects:?}");
+        assert!(app.prompt.is_empty(), "no key went elsewhere");
+        let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+        assert_eq!(changes.said, if is_done { &["Undoing…"][..] } else { &[] });
+        if is_done {
+            let said = Said {
+                set: Some(set(ChangesState::Undone, ChangesBy::Trace)),
+                lines: vec!["[Undone: 1 file as before call 7.]".to_owned()],
+                refused: false,
+            };
+            came(&mut app, entry, Came::Done(Box::new(said)));
+            let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+            assert_eq!(changes.set.state, ChangesState::Undone);
+            assert_eq!(changes.said, ["[Undone: 1 file as before call 7.]"]);
+            let effects = letter(&mut app, 'r', later);
+            assert!(
+                matches!(&effects[..], [Effect::Changes { .. }]),
+                "{effects:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn why_something_cannot_be_done_is_on_the_card() {
+    let (mut app, entry) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
+    letter(&mut app, 'c', NOW);
+    let said = Said {
+        set: None,
+        lines: vec!["[Trial 7 not applied]".to_owned()],
+        refused: true,
+    };
+    came(&mut app, entry, Came::Looked(Err(Box::new(said))));
+    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+    assert!(changes.refused && changes.said == ["[Trial 7 not applied]"]);
+    assert_eq!(changes.set.state, ChangesState::Held);
+    let effects = letter(&mut app, 'd', NOW);
+    assert!(
+        matches!(&effects[..], [Effect::Changes { .. }]),
+        "it can be tried again"
+    );
+}
+
+#[test]
+fn the_diff_of_a_selected_card_is_opened_and_its_keys_are_the_cards() {
+    let (mut app, entry) = app_with(set(ChangesState::Done, ChangesBy::Trace));
+    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    assert!(
+        matches!(
+            &effects[..],
+            [Effect::Changes {
+                wish: Wish::Diff,
+                ..
+            }]
+        ),
+        "{effects:?}"
+    );
+    came(&mut app, entry, Came::Diff(Ok(Vec::new())));
+    assert!(letter(&mut app, 'x', NOW).is_empty() && app.diff.is_some());
+    let effects = letter(&mut app, 'u', NOW);
+    assert!(
+        matches!(
+            &effects[..],
+            [Effect::Changes {
+                wish: Wish::Look(_),
+                ..
+            }]
+        ),
+        "{effects:?}"
+    );
+    letter(&mut app, 'q', NOW);
+    assert!(app.diff.is_none() && app.prompt.is_empty());
+    // What is gone has none.
+    let (mut app, _) = app_with(set(ChangesState::Discarded, ChangesBy::Overlay));
+    assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
+    assert_eq!(
+        app.message.as_deref(),
+        Some("what it changed was discarded")
+    );
+}

@@ -1,0 +1,66 @@
+//! The person's own editor on a text of theirs.
+
+use agent_bash::HostContext;
+use agent_bash::process::in_foreground;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+/// Variables that name the editor, in this order; then what every system should have.
+const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+const OTHERWISE: &str = "vi";
+
+/// The longest text that is taken over.
+const MOST: u64 = 1 << 20;
+
+/// Where an editor runs.
+#[derive(Debug)]
+pub(crate) struct Editor<'a> {
+    pub(crate) host: &'a HostContext,
+    pub(crate) bash: &'a Path,
+    pub(crate) directory: &'a Path,
+}
+
+impl Editor<'_> {
+    /// Has the person edit a text, on the terminal that we have given back. Dropping the future ends the editor.
+    ///
+    /// # Errors
+    /// Why the text stays as it was, as a sentence.
+    pub(crate) async fn edit(&self, text: &str) -> Result<String, String> {
+        let env = &self.host.env;
+        let named = |name: &&str| env.get(OsStr::new(name)).filter(|it| !it.is_empty());
+        let command = VARIABLES.iter().find_map(named).cloned();
+        let command = command.unwrap_or_else(|| OsString::from(OTHERWISE));
+        let said = |why: String| format!("{} has not changed the line: {why}", command.display());
+        let failed = |error: io::Error| said(error.to_string());
+        let file = tempfile::Builder::new()
+            .prefix("agent-bash-")
+            .suffix(".sh")
+            .tempfile_in(self.host.temp_dir())
+            .map_err(failed)?;
+        file.as_file()
+            .write_all(format!("{text}\n").as_bytes())
+            .map_err(failed)?;
+        let started = in_foreground(self.bash, &command, file.path(), env, self.directory);
+        match started.map_err(failed)?.code().await {
+            Some(0) => read(file.path()).map_err(failed),
+            Some(127) => Err(said(
+                "there is no such command; set VISUAL or EDITOR".to_owned(),
+            )),
+            Some(code) => Err(said(format!("it ended with exit {code}"))),
+            None => Err(said("it was killed".to_owned())),
+        }
+    }
+}
+
+/// The text of a file, which an editor may have replaced by another.
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let mut file = File::open(path)?.take(MOST + 1);
+    file.read_to_string(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(io::Error::other("it is longer than 1 MiB"));
+    }
+    Ok(text.trim_end_matches('\n').to_owned())
+}

@@ -1,0 +1,257 @@
+//! The keys, for whoever asks. Where the terminal is too low for all of them, they are on several pages.
+
+use agent_bash_render::Theme;
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+
+/// Columns between keys and what they do.
+const GAP: usize = 3;
+
+/// Keys that belong together.
+struct Group {
+    title: &'static str,
+    /// Keys, separated by spaces, and what they do.
+    keys: &'static [(&'static str, &'static str)],
+}
+
+const GROUPS: &[Group] = &[
+    Group {
+        title: "The line",
+        keys: &[
+            ("enter", "run as a tool call, or wait for the one that runs"),
+            (
+                "!command !!command",
+                "your own shell; of !! the model sees nothing",
+            ),
+            ("tab ctrl+r", "complete; search the history"),
+            (
+                "↑ ↓",
+                "what begins as the line does; ↑ takes back what waits",
+            ),
+            (
+                "alt+enter \\",
+                "a new line, as enter in an unfinished script",
+            ),
+            ("ctrl+w ctrl+y ctrl+_", "delete a word, put it back, undo"),
+            ("ctrl+x ctrl+e", "edit it in your editor"),
+            ("f3", "try it: its changes to files are held back"),
+            ("esc ctrl+c", "cancel what runs; clear the line"),
+        ],
+    },
+    Group {
+        title: "Cards",
+        keys: &[
+            (
+                "ctrl+↑ ctrl+↓ click",
+                "select one; enter shows what it did to files",
+            ),
+            ("ctrl+o", "expand it, or collapse it"),
+            (
+                "ctrl+pgup ctrl+pgdn",
+                "page through it while it is expanded",
+            ),
+            ("ctrl+f", "its output in the pager"),
+            ("y Y e R f", "copy it or its command, edit, run again, fold"),
+            ("c d u r", "commit, discard, undo, redo what it did"),
+            ("f4 f5", "again: outside of the sandbox, on a terminal"),
+        ],
+    },
+    Group {
+        title: "The pager",
+        keys: &[
+            ("/ n N", "search; next and previous match"),
+            ("F", "follow what is still being written"),
+            ("j k g G ← →", "lines, ends, sideways"),
+            ("q", "close"),
+        ],
+    },
+    Group {
+        title: "Everything else",
+        keys: &[
+            ("ctrl+g", "background jobs"),
+            ("ctrl+t", "a terminal for every command, or as needed"),
+            ("pgup pgdn wheel", "scroll"),
+            ("ctrl+l", "clear the screen"),
+            ("ctrl+z ctrl+d", "suspend, quit"),
+        ],
+    },
+];
+
+/// The help while it is open.
+#[derive(Debug, Default)]
+pub(crate) struct Help {
+    /// The page that is shown.
+    page: usize,
+    /// How many there were when it was drawn.
+    pages: usize,
+}
+
+impl Help {
+    /// Handles a key. Returns whether it stays open.
+    pub(crate) fn key(&mut self, key: KeyEvent) -> bool {
+        let page = match key.code {
+            KeyCode::Char(' ') | KeyCode::Right | KeyCode::PageDown | KeyCode::Tab => {
+                self.page.checked_add(1)
+            }
+            KeyCode::Left | KeyCode::PageUp | KeyCode::BackTab => self.page.checked_sub(1),
+            _ => None,
+        };
+        self.page = page.filter(|page| *page < self.pages).unwrap_or(usize::MAX);
+        self.page != usize::MAX
+    }
+
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        let pages = pages(usize::from(area.height.saturating_sub(2)));
+        self.pages = pages.len();
+        self.page = self.page.min(pages.len().saturating_sub(1));
+        // All pages are as wide and as high as the largest.
+        let all = pages.iter().flatten();
+        let width = all.map(|row| row.line(theme).width()).max().unwrap_or(0) as u16 + 3;
+        let height = pages.iter().map(Vec::len).max().unwrap_or(0) as u16 + 2;
+        let area = Rect {
+            x: area.x + area.width.saturating_sub(width) / 2,
+            y: area.y + area.height.saturating_sub(height) / 2,
+            width: width.min(area.width),
+            height: height.min(area.height),
+        };
+        let footer = match self.pages {
+            ..=1 => "any key closes".to_owned(),
+            pages => format!(
+                "{}/{pages} · space or → next · any other key closes",
+                self.page + 1
+            ),
+        };
+        let block = Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(theme.rail)
+            .title_top(Line::styled("─ Keys ", theme.title))
+            .title_bottom(Line::from_iter([
+                Span::raw("─ "),
+                Span::styled(footer, theme.dim),
+                Span::raw(" "),
+            ]));
+        let rows = pages.get(self.page).into_iter().flatten();
+        let lines: Vec<Line<'_>> = rows.map(|row| row.line(theme)).collect();
+        frame.render_widget(Clear, area);
+        frame.render_widget(Paragraph::new(lines).block(block), area);
+    }
+}
+
+/// A row of the help.
+#[derive(Debug, Clone, Copy)]
+enum Row {
+    Title(&'static str),
+    Key(&'static str, &'static str),
+}
+
+impl Row {
+    fn line(self, theme: &Theme) -> Line<'static> {
+        match self {
+            Self::Title(title) => Line::styled(format!(" {title}"), theme.title),
+            Self::Key(key, what) => {
+                let padding = " ".repeat(longest() - Span::raw(key).width() + GAP);
+                Line::from_iter([
+                    Span::styled(format!(" {key}{padding}"), theme.accent),
+                    Span::styled(what, theme.text),
+                ])
+            }
+        }
+    }
+}
+
+/// Columns of the keys.
+fn longest() -> usize {
+    let keys = GROUPS.iter().flat_map(|group| group.keys);
+    keys.map(|(key, _)| Span::raw(*key).width())
+        .max()
+        .unwrap_or(0)
+}
+
+/// Rows of each page, of at most `height`; a group is on one page if it fits there.
+fn pages(height: usize) -> Vec<Vec<Row>> {
+    let height = height.max(2);
+    let mut pages = vec![Vec::new()];
+    for group in GROUPS {
+        let rows = group.keys.iter().map(|(key, what)| Row::Key(key, what));
+        let rows: Vec<Row> = [Row::Title(group.title)].into_iter().chain(rows).collect();
+        for part in rows.chunks(height) {
+            match pages.last_mut() {
+                Some(page) if page.len() + part.len() <= height => page.extend(part),
+                _ => pages.push(part.to_vec()),
+            }
+        }
+    }
+    pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossterm::event::KeyModifiers;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn drawn(help: &mut Help, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal
+            .draw(|frame| help.draw(frame, frame.area(), &Theme::plain()))
+            .unwrap();
+        terminal.backend().to_string()
+    }
+
+    fn press(help: &mut Help, code: KeyCode) -> bool {
+        help.key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn every_key_is_on_a_page_whatever_the_size() {
+        let texts = || GROUPS.iter().flat_map(|group| group.keys);
+        for (width, height, wanted) in [(80, 23, 2), (120, 39, 1), (200, 59, 1), (80, 8, 6)] {
+            let mut help = Help::default();
+            let mut seen = drawn(&mut help, width, height);
+            while press(&mut help, KeyCode::Char(' ')) {
+                seen.push_str(&drawn(&mut help, width, height));
+            }
+            assert_eq!(help.pages, wanted, "{width}x{height}");
+            for (key, what) in texts() {
+                assert!(seen.contains(key) && seen.contains(what), "{key}\n{seen}");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_turned_and_any_other_key_closes() {
+        let mut help = Help::default();
+        drawn(&mut help, 80, 23);
+        for (code, stays) in [
+            (KeyCode::Right, true),
+            (KeyCode::Left, true),
+            (KeyCode::Tab, true),
+            (KeyCode::Char('x'), false),
+        ] {
+            assert_eq!(press(&mut help, code), stays, "{code:?}");
+        }
+        let mut one = Help::default();
+        drawn(&mut one, 120, 39);
+        assert!(!press(&mut one, KeyCode::Char(' ')));
+    }
+
+    #[test]
+    fn every_key_is_in_the_documentation() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tui.md");
+        let page = std::fs::read_to_string(page).unwrap().to_lowercase();
+        let words = GROUPS.iter().flat_map(|group| group.keys);
+        for word in words.flat_map(|(keys, _)| keys.split(' ')) {
+            // A word of its own, not a letter of another.
+            let spelled = word.to_lowercase();
+            let mut places = page.split(|c: char| c.is_whitespace() || "|,:`;()[]".contains(c));
+            assert!(
+                places.any(|place| place == spelled),
+                "{word} is not in docs/tui.md"
+            );
+        }
+    }
+}

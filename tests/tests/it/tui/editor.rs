@@ -1,0 +1,94 @@
+//! The person's own editor: for the prompt, and for what runs on a terminal.
+
+use super::{PROMPT, on_a_terminal};
+use anyhow::{Result, ensure};
+
+#[test]
+fn the_line_is_edited_in_the_persons_editor() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        tmux.enters("EDITOR='vim -u NONE' agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        // What runs goes on meanwhile.
+        tmux.enters("sleep 2; touch ../went-on")?;
+        tmux.shows("esc to cancel")?;
+        tmux.types("echo one")?;
+        tmux.press(&["C-x", "C-e"])?;
+        // It has the whole terminal, and nothing of the interface is on it.
+        let screen = tmux.shows("echo one\n~")?;
+        ensure!(!screen.contains("❯"), "{screen}");
+        ensure!(screen.matches("\n~").count() > 20, "{screen}");
+        tmux.types(":s/one/two/")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("echo two\n~")?;
+        agent_bash_tests::poll::until(std::time::Duration::from_secs(30), || {
+            world.cwd().join("../went-on").exists().then_some(())
+        });
+        ensure!(world.cwd().join("../went-on").exists());
+        tmux.types(":wq")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("❯ echo two")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("│ two\n")?;
+        // No file of it is left.
+        tmux.enters(
+            "ls /tmp/agent-bash-*.sh \"${TMPDIR:-/tmp}\"/agent-bash-*.sh 2>/dev/null | wc -l",
+        )?;
+        tmux.shows("│ 0\n")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
+fn an_editor_that_fails_leaves_the_line_and_its_interrupts_are_its_own() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        for (editor, said) in [
+            (
+                "sh -c \"exit 3\"",
+                "has not changed the line: it ended with exit 3",
+            ),
+            (
+                "/nowhere/ed",
+                "there is no such command; set VISUAL or EDITOR",
+            ),
+            (
+                "sh -c \"echo interrupt me; sleep 300\"",
+                "has not changed the line",
+            ),
+        ] {
+            tmux.enters(&format!(
+                "clear; VISUAL='{editor}' EDITOR=true agent-bash tui"
+            ))?;
+            tmux.shows(PROMPT)?;
+            tmux.types("echo same")?;
+            tmux.press(&["C-x", "C-e"])?;
+            if editor.contains("interrupt") {
+                tmux.shows("interrupt me")?;
+                tmux.press(&["C-c"])?;
+            }
+            tmux.shows(said)?;
+            tmux.shows("❯ echo same")?;
+            // The interface goes on.
+            tmux.press(&["Enter"])?;
+            tmux.shows("│ same\n")?;
+            tmux.press(&["C-d"])?;
+            tmux.hides(PROMPT)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_command_on_a_terminal_of_its_own_has_the_persons_editor() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters("export EDITOR=my-editor PAGER=my-pager")?;
+        tmux.enters("clear; agent-bash run --pty 'echo $EDITOR and $PAGER'")?;
+        tmux.shows("my-editor and my-pager")?;
+        // What is set for the call comes first.
+        tmux.enters("clear; agent-bash run --pty --env EDITOR=its-own 'echo $EDITOR and $PAGER'")?;
+        tmux.shows("its-own and my-pager")?;
+        // Control: without a terminal nobody could answer.
+        tmux.enters("clear; agent-bash run 'echo $EDITOR and $PAGER'")?;
+        tmux.shows("true and cat").map(drop)
+    })
+}

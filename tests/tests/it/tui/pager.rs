@@ -1,0 +1,102 @@
+//! The pager: colours, and outputs that are still being written.
+
+use super::in_the_interface;
+use agent_bash_tests::poll;
+use anyhow::{Context, Result, ensure};
+use std::time::Duration;
+
+/// How long a slow machine may take to draw something.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Prints a line ten times a second.
+const TICKS: &str = "seq 100; for i in {1..3000}; do echo tick $i; sleep 0.1; done";
+
+#[test]
+fn the_pager_has_the_colours_of_the_output_and_searches_its_text() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("printf 'a \\e[31mr\\e[1med\\e[0m word\\e[2J\\e]52;c;eA==\\a\\n'; seq 30000")?;
+        tmux.shows("[Full output: artifact://")?;
+        tmux.press(&["C-f"])?;
+        tmux.shows("1 │a red word")?;
+        let coloured = poll::until(SOON, || {
+            let screen = tmux.coloured().ok()?;
+            screen
+                .contains("\u{1b}[38;5;1mr\u{1b}[1med")
+                .then_some(screen)
+        });
+        coloured.context("the colour is not there")?;
+        // The expression goes across the colours.
+        tmux.press(&["/"])?;
+        tmux.enters("a red w")?;
+        tmux.shows("match 1/1")?;
+        tmux.press(&["q"])?;
+        // What is on a card as a whole is opened, too.
+        tmux.press(&["C-l"])?;
+        tmux.enters("printf 'one\\ntwo\\n'")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.press(&["C-f"])?;
+        tmux.shows("─ output  printf")?;
+        tmux.shows("1 │one")?;
+        tmux.press(&["/"])?;
+        tmux.enters("tw")?;
+        tmux.shows("▸2 │two")?;
+        tmux.press(&["q"]).map(drop)
+    })
+}
+
+/// The last line that is shown, and how many there are.
+fn position(screen: &str) -> Option<(u64, u64)> {
+    let at = screen.rfind("–")?;
+    let rest = &screen[at + "–".len()..];
+    let mut words = rest.split_whitespace();
+    let last = words.next()?.parse().ok()?;
+    let total = words.nth(1)?.parse().ok()?;
+    Some((last, total))
+}
+
+#[test]
+fn what_is_being_written_is_followed() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        let follows = || -> Result<()> {
+            tmux.shows("following")?;
+            let (_, before) = position(&tmux.screen()?).context("no position")?;
+            tmux.until("more lines came", |screen| {
+                position(screen).is_some_and(|(last, total)| last == total && total > before + 5)
+            })?;
+            // Whoever moves stays there.
+            tmux.press(&["Up"])?;
+            let screen = tmux.shows("F follow")?;
+            let (before, _) = position(&screen).context("no position")?;
+            tmux.press(&["g"])?;
+            let goes_on = poll::until(Duration::from_millis(1500), || {
+                position(&tmux.screen().ok()?).filter(|(last, _)| *last > before)
+            });
+            ensure!(goes_on.is_none(), "{goes_on:?}, {before}");
+            tmux.press(&["F"])?;
+            tmux.shows("following")?;
+            tmux.press(&["q"]).map(drop)
+        };
+        // A command that runs.
+        tmux.enters(TICKS)?;
+        tmux.shows("│ tick 3\n")?;
+        tmux.press(&["C-f"])?;
+        follows()?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("╰ cancelled")?;
+        // A job.
+        tmux.press(&["C-l"])?;
+        tmux.enters(&format!("{{ {TICKS}; }} & sleep 2"))?;
+        tmux.shows("still running as job 1")?;
+        tmux.press(&["C-g"])?;
+        tmux.shows("Jobs  1 running")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("─ job 1  ")?;
+        tmux.press(&["F"])?;
+        follows()?;
+        tmux.press(&["x"])?;
+        tmux.shows("end job 1?")?;
+        tmux.press(&["y"])?;
+        tmux.shows("job 1 was ended")?;
+        tmux.press(&["Escape"]).map(drop)
+    })
+}
