@@ -27,6 +27,15 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
+/// Waits before the next look at something that is still being written.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tests' own wait: they watch real processes in real time"
+)]
+pub fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// Returns once a file with that path exists.
 ///
 /// # Errors

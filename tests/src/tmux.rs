@@ -153,7 +153,7 @@ impl<'a> Tmux<'a> {
     /// changing, or is no longer right, is given as it is.
     fn drawn(&self, mut screen: String, is_right: impl Fn(&str) -> bool) -> Result<String> {
         for _ in 0..READINGS {
-            std::thread::sleep(FRAME);
+            poll::pause(FRAME);
             let next = self.screen()?;
             if next == screen || !is_right(&next) {
                 break;

@@ -115,9 +115,6 @@ impl StyledLine {
     /// Where it wraps, in bytes of [`Self::shown`].
     fn rows(&self, width: usize) -> Vec<Range<usize>> {
         let shown = self.shown();
-        if self.fits(width) {
-            return vec![0..shown.len()];
-        }
         if self.is_uneven {
             let parts = shown.grapheme_indices(true);
             let parts = parts.map(|(at, part)| (at, visible_text::width(part), part == " "));
@@ -212,15 +209,12 @@ fn broken(
             continue;
         }
         if columns + wide > width && at > start {
-            match gap.take() {
-                Some(gap) => {
-                    rows.push(start..gap.from);
-                    (start, columns) = (gap.end, columns - gap.columns);
-                }
-                None => {
-                    rows.push(start..end.min(at));
-                    (start, columns) = (at, 0);
-                }
+            if let Some(gap) = gap.take() {
+                rows.push(start..gap.from);
+                (start, columns) = (gap.end, columns - gap.columns);
+            } else {
+                rows.push(start..end.min(at));
+                (start, columns) = (at, 0);
             }
         }
         columns += wide;

@@ -4,6 +4,7 @@
 mod cards;
 mod changes;
 mod completing;
+mod keys;
 mod news;
 mod running;
 mod typed;
@@ -32,9 +33,7 @@ use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
 use agent_bash::sink::LiveUpdates;
 use agent_bash_render::{OutputText, Theme};
-use crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
-};
+use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -306,115 +305,12 @@ impl App {
         }
     }
 
-    /// Leaves, or asks what is to become of jobs.
-    fn quit(&mut self) {
-        if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
-            self.is_leaving = true;
-            let jobs = match self.running_jobs {
-                1 => "1 job is".to_owned(),
-                jobs => format!("{jobs} jobs are"),
-            };
-            let asked = format!(
-                "{jobs} running: y ends them and quits · n keeps them and quits · esc stays"
-            );
-            self.message = Some(asked);
-        } else {
-            let ending = self.on_quit == OnQuit::End;
-            self.effects.push(Effect::Quit { ending });
-        }
-    }
-
-    fn key(&mut self, key: KeyEvent, now: Duration) {
-        const CTRL: KeyModifiers = KeyModifiers::CONTROL;
-        if std::mem::take(&mut self.is_leaving) {
-            match key.code {
-                KeyCode::Char('y' | 'Y') => self.effects.push(Effect::Quit { ending: true }),
-                KeyCode::Char('n' | 'N') => self.effects.push(Effect::Quit { ending: false }),
-                _ => {}
-            }
-            return;
-        }
-        if std::mem::take(&mut self.is_chord) && key.code == KeyCode::Char('e') {
-            self.effects.push(Effect::Edit(self.prompt.text()));
-            return;
-        }
-        match (key.code, key.modifiers) {
-            (KeyCode::Char('x'), CTRL) => {
-                self.is_chord = true;
-                self.message = Some("ctrl+x: ctrl+e edits the line in your editor".to_owned());
-            }
-            (KeyCode::Char('c'), CTRL) => {
-                if !self.cancel() && !self.prompt.is_empty() {
-                    self.prompt.clear();
-                } else if self.call.is_none() && self.bang.is_none() {
-                    self.message = Some("ctrl+d quits".to_owned());
-                }
-            }
-            (KeyCode::Esc, _) => {
-                if !self.cancel() {
-                    self.transcript.selected = None;
-                    self.transcript.go_to_bottom();
-                }
-            }
-            (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.quit(),
-            (KeyCode::Char('z'), CTRL) => self.effects.push(Effect::Suspend),
-            (KeyCode::Char('t'), CTRL) => self.toggle_terminal(),
-            (KeyCode::Char('o'), CTRL) => self.expand(),
-            (KeyCode::Char('f'), CTRL) => self.open(),
-            (KeyCode::Char('g'), CTRL) | (KeyCode::F(2), _) => {
-                self.jobs = Some(JobsState::default());
-                self.effects.push(Effect::ListJobs);
-            }
-            (KeyCode::Char('r'), CTRL) => self.effects.push(Effect::Search),
-            (KeyCode::Tab, KeyModifiers::NONE) => self.complete(),
-            (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
-            (KeyCode::F(3), _) => self.try_it(now),
-            (KeyCode::F(4), _) => self.again_outside(now),
-            (KeyCode::F(5), _) => self.again_on_terminal(now),
-            (KeyCode::F(1), _) => self.help = Some(Help::default()),
-            (KeyCode::Char('?'), _) if self.prompt.is_empty() => {
-                self.help = Some(Help::default());
-            }
-            (KeyCode::PageUp, CTRL) => self.page(false),
-            (KeyCode::PageDown, CTRL) => self.page(true),
-            (KeyCode::PageUp, _) => self.transcript.scroll_pages(1),
-            (KeyCode::PageDown, _) => self.transcript.scroll_pages(-1),
-            (KeyCode::Home, CTRL) => self.transcript.go_to_top(),
-            (KeyCode::End, CTRL) => self.transcript.go_to_bottom(),
-            (KeyCode::Up, CTRL) => self.transcript.select(true),
-            (KeyCode::Down, CTRL) => self.transcript.select(false),
-            (KeyCode::Char(pressed), KeyModifiers::NONE) if self.act_by(pressed) => {}
-            (KeyCode::Char(pressed), KeyModifiers::NONE | KeyModifiers::SHIFT)
-                if self.card_key(pressed, now) => {}
-            (KeyCode::Enter, held) if held.is_empty() => {
-                if !self.show_diff() && !self.prompt.continues() {
-                    self.submit(now);
-                }
-            }
-            (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.take_back() => {}
-            _ => self.prompt.key(key),
-        }
-    }
-
     /// The editor has ended.
     pub(crate) fn edited(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => self.prompt.replace(&text),
             Err(why) => self.message = Some(why),
         }
-    }
-
-    /// Cancels what is running, the user's own command first. Returns whether anything was.
-    fn cancel(&mut self) -> bool {
-        if self.bang.is_some() {
-            self.effects.push(Effect::CancelBang);
-        } else if self.call.is_some() {
-            self.on_end = Queue::IsTakenBack;
-            self.effects.push(Effect::CancelCall);
-        } else {
-            return false;
-        }
-        true
     }
 
     /// A call wants to know whether it may have more.

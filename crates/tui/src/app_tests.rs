@@ -5,6 +5,7 @@ use crate::transcript::Entry;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 pub(super) const NOW: Duration = Duration::ZERO;
 

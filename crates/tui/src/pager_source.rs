@@ -63,7 +63,7 @@ impl Range {
 }
 
 /// Reads lines with their colours; nothing if the file has the length for which they are not wanted. Blocks on the disk.
-pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Loaded>, String> {
+pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, String> {
     let view = kept.lock().unwrap_or_else(PoisonError::into_inner);
     let said = |error: std::io::Error| error.to_string();
     if range.unless.is_some() && range.unless == view.len().ok() {
@@ -76,12 +76,12 @@ pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Loaded>, String> 
     };
     let page = view.lines(from, Some(count)).map_err(said)?;
     let text = view.coloured(&page).map_err(said)?;
-    Ok(Some(Loaded {
+    Ok(Some(Box::new(Loaded {
         from,
         text: OutputText::of(OutputLimits::PAGE, &text),
         total: page.total_lines,
         len: page.total_bytes,
-    }))
+    })))
 }
 
 /// What was typed as a regular expression. Without a capital letter it ignores case, as ripgrep's `--smart-case` does.

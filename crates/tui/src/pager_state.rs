@@ -131,7 +131,7 @@ impl PagerState {
         Some(Range::from(wanted.0, count))
     }
 
-    pub(crate) fn loaded(&mut self, loaded: Result<Option<Loaded>, String>) {
+    pub(crate) fn loaded(&mut self, loaded: Result<Option<Box<Loaded>>, String>) {
         match loaded {
             Ok(Some(loaded)) => {
                 self.total = loaded.total;

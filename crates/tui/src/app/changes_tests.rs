@@ -6,6 +6,7 @@ use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
 };
+use crossterm::event::{KeyCode, KeyModifiers};
 
 fn set(state: ChangesState, by: ChangesBy) -> Changes {
     let file = FileChange::new(FileName::new("a"), Change::Changed);

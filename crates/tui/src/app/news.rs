@@ -39,7 +39,7 @@ pub(crate) enum News {
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     /// Lines for the pager; none if there are no new ones.
-    Loaded(Result<Option<Loaded>, String>),
+    Loaded(Result<Option<Box<Loaded>>, String>),
     Found(Result<Option<Match>, String>),
     /// What completes a word.
     Completed(Completion),
