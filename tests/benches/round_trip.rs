@@ -6,6 +6,9 @@
 //! that no server can save: the line of the answer sent through `cat` and back. On a busy machine only the fastest
 //! tenth is meaningful.
 
+#[path = "common/lines.rs"]
+mod lines;
+
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::{self, Supervisor};
 use agent_bash::session::SessionOptions;
@@ -13,15 +16,16 @@ use agent_bash::settings::Settings;
 use agent_bash::{HostContext, Session};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
-use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read, Write};
+use anyhow::{Result, ensure};
+use lines::{Server, deciles, now, timed};
+use serde_json::json;
+use std::io::BufReader;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Default number of rounds.
 const ROUNDS: usize = 500;
@@ -54,15 +58,15 @@ fn main() -> Result<()> {
     let options = SessionOptions::many_calls("bench", Supervisor::this_program(&token));
     let session = Session::open(&Settings::default(), host, options)?;
     let session = Arc::new(session);
-    let mut echo = Server::start(world.command(Path::new("cat")), Joined::Pipes)?;
+    let mut echo = Server::start(world.command(Path::new("cat")))?;
     let server = |protocol| -> Result<_> {
         let mut command = world.command(product::agent_bash()?);
         command.arg(protocol);
         Ok(command)
     };
-    let mut rpc = Server::start(server("rpc")?, Joined::Pipes)?;
-    let mut by_sockets = Server::start(server("rpc")?, Joined::Sockets)?;
-    let mut mcp = Server::start(server("mcp")?, Joined::Pipes)?;
+    let mut rpc = Server::start(server("rpc")?)?;
+    let mut rpc_by_sockets = by_sockets(server("rpc")?)?;
+    let mut mcp = Server::start(server("mcp")?)?;
     mcp.ask(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}}))?;
     mcp.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
@@ -97,7 +101,7 @@ fn main() -> Result<()> {
                 Ok(())
             })
         };
-        let by_rpc = [call_rpc(&mut rpc)?, call_rpc(&mut by_sockets)?];
+        let by_rpc = [call_rpc(&mut rpc)?, call_rpc(&mut rpc_by_sockets)?];
         let by_mcp = timed(|| {
             let answer = mcp.ask(
                 &json!({"jsonrpc": "2.0", "id": round + 1, "method": "tools/call",
@@ -122,93 +126,20 @@ fn main() -> Result<()> {
     report("  by sockets", by_rpc_sockets, library);
     report("mcp", by_mcp, library);
     report("echo alone", echo_alone, [Duration::ZERO; 3]);
-    drop((rpc, by_sockets, mcp, echo));
+    drop((rpc, rpc_by_sockets, mcp, echo));
     session.close();
     Ok(())
 }
 
-/// A server and its client.
-struct Server {
-    child: Child,
-    input: Option<Box<dyn Write>>,
-    output: BufReader<Box<dyn Read>>,
-}
-
-/// How a server and its client are connected.
-#[derive(Clone, Copy)]
-enum Joined {
-    Pipes,
-    /// As clients on Node do.
-    Sockets,
-}
-
-impl Server {
-    fn start(mut command: Command, by: Joined) -> Result<Self> {
-        let (input, output): (Box<dyn Write>, Box<dyn Read>);
-        let child;
-        match by {
-            Joined::Pipes => {
-                let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-                let mut started = piped.spawn()?;
-                input = Box::new(started.stdin.take().context("stdin is piped")?);
-                output = Box::new(started.stdout.take().context("stdout is piped")?);
-                child = started;
-            }
-            Joined::Sockets => {
-                let (stdin, stdout) = (UnixStream::pair()?, UnixStream::pair()?);
-                command.stdin(OwnedFd::from(stdin.0));
-                command.stdout(OwnedFd::from(stdout.0));
-                child = command.spawn()?;
-                (input, output) = (Box::new(stdin.1), Box::new(stdout.1));
-            }
-        }
-        Ok(Self {
-            child,
-            input: Some(input),
-            output: BufReader::new(output),
-        })
-    }
-
-    fn tell(&mut self, message: &Value) -> Result<()> {
-        let input = self.input.as_mut().context("it is open")?;
-        Ok(input.write_all(format!("{message}\n").as_bytes())?)
-    }
-
-    fn ask(&mut self, message: &Value) -> Result<Value> {
-        self.tell(message)?;
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.input = None;
-        // It ends when its input does.
-        let _ = self.child.wait();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark measures")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
-    let begin = now();
-    work()?;
-    Ok(begin.elapsed())
-}
-
-/// The 10th percentile, the median, and the 90th percentile.
-fn deciles(mut times: Vec<Duration>) -> [Duration; 3] {
-    times.sort_unstable();
-    [1, 5, 9].map(|tenth| {
-        times
-            .get(times.len() * tenth / 10)
-            .copied()
-            .unwrap_or_default()
+/// A server that its client is joined to by sockets, as clients on Node do.
+fn by_sockets(mut command: Command) -> Result<Server> {
+    let (stdin, stdout) = (UnixStream::pair()?, UnixStream::pair()?);
+    command.stdin(OwnedFd::from(stdin.0));
+    command.stdout(OwnedFd::from(stdout.0));
+    Ok(Server {
+        child: command.spawn()?,
+        input: Some(Box::new(stdin.1)),
+        output: BufReader::new(Box::new(stdout.1)),
     })
 }
 

@@ -76,3 +76,20 @@ pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> 
     ];
     install("npm", &[&words[..], options, packages].concat(), directory)
 }
+
+/// Makes `directory` a virtual environment of Python with packages from `PyPI`. Their programs are in its `bin`.
+///
+/// # Errors
+/// They cannot be installed.
+pub fn python(directory: &Path, packages: &[&str]) -> Result<()> {
+    install("python3", &["-m", "venv", "."], directory)?;
+    let pip = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--retries=1",
+        "--disable-pip-version-check",
+    ];
+    install("bin/python", &[&pip[..], packages].concat(), directory)
+}

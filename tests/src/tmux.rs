@@ -73,6 +73,15 @@ impl<'a> Tmux<'a> {
             .map(drop)
     }
 
+    /// What the terminal is called: escape sequences set it.
+    ///
+    /// # Errors
+    /// tmux has ended.
+    pub fn title(&self) -> Result<String> {
+        let title = self.call(&["display-message", "-p", "#{pane_title}"])?;
+        Ok(title.trim().to_owned())
+    }
+
     /// The text on the screen.
     ///
     /// # Errors

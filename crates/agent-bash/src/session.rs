@@ -20,6 +20,7 @@
 //! # Ok(()) }
 //! ```
 
+mod ask;
 mod bang;
 mod expect;
 mod message;
@@ -27,6 +28,7 @@ mod open;
 mod open_on;
 mod there;
 
+pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
 pub use message::{Bang, BangMessage, parse_bang};

@@ -56,6 +56,11 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
+/// In front of what a target says of itself.
+const THEIR_SETTINGS: &str = "\
+note     target      what follows is tried there, with the settings of that machine;
+                     calls from here bring the settings of this one (agent-bash settings)";
+
 /// What `--version` says, as `ping` does.
 fn version() -> String {
     format!(
@@ -134,7 +139,14 @@ impl Command {
             on: on.as_deref()?,
             state: state.map(String::as_str),
             reads: matches!(self, Self::Jobs(args) if args.reads()),
-            follows: matches!(self, Self::Jobs(args) if args.follows()),
+            follows: match self {
+                Self::Jobs(args) => args.follows(),
+                _ => None,
+            },
+            heading: match self {
+                Self::Doctor(_) => Some(THEIR_SETTINGS),
+                _ => None,
+            },
         })
     }
 }

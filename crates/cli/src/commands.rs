@@ -7,6 +7,7 @@ pub(crate) mod clean;
 pub(crate) mod cp;
 pub(crate) mod doctor;
 pub(crate) mod env;
+pub(crate) mod following;
 pub(crate) mod generated;
 pub(crate) mod hook;
 pub(crate) mod jobs;

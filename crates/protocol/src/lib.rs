@@ -11,6 +11,7 @@ pub mod hello;
 pub mod line;
 pub mod message;
 pub mod name;
+mod parts;
 mod unlogged;
 
 pub use hello::Hello;

@@ -1,6 +1,6 @@
 //! Docker's daemon for the tests alone, without networks, and containers of it.
 
-use super::{Written, stop};
+use super::{Written, image, stop};
 use crate::poll;
 use crate::product::{self, Ran};
 use crate::world::World;
@@ -117,10 +117,7 @@ impl Docker {
     /// Makes an image of a directory.
     fn import(&self, root: &Path) -> Result<()> {
         let tar = self.directory.join("image.tar");
-        let mut pack = self.world.command("tar");
-        pack.arg("-C").arg(root).arg("-cf").arg(&tar).arg(".");
-        let packed = product::run(pack, None)?;
-        ensure!(packed.code == 0, "tar: {packed:?}");
+        image::pack(&self.world, root, &tar)?;
         let tar = tar.display().to_string();
         self.must(&["import", &tar, IMAGE]).map(drop)
     }
@@ -173,51 +170,7 @@ impl Docker {
     /// It cannot be started.
     pub fn with_bash_only(self: &Arc<Self>) -> Result<Container> {
         let root = self.directory.join("small");
-        for name in ["bin", "etc", "root", "tmp"] {
-            fs::create_dir_all(root.join(name))?;
-        }
-        let copy = |from: &Path| -> Result<()> {
-            let to = root.join(from.strip_prefix("/")?);
-            fs::create_dir_all(to.parent().context("a file is in a directory")?)?;
-            fs::copy(from, to).with_context(|| from.display().to_string())?;
-            Ok(())
-        };
-        copy(Path::new("/bin/bash"))?;
-        copy(Path::new("/bin/busybox"))?;
-        // What our program needs unless it is linked statically, and bash.
-        for program in [
-            "/bin/bash".into(),
-            product::agent_bash()?.display().to_string(),
-        ] {
-            let mut ldd = self.world.command("ldd");
-            ldd.arg(program);
-            for word in product::run(ldd, None)?.stdout.split_whitespace() {
-                if word.starts_with('/') {
-                    copy(Path::new(word))?;
-                }
-            }
-        }
-        for name in [
-            "sh",
-            "cat",
-            "chmod",
-            "echo",
-            "head",
-            "id",
-            "ls",
-            "mkdir",
-            "mv",
-            "ps",
-            "rm",
-            "seq",
-            "sha256sum",
-            "sleep",
-            "uname",
-            "wc",
-        ] {
-            std::os::unix::fs::symlink("busybox", root.join("bin").join(name))?;
-        }
-        fs::write(root.join("etc/passwd"), "root:x:0:0:root:/root:/bin/sh\n")?;
+        image::with_bash_only(&self.world, &root)?;
         self.import(&root)?;
         let words = [
             "run",

@@ -11,7 +11,7 @@
 
 mod adapters;
 
-use agent_bash_tests::packages::{self, install, made_once};
+use agent_bash_tests::packages::{self, made_once};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, anyhow, ensure};
@@ -200,16 +200,7 @@ fn kept(name: &str, packages: &[&str]) -> PathBuf {
 fn python(packages: &[&str]) -> Result<PathBuf> {
     let directory = kept("python", packages);
     made_once(&directory, |directory| {
-        install("python3", &["-m", "venv", "."], directory)?;
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--retries=1",
-            "--disable-pip-version-check",
-        ];
-        install("bin/python", &[&pip[..], packages].concat(), directory)
+        packages::python(directory, packages)
     })?;
     Ok(directory.join("bin/python"))
 }

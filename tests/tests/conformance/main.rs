@@ -7,6 +7,7 @@ mod told;
 
 use agent_bash::process::supervisor;
 use agent_bash_tests::conformance::{self, CliJson, CliText, Mcp, Rpc, Surface};
+use agent_bash_tests::targets::{may_be_left_out, not_run};
 use library::Library;
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
@@ -29,10 +30,9 @@ fn main() -> anyhow::Result<()> {
     let mut there: Vec<Arc<dyn Surface>> = vec![Arc::new(targets::by_ssh(&programs))];
     match targets::by_docker(&programs) {
         Ok(docker) => there.push(Arc::new(docker)),
-        Err(why) => trials.push(Trial::test(
-            format!("rpc-docker is not run here: {why}"),
-            || Ok(()),
-        )),
+        Err(why) => trials.push(Trial::test(not_run("rpc-docker", why), || {
+            may_be_left_out("docker").map_err(|error| error.to_string().into())
+        })),
     }
     let surfaces = here.iter().map(|here| (here, false));
     let surfaces: Vec<_> = surfaces

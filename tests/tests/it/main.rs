@@ -1,6 +1,6 @@
 //! The binary from end to end, each test in a world of its own.
 //!
-//! Beside this are programs of their own: `conformance`, `agents` and `clients` find their cases when they start,
+//! Beside this are programs of their own: `conformance`, `agents`, `clients` and `engines` find their cases when they start,
 //! `orphans` makes its process a subreaper, and `soak` loads the machine for as long as it is told.
 
 mod audit;

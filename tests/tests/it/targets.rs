@@ -1,35 +1,18 @@
 //! `--on TARGET` over real engines: the same contract as here, whatever becomes of the way there.
 
 mod cut;
-mod docker;
+mod hostile;
 mod kept;
 mod library;
 mod mcp;
 mod reaped;
 
-use agent_bash_tests::product::{self, Ran};
-use agent_bash_tests::targets::{NAME, Sshd};
+use agent_bash_tests::targets::running::SOON;
+use agent_bash_tests::targets::{NAME, Sshd, on};
 use agent_bash_tests::world::World;
 use anyhow::Result;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::process::Command;
-use std::time::Duration;
-
-/// What processes may take to end on a busy machine.
-const SOON: Duration = Duration::from_secs(30);
-
-/// `agent-bash` with these words, and `--on` the world's target.
-fn command(world: &World, words: &[&str]) -> Result<Command> {
-    let mut command = world.command(product::agent_bash()?);
-    let (first, rest) = words.split_at(1);
-    command.args(first).args(["--on", NAME]).args(rest);
-    Ok(command)
-}
-
-fn on(world: &World, words: &[&str]) -> Result<Ran> {
-    product::run(command(world, words)?, None)
-}
 
 #[test]
 fn ssh_runs_it_there_the_first_time_and_the_next() -> Result<()> {

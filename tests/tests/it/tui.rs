@@ -7,6 +7,7 @@ mod editor;
 mod escapes;
 mod history;
 mod pager;
+mod there;
 mod typing;
 
 use agent_bash_tests::tmux::Tmux;

@@ -1,6 +1,7 @@
 //! `agent-bash jobs`.
 
 use super::values::{DEFAULT_SESSION, duration, lines, session_name};
+use crate::commands::following::Followed;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -97,8 +98,18 @@ impl JobsArgs {
         )
     }
 
-    /// Whether it prints until the job has ended.
-    pub(crate) fn follows(&self) -> bool {
-        matches!(self.action, JobsAction::Output { follow: true, .. })
+    /// What it prints until the job has ended.
+    pub(crate) fn follows(&self) -> Option<Followed<'_>> {
+        match &self.action {
+            JobsAction::Output {
+                id,
+                tail,
+                follow: true,
+            } => Some(Followed {
+                job: id,
+                tail: *tail,
+            }),
+            _ => None,
+        }
     }
 }

@@ -9,11 +9,11 @@ use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
 use agent_bash::core::{Cancel, Place};
+use agent_bash::remote::protocol::RpcCall;
 use agent_bash::remote::protocol::file::{FilePieceData, FileWrittenData, MAX_PIECE, Piece};
-use agent_bash::remote::protocol::message::RpcCall;
+use agent_bash::session::ask;
 use agent_bash::settings::Settings;
-use anyhow::{Context, anyhow, bail, ensure};
-use serde_json::Value;
+use anyhow::{Context, Error, bail, ensure};
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -101,17 +101,6 @@ fn named<'a>(directory: &str, file: &'a str) -> anyhow::Result<String> {
     Ok(format!("{directory}{name}"))
 }
 
-/// The answer, which may be nonsense.
-async fn ask(place: &dyn Place, call: &RpcCall, cancel: &Cancel) -> anyhow::Result<Value> {
-    let mut fields = serde_json::to_value(call)?;
-    let kind = fields
-        .as_object_mut()
-        .and_then(|fields| fields.remove("type"));
-    let kind = kind.as_ref().and_then(|kind| kind.as_str());
-    let answer = place.ask(kind.unwrap_or_default(), fields, cancel).await;
-    answer.map_err(|error| anyhow!(error))
-}
-
 async fn upload(place: &dyn Place, from: &Path, to: &str, cancel: &Cancel) -> anyhow::Result<()> {
     let shown = from.display();
     let cannot = || format!("{shown} cannot be read");
@@ -123,7 +112,6 @@ async fn upload(place: &dyn Place, from: &Path, to: &str, cancel: &Cancel) -> an
     } else {
         to.to_owned()
     };
-    let nonsense = || format!("the target `{}` answered nonsense", place.name());
     let mut upload = None;
     loop {
         let mut piece = Vec::new();
@@ -139,8 +127,7 @@ async fn upload(place: &dyn Place, from: &Path, to: &str, cancel: &Cancel) -> an
             upload,
             mode: Some(found.permissions().mode() & PERMISSIONS),
         };
-        let written = ask(place, &write, cancel).await?;
-        let written: FileWrittenData = serde_json::from_value(written).with_context(nonsense)?;
+        let written: FileWrittenData = ask(place, &write, cancel).await.map_err(Error::msg)?;
         if !more {
             return Ok(());
         }
@@ -167,7 +154,6 @@ async fn download(place: &dyn Place, from: &str, to: &Path, cancel: &Cancel) -> 
         .suffix(".part")
         .tempfile_in(directory)
         .with_context(cannot)?;
-    let nonsense = || format!("the target `{}` answered nonsense", place.name());
     let (mut offset, mut most, mut mode) = (0, None, 0);
     loop {
         let read = RpcCall::FileRead {
@@ -175,8 +161,7 @@ async fn download(place: &dyn Place, from: &str, to: &Path, cancel: &Cancel) -> 
             offset,
             length: None,
         };
-        let piece = ask(place, &read, cancel).await?;
-        let piece: FilePieceData = serde_json::from_value(piece).with_context(nonsense)?;
+        let piece: FilePieceData = ask(place, &read, cancel).await.map_err(Error::msg)?;
         let most = *most.get_or_insert(match piece.size {
             0 => UNSIZED,
             size => size,

@@ -1,5 +1,6 @@
 //! `--on TARGET` of commands that look at what a machine keeps: the same command is run there, by our program there.
 
+use crate::commands::following::{Followed, follow};
 use crate::commands::{script, target};
 use crate::output::{self, Passed};
 use crate::runtime;
@@ -7,12 +8,13 @@ use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
 use agent_bash::Session;
+use agent_bash::core::{Cancel, Place};
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::remote::protocol::RpcCall;
 use agent_bash::remote::protocol::data::ProgramData;
 use agent_bash::remote::protocol::file::Piece;
-use agent_bash::session::SessionOptions;
-use anyhow::{Context, anyhow};
-use serde_json::json;
+use agent_bash::session::{SessionOptions, ask};
+use anyhow::{Context, Error};
 use std::ffi::OsString;
 use std::io;
 
@@ -25,8 +27,10 @@ pub(crate) struct Elsewhere<'a> {
     pub(crate) state: Option<&'a str>,
     /// It reads our own stdin.
     pub(crate) reads: bool,
-    /// It prints as long as there is more to come.
-    pub(crate) follows: bool,
+    /// It prints as long as there is more to come of this.
+    pub(crate) follows: Option<Followed<'a>>,
+    /// What has to be known to read what it prints.
+    pub(crate) heading: Option<&'static str>,
 }
 
 /// As the command's exit code where a signal ended it there.
@@ -38,10 +42,6 @@ pub(crate) fn there(
     words: &[OsString],
     start: &Start,
 ) -> anyhow::Result<u8> {
-    if elsewhere.follows {
-        let no = "--follow: an output on a target is read in parts; wait for the job (`jobs wait`), or ask again";
-        return Err(Usage(no.to_owned()).into());
-    }
     let settings = start.settings(&Chosen::default())?.settings;
     let words = without_place(words)?;
     let input = if elsewhere.reads {
@@ -53,7 +53,7 @@ pub(crate) fn there(
     let supervisor = Supervisor::this_program(&start.token);
     let options = SessionOptions::one_call(name, supervisor);
     let runtime = runtime::start(Some(2))?;
-    let answer = runtime.block_on(async {
+    let code = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
         let as_it_is = |builder| builder;
         let session = target::open(elsewhere.on, &settings, start, options, as_it_is).await?;
@@ -61,24 +61,34 @@ pub(crate) fn there(
         let place = session
             .place()
             .context("a session on a target has a place")?;
-        let session_there = place.session().to_owned();
-        let words = with_session(words, elsewhere.state.map(|_| &*session_there));
-        let fields = json!({ "words": words, "input": input });
-        let answer = place.ask("program", fields, cancel).await;
+        let done = match elsewhere.follows {
+            Some(followed) => follow(&**place, followed, cancel).await,
+            None => by_program(elsewhere, &**place, words, input, cancel).await,
+        };
         place.close().await;
-        if let Some(code) = called_off.exit_code() {
-            return Ok(Err(code));
-        }
-        let answer = answer.map_err(|error| anyhow!(error))?;
-        let answer: ProgramData = serde_json::from_value(answer)
-            .with_context(|| format!("the target `{}` answered nonsense", elsewhere.on))?;
-        anyhow::Ok(Ok((answer, session_there)))
+        called_off.exit_code().map_or(done, Ok)
     });
     runtime.shutdown_background();
-    let (answer, session) = match answer? {
-        Ok(answered) => answered,
-        Err(code) => return Ok(code),
+    code
+}
+
+/// Has our program there do it.
+async fn by_program(
+    elsewhere: &Elsewhere<'_>,
+    place: &dyn Place,
+    words: Vec<String>,
+    input: Option<Piece>,
+    cancel: &Cancel,
+) -> anyhow::Result<u8> {
+    let session = place.session();
+    let program = RpcCall::Program {
+        words: with_session(words, elsewhere.state.map(|_| session)),
+        input,
     };
+    let answer: ProgramData = ask(place, &program, cancel).await.map_err(Error::msg)?;
+    if let Some(heading) = elsewhere.heading {
+        output::print(&format!("{heading}\n"))?;
+    }
     output::pass(&mut Passed::new(io::stdout()), &answer.out.0)?;
     let said = String::from_utf8_lossy(&answer.err.0);
     // What it says how to go on is for this side.

@@ -326,6 +326,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        if let Some(place) = self.session.place() {
+            let resources = reading::resources_there(&**place).await;
+            let resources = resources.map_err(|error| ErrorData::internal_error(error, None))?;
+            return Ok(ListResourcesResult::with_all_items(resources));
+        }
         let session = Arc::clone(&self.session);
         let resources = agent_bash::apart(move || {
             let mut resources = reading::resources(&session);
@@ -343,7 +348,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut templates = vec![reading::template()];
-        if self.session.changes().is_on() {
+        if self.session.place().is_none() && self.session.changes().is_on() {
             templates.push(changes::template());
         }
         Ok(ListResourceTemplatesResult::with_all_items(templates))

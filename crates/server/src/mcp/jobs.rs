@@ -68,10 +68,11 @@ impl JobTools {
         }
         if let Some(place) = self.session.place() {
             let part = match (args.tail, args.offset) {
-                (Some(lines), _) => json!({ "tail": lines.clamp(1, window.lines as u64) }),
-                (None, offset) => {
-                    json!({ "offset": offset.unwrap_or_else(|| self.next_of(&name)) })
+                (Some(lines), _) => {
+                    let lines = lines.clamp(1, window.lines as u64);
+                    there::Part::LastLines(NonZeroU64::new(lines).unwrap_or(NonZeroU64::MIN))
                 }
+                (None, offset) => there::Part::From(offset.unwrap_or_else(|| self.next_of(&name))),
             };
             let mut data = there::output(&**place, &name, part, wait, cancel).await?;
             keep_text_within(&mut data, window);

@@ -1,14 +1,14 @@
 //! `read_artifact` (under `paged`: `view`), and artifacts as resources.
 
 use super::jobs::{Answer, with_line};
-use super::there;
 use super::tools::ReadArgs;
+use super::{changes, there};
 use crate::into_data::IntoData;
 use crate::kept;
 use agent_bash::Session;
-use agent_bash::core::{Cancel, Place, Window};
+use agent_bash::core::{ArtifactRef, Cancel, Place, Window};
 use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
-use agent_bash_protocol::data::{FoundData, PageData};
+use agent_bash_protocol::data::{ArtifactData, FoundData, PageData};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
@@ -99,6 +99,9 @@ fn matches_read(found: &FoundData) -> Answer {
 
 /// [`resource`] of an output on a target.
 pub(super) async fn resource_there(place: &dyn Place, uri: String) -> Result<String, String> {
+    if uri.starts_with(changes::SCHEME) {
+        return Err(kept::NO_CHANGES_THERE.to_owned());
+    }
     let args = ReadArgs::all_of(uri);
     let page = there::page(place, &args, None, &Cancel::new()).await?;
     Ok(with_hint(&page.text, page.hint.as_deref()))
@@ -114,22 +117,31 @@ pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
 /// All artifacts, oldest first.
 pub(super) fn resources(session: &Session) -> Vec<Resource> {
     let kept = session.artifacts().map(|artifacts| artifacts.list());
-    kept.unwrap_or_default()
-        .into_iter()
-        .map(|info| {
-            let first = info.command.lines().next().unwrap_or_default();
-            let named: String = first.chars().take(NAMED).collect();
-            let artifact = info.artifact;
-            Resource::new(artifact.uri, format!("artifact {}", artifact.id))
-                .with_title(format!("Output of `{named}`"))
-                .with_description(format!(
-                    "{} lines, started {} in {}",
-                    artifact.lines, info.started_at, info.cwd
-                ))
-                .with_mime_type("text/plain")
-                .with_size(artifact.bytes)
-        })
-        .collect()
+    let kept = kept.unwrap_or_default().into_iter();
+    kept.map(|info| listed(info.into_data())).collect()
+}
+
+/// The same of a target.
+pub(super) async fn resources_there(place: &dyn Place) -> Result<Vec<Resource>, String> {
+    let kept = there::artifacts(place, &Cancel::new()).await?;
+    Ok(kept.into_iter().map(listed).collect())
+}
+
+/// An artifact as a resource. Its address is made from its number: what a target says it is could be one of this machine.
+fn listed(kept: ArtifactData) -> Resource {
+    let first = kept.command.lines().next().unwrap_or_default();
+    let named: String = first.chars().take(NAMED).collect();
+    let ArtifactRef {
+        id, lines, bytes, ..
+    } = kept.artifact;
+    Resource::new(id.uri(), format!("artifact {id}"))
+        .with_title(format!("Output of `{named}`"))
+        .with_description(format!(
+            "{lines} lines, started {} in {}",
+            kept.started_at, kept.cwd
+        ))
+        .with_mime_type("text/plain")
+        .with_size(bytes)
 }
 
 /// The URI template of the resources.

@@ -3,40 +3,58 @@
 use super::tools::ReadArgs;
 use crate::jobs::GRACE;
 use agent_bash::core::{Cancel, Place, Window};
-use agent_bash::layout::clean;
+use agent_bash::session::ask;
 use agent_bash_protocol::data::{
-    FoundData, JobData, JobKillData, JobOutputData, JobWaitData, JobsData, PageData,
+    ArtifactData, ArtifactsData, FoundData, JobData, JobKillData, JobOutputData, JobWaitData,
+    JobsData, PageData,
 };
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use agent_bash_protocol::{Name, RpcCall};
+use serde_json::json;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// How often a smaller page is asked for until it fits.
 const ATTEMPTS: usize = 8;
 
+/// Which part of a job's output.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    From(u64),
+    LastLines(NonZeroU64),
+}
+
 /// All jobs.
 pub(super) async fn jobs(place: &dyn Place, cancel: &Cancel) -> Result<Vec<JobData>, String> {
-    let listed: JobsData = ask(place, "jobs.list", json!({}), cancel).await?;
+    let listed: JobsData = ask(place, &RpcCall::JobsList, cancel).await?;
     Ok(listed.jobs)
 }
 
-/// A part of a job's output, from a byte on or its last lines, after waiting so long for its end.
+/// A part of a job's output, after waiting so long for its end.
 pub(super) async fn output(
     place: &dyn Place,
     job: &str,
-    part: Value,
+    part: Part,
     wait: Option<Duration>,
     cancel: &Cancel,
 ) -> Result<JobOutputData, String> {
+    let job = || Name(job.to_owned());
     if let Some(wait) = wait {
-        let fields = json!({ "job": job, "timeout": wait.as_secs() });
-        ask::<JobWaitData>(place, "jobs.wait", fields, cancel).await?;
+        let wait = RpcCall::JobsWait {
+            job: job(),
+            timeout: Some(json!(wait.as_secs())),
+        };
+        ask::<JobWaitData>(place, &wait, cancel).await?;
     }
-    let mut fields = json!({ "job": job });
-    if let (Value::Object(fields), Value::Object(part)) = (&mut fields, part) {
-        fields.extend(part);
-    }
-    ask(place, "jobs.output", fields, cancel).await
+    let (offset, tail) = match part {
+        Part::From(offset) => (Some(offset), None),
+        Part::LastLines(lines) => (None, Some(lines)),
+    };
+    let output = RpcCall::JobsOutput {
+        job: job(),
+        offset,
+        tail,
+    };
+    ask(place, &output, cancel).await
 }
 
 /// Writes to a job's stdin, and closes it afterwards if so requested.
@@ -47,8 +65,12 @@ pub(super) async fn feed(
     close: bool,
     cancel: &Cancel,
 ) -> Result<JobData, String> {
-    let fields = json!({ "job": job, "text": text, "close": close });
-    ask(place, "jobs.input", fields, cancel).await
+    let input = RpcCall::JobsInput {
+        job: Name(job.to_owned()),
+        text: text.to_owned(),
+        close,
+    };
+    ask(place, &input, cancel).await
 }
 
 /// Ends a job.
@@ -57,8 +79,20 @@ pub(super) async fn kill(
     job: &str,
     cancel: &Cancel,
 ) -> Result<JobKillData, String> {
-    let fields = json!({ "job": job, "grace": GRACE.as_secs() });
-    ask(place, "jobs.kill", fields, cancel).await
+    let kill = RpcCall::JobsKill {
+        job: Name(job.to_owned()),
+        grace: Some(json!(GRACE.as_secs())),
+    };
+    ask(place, &kill, cancel).await
+}
+
+/// All stored outputs.
+pub(super) async fn artifacts(
+    place: &dyn Place,
+    cancel: &Cancel,
+) -> Result<Vec<ArtifactData>, String> {
+    let listed: ArtifactsData = ask(place, &RpcCall::ArtifactList, cancel).await?;
+    Ok(listed.artifacts)
 }
 
 /// A page of a stored output that fits into the window.
@@ -73,15 +107,17 @@ pub(super) async fn page(
     let mut limit = args.limit.unwrap_or(lines).min(lines).max(1);
     let mut tried = 0;
     loop {
-        let mut fields = json!({ "artifact": args.id.text() });
-        match args.byte {
-            Some(byte) => fields["byte"] = json!(byte),
-            None => fields["offset"] = json!(args.offset.unwrap_or(1).max(1)),
-        }
-        if limit < u64::MAX {
-            fields["limit"] = json!(limit);
-        }
-        let page: PageData = ask(place, "artifact.show", fields, cancel).await?;
+        let show = RpcCall::ArtifactShow {
+            artifact: Name(args.id.text()),
+            offset: match args.byte {
+                Some(_) => None,
+                None => Some(from_line(args)),
+            },
+            limit: NonZeroU64::new(limit).filter(|limit| limit.get() < u64::MAX),
+            tail: None,
+            byte: args.byte,
+        };
+        let page: PageData = ask(place, &show, cancel).await?;
         let (shown, fits) = (page.text.len(), page.text.len() <= bytes);
         tried += 1;
         if fits || limit == 1 || tried == ATTEMPTS || args.byte.is_some() {
@@ -102,26 +138,17 @@ pub(super) async fn found(
     (pattern, around, matches): (&str, usize, u64),
     cancel: &Cancel,
 ) -> Result<FoundData, String> {
-    let fields = json!({
-        "artifact": args.id.text(), "pattern": pattern, "context": around,
-        "offset": args.offset.unwrap_or(1).max(1), "limit": matches,
-    });
-    ask(place, "artifact.grep", fields, cancel).await
+    let grep = RpcCall::ArtifactGrep {
+        artifact: Name(args.id.text()),
+        pattern: pattern.to_owned(),
+        context: around,
+        offset: Some(from_line(args)),
+        limit: Some(usize::try_from(matches).unwrap_or(usize::MAX)),
+    };
+    ask(place, &grep, cancel).await
 }
 
-/// What a target says is anybody's: it has the shape that was asked for, or it is no answer.
-async fn ask<T: DeserializeOwned>(
-    place: &dyn Place,
-    kind: &str,
-    fields: Value,
-    cancel: &Cancel,
-) -> Result<T, String> {
-    let answer = place.ask(kind, fields, cancel).await?;
-    serde_json::from_value(answer).map_err(|error| {
-        let said = clean(error.to_string().as_bytes());
-        format!(
-            "{} answers `{kind}` with something else: {said}",
-            place.name()
-        )
-    })
+fn from_line(args: &ReadArgs) -> NonZeroU64 {
+    let line = args.offset.and_then(NonZeroU64::new);
+    line.unwrap_or(NonZeroU64::MIN)
 }

@@ -2,11 +2,15 @@
 
 use super::{SOON, on};
 use agent_bash_tests::product;
-use agent_bash_tests::targets::{NAME, Sshd};
+use agent_bash_tests::targets::running::signal;
+use agent_bash_tests::targets::{NAME, Sshd, command};
 use agent_bash_tests::world::World;
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rustix::process::Signal;
 use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 #[test]
 fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
@@ -39,8 +43,6 @@ fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
     assert_eq!(product::run(here, None)?.stderr, "there are no jobs\n");
     let output = on(&world, &["jobs", "output", "1"])?;
     assert_eq!(output.stdout, "begun\n");
-    let following = on(&world, &["jobs", "output", "1", "--follow"])?;
-    assert_eq!(following.code, 2, "{following:?}");
     assert_eq!(
         on(&world, &["jobs", "wait", "1", "--timeout", "1"])?.code,
         124
@@ -72,11 +74,96 @@ fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
 }
 
 #[test]
+fn a_job_there_is_written_to_and_followed() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    let script =
+        "echo begun; read -r a; echo got $a; read -r b; echo got $b; cat; printf 'end\\377'";
+    let words = ["run", "--mode", "background", "--stdin=pipe", script];
+    let started = on(&world, &words)?;
+    assert_eq!(started.code, 0, "{started:?}");
+
+    let mut following = command(&world, &["jobs", "output", "1", "--follow"])?;
+    let mut following = following.stdout(Stdio::piped()).spawn()?;
+    let mut printed = BufReader::new(following.stdout.take().context("stdout is piped")?);
+    let mut line = String::new();
+    printed.read_line(&mut line)?;
+    assert_eq!(line, "begun\n");
+    // It is still there, and waits.
+    assert!(following.try_wait()?.is_none());
+    let fed = on(&world, &["jobs", "input", "1", "one"])?;
+    assert_eq!(fed.code, 0, "{fed:?}");
+    let mut line = String::new();
+    printed.read_line(&mut line)?;
+    assert_eq!(line, "got one\n");
+    let fed = product::run(command(&world, &["jobs", "input", "1"])?, Some("two\n"))?;
+    assert_eq!(fed.code, 0, "{fed:?}");
+    let closed = on(&world, &["jobs", "input", "1", "--close"])?;
+    assert_eq!(closed.code, 0, "{closed:?}");
+    let mut rest = Vec::new();
+    printed.read_to_end(&mut rest)?;
+    assert_eq!(rest, b"got two\nend\xff", "byte for byte");
+    assert_eq!(following.wait()?.code(), Some(0));
+
+    let last = on(&world, &["jobs", "output", "1", "--follow", "--tail", "2"])?;
+    assert!(last.stdout.starts_with("got two\nend"), "{last:?}");
+    let none = on(&world, &["jobs", "output", "7", "--follow"])?;
+    assert_eq!(none.code, 1, "{none:?}");
+    assert!(none.stderr.contains('7'), "{none:?}");
+
+    // Calling it off ends the watching alone.
+    let words = ["run", "--mode", "background", "echo here; sleep 600"];
+    assert_eq!(on(&world, &words)?.code, 0);
+    let mut following = command(&world, &["jobs", "output", "2", "--follow"])?;
+    let mut following = following.stdout(Stdio::piped()).spawn()?;
+    let printed = following.stdout.take().context("stdout is piped")?;
+    BufReader::new(printed).read_line(&mut line)?;
+    signal(following.id(), Signal::INT)?;
+    assert_eq!(following.wait()?.code(), Some(130));
+    let jobs = on(&world, &["jobs", "list"])?;
+    assert!(jobs.stdout.contains("running"), "{jobs:?}");
+    assert_eq!(on(&world, &["jobs", "kill", "2"])?.code, 0);
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn all_sessions_of_a_target_are_cleaned_at_once() -> Result<()> {
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    for state in ["one", "two"] {
+        let ran = on(&world, &["run", "--state", state, "seq 50000"])?;
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    let kept = |state: &str| on(&world, &["artifact", "list", "--state", state]);
+    // The control: without `--all` it is one of them.
+    let one = on(&world, &["clean", "--state", "one"])?;
+    assert!(one.stdout.starts_with("removed 1 artifact"), "{one:?}");
+    assert!(kept("two")?.stdout.contains("artifact://0"));
+    let ran = on(&world, &["run", "--state", "one", "seq 50000"])?;
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let all = on(&world, &["clean", "--all"])?;
+    assert!(all.stdout.starts_with("removed 2 artifacts"), "{all:?}");
+    for state in ["one", "two"] {
+        let kept = kept(state)?;
+        assert_eq!(kept.stderr, "nothing is kept\n", "{kept:?}");
+    }
+    drop(sshd);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
 fn a_target_says_what_works_there_and_which_tool_it_has() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let doctor = on(&world, &["doctor"])?;
     assert!(doctor.stdout.contains("ok       shell"), "{doctor:?}");
+    // It reads its own settings, which are not those of calls from here, and says so.
+    let first = doctor.stdout.lines().next().unwrap_or_default();
+    assert!(first.starts_with("note     target"), "{doctor:?}");
+    assert!(first.contains("settings of that machine"), "{doctor:?}");
     let schema = on(&world, &["schema"])?;
     let schema: serde_json::Value = serde_json::from_str(&schema.stdout)?;
     assert_eq!(schema["name"], "bash");

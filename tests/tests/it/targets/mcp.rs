@@ -1,9 +1,9 @@
 //! A client of the Model Context Protocol, and what a target keeps: jobs and stored outputs are the target's.
 
-use super::{SOON, command};
+use super::SOON;
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::targets::Sshd;
+use agent_bash_tests::targets::{Sshd, command};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -83,6 +83,23 @@ fn its_tools_speak_of_the_jobs_and_outputs_of_the_target() -> Result<()> {
     ensure!(
         text.is_some_and(|text| text.starts_with("1\n2\n")),
         "{answer}"
+    );
+
+    let mut ask = |method: &str, params: Value| -> Result<Value> {
+        let id = server.new_id();
+        server.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        server.next_where(SOON, |line| line["id"] == id)
+    };
+    let listed = ask("resources/list", json!({}))?;
+    let only = listed["result"]["resources"].as_array();
+    let only = only.filter(|all| all.len() == 1).context("one output")?;
+    ensure!(only[0]["uri"] == "artifact://0", "{listed}");
+    ensure!(only[0]["title"] == "Output of `seq 50000`", "{listed}");
+    let changes = ask("resources/read", json!({ "uri": "changes://0" }))?;
+    let why = changes["error"]["message"].as_str().unwrap_or_default();
+    ensure!(
+        why.contains("use the target's own `agent-bash changes`"),
+        "{changes}"
     );
 
     drop(server);

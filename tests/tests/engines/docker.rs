@@ -1,22 +1,23 @@
 //! Over `docker exec`, into a container that has bash and busybox, and whose first process reaps nobody.
 
-use super::{SOON, on};
+use crate::Test;
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::targets::{Docker, NAME, docker};
+use agent_bash_tests::targets::running::SOON;
+use agent_bash_tests::targets::{Docker, NAME, command, on};
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Says by its name why nothing is tested where no docker runs.
-#[test]
-fn docker_runs_it_in_a_container_of_bash_and_leaves_no_zombie() -> Result<()> {
-    if let Some(why) = docker::cannot_run() {
-        ensure!(!why.is_empty());
-        return Ok(());
-    }
+/// The tests.
+pub(crate) const TESTS: &[Test] = &[(
+    "runs it in a container of bash and leaves no zombie",
+    in_a_container,
+)];
+
+fn in_a_container() -> Result<()> {
     let engine = Arc::new(Docker::start()?);
     let container = engine.with_bash_only()?;
     let world = World::new()?;
@@ -61,9 +62,7 @@ fn docker_runs_it_in_a_container_of_bash_and_leaves_no_zombie() -> Result<()> {
 
 /// A client of the Model Context Protocol uses the container as if it were here.
 fn by_mcp(world: &World) -> Result<()> {
-    let mut command = world.command(product::agent_bash()?);
-    command.args(["mcp", "--on", NAME]);
-    let mut server = Conversation::start(command)?;
+    let mut server = Conversation::start(command(world, &["mcp"])?)?;
     shake_hands(&mut server)?;
     let mut call = |script: &str| -> Result<serde_json::Value> {
         let id = server.new_id();

@@ -1,0 +1,24 @@
+//! What a place is asked for beside calls.
+
+use crate::layout::clean;
+use agent_bash_core::{Cancel, Place};
+use agent_bash_remote::protocol::RpcCall;
+use serde::de::DeserializeOwned;
+
+/// The answer of a place. What it says is anybody's: it has the shape that was asked for, or it is none.
+///
+/// # Errors
+/// Why there is no answer, as a sentence.
+pub async fn ask<T: DeserializeOwned>(
+    place: &dyn Place,
+    call: &RpcCall,
+    cancel: &Cancel,
+) -> Result<T, String> {
+    let (kind, fields) = call.parts();
+    let answer = place.ask(&kind, fields, cancel).await?;
+    serde_json::from_value(answer).map_err(|error| {
+        let said = clean(error.to_string().as_bytes());
+        let name = place.name();
+        format!("the target `{name}` answers `{kind}` with something else: {said}")
+    })
+}

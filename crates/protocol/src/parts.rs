@@ -1,0 +1,41 @@
+//! A request taken apart, for whoever hands it on.
+
+use crate::message::RpcCall;
+use serde_json::{Map, Value};
+
+impl RpcCall {
+    /// Its kind, as on the wire, and an object of its fields.
+    pub fn parts(&self) -> (String, Value) {
+        let mut fields = match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        match fields.remove("type") {
+            Some(Value::String(kind)) => (kind, Value::Object(fields)),
+            _ => (String::new(), Value::Object(fields)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Name;
+    use serde_json::json;
+
+    #[test]
+    fn its_kind_and_its_fields_make_it_again() {
+        let call = RpcCall::JobsInput {
+            job: Name("3".to_owned()),
+            text: "a\n".to_owned(),
+            close: false,
+        };
+        let (kind, fields) = call.parts();
+        assert_eq!(kind, "jobs.input");
+        assert_eq!(fields, json!({"job": "3", "text": "a\n"}));
+        assert_eq!(
+            RpcCall::JobsList.parts(),
+            ("jobs.list".to_owned(), json!({}))
+        );
+    }
+}

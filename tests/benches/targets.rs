@@ -1,0 +1,201 @@
+//! What a target costs beside the client that leads to it: a warm call there and here, beside a line that the client alone
+//! carries there and back; and the time until our program there answers, beside a command that the client alone runs.
+//!
+//! `cargo xtask bench targets`, best at real-time priority: `chrt -f 10 cargo xtask bench targets`. All of a kind take turns,
+//! so that they see the same machine. Goals: a call there takes no longer than one here, the line, and 0.3 ms; our program,
+//! which is there already, answers at most 100 ms after the client alone would have.
+
+#[path = "common/lines.rs"]
+mod lines;
+
+use agent_bash_tests::procfs;
+use agent_bash_tests::product;
+use agent_bash_tests::targets::{Docker, NAME, Podman, Sshd, docker, podman};
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use lines::{Server, deciles, timed};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Default number of warm calls.
+const ROUNDS: usize = 500;
+
+/// Calls before that.
+const WARM_UP: usize = 20;
+
+/// One start for so many calls.
+const CALLS_A_START: usize = 25;
+
+fn main() -> Result<()> {
+    let rounds = std::env::args()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(ROUNDS);
+    let world = World::new()?;
+    let sshd = Sshd::start(&world, None)?;
+    measure("ssh", &world, rounds, &|words| {
+        let mut ssh = world.command("ssh");
+        ssh.args(["box", words]);
+        ssh
+    })?;
+    drop(sshd);
+
+    match docker::cannot_run() {
+        Some(why) => say(&format!("docker is not measured: {why}")),
+        None => {
+            let container = Arc::new(Docker::start()?).with_bash_only()?;
+            let world = World::new()?;
+            container.reach(&world, None, None)?;
+            measure("docker", &world, rounds, &|words| {
+                let mut exec = world.command("docker");
+                exec.args(["exec", "-i", &container.id, words]);
+                exec
+            })?;
+        }
+    }
+    match podman::cannot_run() {
+        Some(why) => say(&format!("podman is not measured: {why}")),
+        None => {
+            let container = Podman::start()?;
+            let world = World::new()?;
+            container.reach(&world)?;
+            measure("podman", &world, rounds, &|words| {
+                let mut exec = world.command("podman");
+                exec.args(["exec", "-i", &container.id, words]);
+                exec
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn measure(
+    name: &str,
+    world: &World,
+    rounds: usize,
+    client: &dyn Fn(&str) -> Command,
+) -> Result<()> {
+    let rpc = |on: Option<&str>| -> Result<Command> {
+        let mut command = world.command(product::agent_bash()?);
+        command.arg("rpc").args(on);
+        Ok(command)
+    };
+    let on = format!("--on={NAME}");
+    // Sends our program there, if it is the first.
+    let mut there = Server::start(rpc(Some(&on))?)?;
+    ask(&mut there)?;
+    let mut here = Server::start(rpc(None)?)?;
+    let mut echo = Server::start(client("cat"))?;
+    let [mut calls_there, mut calls_here, mut lines] = [const { Vec::new() }; 3];
+    let mut answer = json!(null);
+    for round in 0..rounds + WARM_UP {
+        let here = timed(|| call(&mut here, round).map(drop))?;
+        let there = timed(|| {
+            answer = call(&mut there, round)?;
+            Ok(())
+        })?;
+        let line = timed(|| {
+            ensure!(echo.ask(&answer)? == answer);
+            Ok(())
+        })?;
+        if round >= WARM_UP {
+            calls_here.push(here);
+            calls_there.push(there);
+            lines.push(line);
+        }
+    }
+    let [mut starts, mut starts_alone] = [const { Vec::new() }; 2];
+    for _ in 0..(rounds / CALLS_A_START).max(5) {
+        starts_alone.push(timed(|| {
+            ensure!(client("true").status()?.success());
+            Ok(())
+        })?);
+        let command = rpc(Some(&on))?;
+        let mut server = None;
+        starts.push(timed(|| ask(server.insert(Server::start(command)?)))?);
+    }
+    let calls = [calls_here, lines, calls_there].map(deciles);
+    let [here, line, there] = calls.map(|[_, median, _]| median);
+    for (what, times) in ["call here", "line alone", "call there"].iter().zip(calls) {
+        report(name, what, times);
+    }
+    let over = millis(there) - millis(here) - millis(line);
+    say(&format!(
+        "{name:<7} a call there is here + line {over:+.3} ms (goal: at most +0.3)"
+    ));
+    let [alone, ours] = [starts_alone, starts].map(deciles);
+    report(name, "client alone", alone);
+    report(name, "ready there", ours);
+    let over = millis(ours[1]) - millis(alone[1]);
+    say(&format!(
+        "{name:<7} it is ready {over:+.1} ms after the client alone (goal: at most +100)"
+    ));
+    let worker = Worker::find()?;
+    say(&format!(
+        "{name:<7} our program there, after {} calls: {:.1} MiB resident, {:.1} of them private (goal: at most 12)",
+        rounds + WARM_UP,
+        worker.resident,
+        worker.private
+    ));
+    Ok(())
+}
+
+/// A call that does nothing.
+fn call(server: &mut Server, id: usize) -> Result<Value> {
+    let request = json!({"id": id, "type": "tool_call", "request": {"command": "true"}});
+    let answer = server.ask(&request)?;
+    ensure!(answer["data"]["status"]["code"] == 0, "{answer}");
+    Ok(answer)
+}
+
+/// A question that only our program there can answer.
+fn ask(server: &mut Server) -> Result<()> {
+    let answer = server.ask(&json!({"id": "ask", "type": "session.list"}))?;
+    ensure!(answer["success"] == true, "{answer}");
+    Ok(())
+}
+
+/// Memory of our program at a target, in MiB.
+struct Worker {
+    resident: f64,
+    private: f64,
+}
+
+impl Worker {
+    fn find() -> Result<Self> {
+        let all = procfs::processes().into_iter();
+        let mut all = all.filter(|process| process.command.ends_with("rpc --worker"));
+        let worker = all.next().context("no worker")?;
+        let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", worker.pid))?;
+        let sum = |names: &[&str]| -> f64 {
+            let lines = rollup.lines();
+            let sizes = lines.filter_map(|line| {
+                let (name, size) = line.split_once(':')?;
+                names.contains(&name).then_some(())?;
+                size.split_whitespace().next()?.parse::<f64>().ok()
+            });
+            sizes.sum::<f64>() / 1024.0
+        };
+        Ok(Self {
+            resident: sum(&["Rss"]),
+            private: sum(&["Private_Clean", "Private_Dirty"]),
+        })
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn report(engine: &str, what: &str, times: [Duration; 3]) {
+    let [low, median, high] = times.map(millis);
+    say(&format!(
+        "{engine:<7} {what:<13} fastest tenth {low:8.3} ms, median {median:8.3} ms, slowest tenth {high:8.3} ms"
+    ));
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark says what it found")]
+fn say(line: &str) {
+    println!("{line}");
+}

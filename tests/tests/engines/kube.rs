@@ -1,0 +1,190 @@
+//! The real `kubectl exec`, against a server that plays a pod. No kubelet is run.
+
+mod cluster;
+mod exec;
+
+use crate::Test;
+use agent_bash_tests::product;
+use agent_bash_tests::targets::running::{ENDING, SOON, gone, is_alive, running, set_lease};
+use agent_bash_tests::targets::{kube, on};
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use cluster::{Cluster, Heard, Manner};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// The tests.
+pub(crate) const TESTS: &[Test] = &[
+    ("runs it in a pod", in_a_pod),
+    ("hands the end of the input on", half_closed),
+    ("that carries nothing more is a lost call", frozen),
+    (
+        "that says exit 0 in the middle is a lost call",
+        said_to_have_ended,
+    ),
+];
+
+/// The shortest lease.
+const LEASE: Duration = Duration::from_secs(25);
+
+/// Why there is no kubectl. On CI it has to be there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test program is a user of its own environment"
+)]
+pub(crate) fn cannot_run() -> Option<String> {
+    let why = kubectl().err()?;
+    let on_ci = std::env::var_os("CI").is_some();
+    (!on_ci).then(|| format!("{why:#}"))
+}
+
+fn kubectl() -> Result<PathBuf> {
+    kube::kubectl(Path::new(env!("CARGO_TARGET_TMPDIR")))
+}
+
+/// A world whose target is the pod, which is in that world, too. Our program is kept beside kubectl, so that one test sends it.
+fn pod(manner: Manner) -> Result<(World, Cluster)> {
+    let world = World::new()?;
+    let cluster = Cluster::start(&world, manner)?;
+    kube::reach(&world, &kubectl()?, &cluster.url())?;
+    Ok((world, cluster))
+}
+
+/// What `kubectl` alone does with these words in the pod.
+fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::Ran> {
+    let mut command = world.command("kubectl");
+    command
+        .args(["exec", "-i", "-q", "-n", kube::NAMESPACE, pod, "--"])
+        .args(words);
+    product::run(command, None)
+}
+
+fn in_a_pod() -> Result<()> {
+    let (world, cluster) = pod(Manner::Faithful)?;
+    // What the server says at the end, kubectl exits with.
+    let plain = alone(
+        &world,
+        kube::POD,
+        &["sh", "-c", "echo out; echo err >&2; exit 7"],
+    )?;
+    ensure!(plain.code == 7 && plain.stdout == "out\n", "{plain:?}");
+    ensure!(plain.stderr.starts_with("err\n"), "{plain:?}");
+
+    let first = on(&world, &["run", "cat; pwd; exit 3"])?;
+    let cwd = world.cwd().display().to_string();
+    ensure!(
+        first.code == 3 && first.stdout.starts_with(&cwd),
+        "{first:?}"
+    );
+    let killed = on(&world, &["run", "kill -TERM $$"])?;
+    ensure!(killed.code == 128 + 15, "{killed:?}");
+    let long = on(&world, &["run", "seq 50000 | tail -n 1"])?;
+    ensure!(long.code == 0 && long.stdout.contains("50000"), "{long:?}");
+
+    // What there is no way to.
+    let config = world.home().join(".config/agent-bash/config.toml");
+    let text = std::fs::read_to_string(&config)?;
+    let to = format!("{}/{}", kube::NAMESPACE, kube::POD);
+    std::fs::write(&config, text.replace(&to, "ns/nobody"))?;
+    let nobody = on(&world, &["run", "touch ran"])?;
+    ensure!(nobody.code == 125, "{nobody:?}");
+    ensure!(
+        nobody.stdout.contains("pods \"nobody\" not found"),
+        "{nobody:?}"
+    );
+    ensure!(!world.cwd().join("ran").exists());
+    drop(cluster);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+fn half_closed() -> Result<()> {
+    let (world, cluster) = pod(Manner::Faithful)?;
+    let ran = on(&world, &["run", "exit 4"])?;
+    ensure!(ran.code == 4, "{ran:?}");
+    // Our program there has ended by itself, and kubectl with it.
+    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&Heard::Ended(0)));
+    ensure!(heard == [Heard::EndOfInput, Heard::Ended(0)], "{heard:?}");
+    drop(cluster);
+    world.assert_nothing_left(SOON);
+
+    // The control: a server of the protocol's earlier version, which knows no end of the input.
+    let (world, cluster) = pod(Manner::KnowsNoEndOfInput)?;
+    set_lease(&world, "25s")?;
+    let ran = on(&world, &["run", "exit 4"])?;
+    ensure!(ran.code == 4, "{ran:?}");
+    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&Heard::Gone));
+    ensure!(heard == [Heard::EndOfInput, Heard::Gone], "{heard:?}");
+    // Nothing tells the program there, but its lease.
+    let there = cluster.started().context("it was started")?;
+    ensure!(is_alive(there), "it needs no end of input");
+    ensure!(gone(there, LEASE + ENDING), "it lives on after its lease");
+    drop(cluster);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+fn frozen() -> Result<()> {
+    let (world, cluster) = pod(Manner::Faithful)?;
+    let (host, shell) = running(&world, "600s")?;
+    cluster.freeze();
+    let ended = product::Ran::from(host.wait_with_output()?);
+    ensure!(ended.code == 70, "{ended:?}");
+    lost(&ended)?;
+    ensure!(
+        ended.stdout.contains("nothing was heard of the target"),
+        "{ended:?}"
+    );
+    ensure!(gone(shell, ENDING), "the call goes on");
+    drop(cluster);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+fn lost(ended: &product::Ran) -> Result<()> {
+    let result: Value =
+        serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
+    ensure!(result["status"]["kind"] == "lost", "{result}");
+    ensure!(result["status"]["may_have_run"] == true, "{result}");
+    Ok(())
+}
+
+fn said_to_have_ended() -> Result<()> {
+    let (world, cluster) = pod(Manner::Faithful)?;
+    let (host, shell) = running(&world, "60s")?;
+    cluster.say_success();
+    let ended = product::Ran::from(host.wait_with_output()?);
+    ensure!(ended.code == 70, "{ended:?}");
+    lost(&ended)?;
+    ensure!(gone(shell, ENDING), "the call goes on");
+
+    // The control: kubectl believes it.
+    let mut plain = world.command("kubectl");
+    plain.args([
+        "exec",
+        "-i",
+        "-q",
+        "-n",
+        kube::NAMESPACE,
+        kube::POD,
+        "--",
+        "sh",
+        "-c",
+        "touch begun; sleep 600",
+    ]);
+    let plain = plain
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    agent_bash_tests::poll::exists(&world.cwd().join("begun"), SOON)?;
+    cluster.say_success();
+    let plain = product::Ran::from(plain.wait_with_output()?);
+    ensure!(plain.code == 0, "{plain:?}");
+    drop(cluster);
+    world.sweep();
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! A server that answers what kubectl asks before it runs something in the only pod there is.
+
+use super::exec;
+use agent_bash_tests::poll;
+use agent_bash_tests::targets::kube::{NAMESPACE, POD};
+use agent_bash_tests::world::World;
+use anyhow::Result;
+use axum::extract::{Query, State, WebSocketUpgrade};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::{Notify, watch};
+
+/// How it carries what goes to a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// As the protocol says.
+    Faithful,
+    /// The end of the input is not handed on, nor that kubectl has gone.
+    KnowsNoEndOfInput,
+}
+
+/// What became of the connection of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// kubectl says that there is no more input.
+    EndOfInput,
+    /// The program has ended with this code, which was said.
+    Ended(i32),
+    /// kubectl went before that.
+    Gone,
+}
+
+/// The server; dropping it stops it.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    address: SocketAddr,
+    pod: Arc<Pod>,
+    _runtime: Runtime,
+}
+
+/// What its connections share.
+#[derive(Debug)]
+pub(super) struct Pod {
+    pub(super) manner: Manner,
+    /// Of everything that runs in it.
+    pub(super) environment: BTreeMap<String, String>,
+    pub(super) cwd: PathBuf,
+    /// Nothing more is carried.
+    pub(super) is_frozen: watch::Sender<bool>,
+    /// Who is connected is told that the program has ended.
+    pub(super) ends: Notify,
+    state: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    started: Option<u32>,
+    heard: Vec<Heard>,
+}
+
+impl Cluster {
+    /// Starts it. What runs in its pod is in this world.
+    pub(crate) fn start(world: &World, manner: Manner) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?;
+        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
+        let address = listener.local_addr()?;
+        let pod = Arc::new(Pod {
+            manner,
+            environment: world.environment(),
+            cwd: world.cwd(),
+            is_frozen: watch::channel(false).0,
+            ends: Notify::new(),
+            state: Mutex::default(),
+        });
+        let namespace = format!("/api/v1/namespaces/{NAMESPACE}");
+        let path = format!("{namespace}/pods/{POD}");
+        let answers = Router::new()
+            .route(
+                "/api",
+                get(async || Json(json!({"kind": "APIVersions", "versions": ["v1"]}))),
+            )
+            .route(
+                "/apis",
+                get(async || {
+                    Json(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": []}))
+                }),
+            )
+            .route("/api/v1", get(async || Json(resources())))
+            .route(
+                &namespace,
+                get(async || Json(json!({"kind": "Namespace", "apiVersion": "v1"}))),
+            )
+            .route(&path, get(async || Json(description())))
+            .route(&format!("{path}/exec"), get(run))
+            .fallback(missing)
+            .with_state(Arc::clone(&pod));
+        runtime.spawn(axum::serve(listener, answers).into_future());
+        Ok(Self {
+            address,
+            pod,
+            _runtime: runtime,
+        })
+    }
+
+    /// Its base URL.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Carries nothing more, and closes nothing.
+    pub(crate) fn freeze(&self) {
+        self.pod.is_frozen.send_replace(true);
+    }
+
+    /// Says that the program has ended well, whatever it does, and closes the connection.
+    pub(crate) fn say_success(&self) {
+        self.pod.ends.notify_one();
+    }
+
+    /// The pid of the last program that was started.
+    pub(crate) fn started(&self) -> Option<u32> {
+        self.pod.seen().started
+    }
+
+    /// What was heard so far, once that `is_all` or after `patience`.
+    pub(crate) fn heard_until(
+        &self,
+        patience: Duration,
+        is_all: impl Fn(&[Heard]) -> bool,
+    ) -> Vec<Heard> {
+        let heard = || self.pod.seen().heard.clone();
+        let all = poll::until(patience, || Some(heard()).filter(|heard| is_all(heard)));
+        all.unwrap_or_else(heard)
+    }
+}
+
+impl Pod {
+    pub(super) fn begun(&self, pid: u32) {
+        self.seen().started = Some(pid);
+    }
+
+    pub(super) fn heard(&self, what: Heard) {
+        self.seen().heard.push(what);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the server has.
+fn resources() -> Value {
+    json!({
+        "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1",
+        "resources": [{"name": "pods", "singularName": "pod", "namespaced": true, "kind": "Pod", "verbs": ["get"]}],
+    })
+}
+
+fn description() -> Value {
+    json!({
+        "kind": "Pod", "apiVersion": "v1",
+        "metadata": {"name": POD, "namespace": NAMESPACE},
+        "spec": {"containers": [{"name": "only"}]},
+        "status": {"phase": "Running"},
+    })
+}
+
+async fn missing(uri: Uri) -> Response {
+    let name = uri.path().rsplit('/').next().unwrap_or_default();
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404,
+        "message": format!("pods \"{name}\" not found"),
+    });
+    (StatusCode::NOT_FOUND, Json(status)).into_response()
+}
+
+async fn run(
+    State(pod): State<Arc<Pod>>,
+    Query(query): Query<Vec<(String, String)>>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let words = query.into_iter().filter(|(name, _)| name == "command");
+    let words = words.map(|(_, word)| word).collect();
+    upgrade
+        .protocols([exec::PROTOCOL])
+        .on_upgrade(|socket| exec::carry(socket, words, pod))
+}

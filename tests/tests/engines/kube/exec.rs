@@ -1,0 +1,177 @@
+//! One program in the pod, and its connection: `v5.channel.k8s.io`, in which the first byte of a message is its channel.
+
+use super::cluster::{Heard, Manner, Pod};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use serde_json::{Value, json};
+use std::io::{Read, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use tokio::sync::mpsc::{Sender, channel};
+
+/// The protocol's name.
+pub(super) const PROTOCOL: &str = "v5.channel.k8s.io";
+
+const STDIN: u8 = 0;
+const STDOUT: u8 = 1;
+const STDERR: u8 = 2;
+
+/// How the program ended.
+const STATUS: u8 = 3;
+
+/// Closes the channel that its only byte names.
+const CLOSE: u8 = 255;
+
+/// How many pieces may wait either way.
+const WAITING: usize = 16;
+
+/// What came of the program.
+enum Part {
+    Output(u8, Vec<u8>),
+    Ended(i32),
+}
+
+/// Runs the program, and carries its streams.
+pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Pod>) {
+    let Ok(mut child) = start(&words, &pod) else {
+        return close(&mut socket, 126).await;
+    };
+    pod.begun(child.id());
+    let mut input = feed(&mut child);
+    let (sender, mut parts) = channel(WAITING);
+    watch(child, sender);
+    let mut is_frozen = pod.is_frozen.subscribe();
+    loop {
+        let carries = !*is_frozen.borrow_and_update();
+        tokio::select! {
+            said = socket.recv() => match said {
+                Some(Ok(Message::Binary(said))) if carries => match said.split_first() {
+                    Some((&STDIN, bytes)) => {
+                        if let Some(input) = &input {
+                            // A program may end without reading everything.
+                            let _ = input.send(bytes.to_vec()).await;
+                        }
+                    }
+                    Some((&CLOSE, [STDIN])) => {
+                        pod.heard(Heard::EndOfInput);
+                        if pod.manner == Manner::Faithful {
+                            input = None;
+                        }
+                    }
+                    _ => {}
+                },
+                Some(Ok(_)) => {}
+                None | Some(Err(_)) => {
+                    pod.heard(Heard::Gone);
+                    break;
+                }
+            },
+            part = parts.recv(), if carries => match part {
+                Some(Part::Output(channel, bytes)) => {
+                    let _ = socket.send(message(channel, &bytes)).await;
+                }
+                Some(Part::Ended(code)) => {
+                    pod.heard(Heard::Ended(code));
+                    close(&mut socket, code).await;
+                    break;
+                }
+                None => break,
+            },
+            () = pod.ends.notified() => {
+                close(&mut socket, 0).await;
+                break;
+            }
+            _ = is_frozen.changed() => {}
+        }
+    }
+    if pod.manner == Manner::KnowsNoEndOfInput {
+        // For as long as the program lives.
+        while parts.recv().await.is_some() {}
+    }
+    drop(input);
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it plays a machine on which programs are started"
+)]
+fn start(words: &[String], pod: &Pod) -> std::io::Result<Child> {
+    let (program, rest) = words
+        .split_first()
+        .ok_or(std::io::ErrorKind::InvalidInput)?;
+    Command::new(program)
+        .args(rest)
+        .env_clear()
+        .envs(&pod.environment)
+        .current_dir(&pod.cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// Writes what is sent to the program's stdin, and closes that with the sender.
+fn feed(child: &mut Child) -> Option<Sender<Vec<u8>>> {
+    let mut stdin = child.stdin.take()?;
+    let (sender, mut pieces) = channel::<Vec<u8>>(WAITING);
+    std::thread::spawn(move || {
+        while let Some(piece) = pieces.blocking_recv() {
+            if stdin.write_all(&piece).is_err() {
+                return;
+            }
+        }
+    });
+    Some(sender)
+}
+
+/// Reads all that the program prints, then waits for its end.
+fn watch(mut child: Child, sender: Sender<Part>) {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    std::thread::spawn(move || {
+        let errors = sender.clone();
+        let reading =
+            std::thread::spawn(move || stderr.map(|stderr| read(stderr, STDERR, &errors)));
+        if let Some(stdout) = stdout {
+            read(stdout, STDOUT, &sender);
+        }
+        let _ = reading.join();
+        let code = child.wait().ok().and_then(|status| status.code());
+        let _ = sender.blocking_send(Part::Ended(code.unwrap_or(137)));
+    });
+}
+
+fn read(mut from: impl Read, channel: u8, sender: &Sender<Part>) {
+    let mut buffer = vec![0; 32 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        // Whether anybody listens or not: a program is not to be held up by it.
+        let _ = sender.blocking_send(Part::Output(channel, buffer[..length].to_vec()));
+    }
+}
+
+/// Says how it ended, and waits until kubectl has heard it.
+async fn close(socket: &mut WebSocket, code: i32) {
+    let normal = CloseFrame {
+        code: close_code::NORMAL,
+        reason: "".into(),
+    };
+    let _ = socket.send(status(code)).await;
+    let _ = socket.send(Message::Close(Some(normal))).await;
+    while let Some(Ok(_)) = socket.recv().await {}
+}
+
+fn message(channel: u8, bytes: &[u8]) -> Message {
+    Message::Binary([&[channel], bytes].concat().into())
+}
+
+/// As a kubelet says it.
+fn status(code: i32) -> Message {
+    let status: Value = if code == 0 {
+        json!({"metadata": {}, "status": "Success"})
+    } else {
+        json!({
+            "metadata": {}, "status": "Failure", "reason": "NonZeroExitCode",
+            "message": format!("command terminated with exit code {code}"),
+            "details": {"causes": [{"reason": "ExitCode", "message": code.to_string()}]},
+        })
+    };
+    message(STATUS, status.to_string().as_bytes())
+}

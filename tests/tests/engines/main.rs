@@ -1,0 +1,48 @@
+//! `--on` over engines that not every machine can run: docker, podman, kubectl. Where one cannot run, a test says so by its
+//! name; it fails if `AGENT_BASH_TEST_ENGINES` names that engine.
+
+mod docker;
+mod kube;
+mod podman;
+
+use agent_bash_tests::targets;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// What a test is called behind its engine's name, and the test.
+type Test = (&'static str, fn() -> anyhow::Result<()>);
+
+fn main() {
+    let engines = [
+        (
+            "docker",
+            docker::TESTS,
+            reason(targets::docker::cannot_run()),
+        ),
+        (
+            "podman",
+            podman::TESTS,
+            reason(targets::podman::cannot_run()),
+        ),
+        ("kubectl", kube::TESTS, kube::cannot_run()),
+    ];
+    let mut trials = Vec::new();
+    for (engine, tests, cannot_run) in engines {
+        if let Some(why) = cannot_run {
+            let left_out = move || said(targets::may_be_left_out(engine));
+            trials.push(Trial::test(targets::not_run(engine, &why), left_out));
+            continue;
+        }
+        for (name, test) in tests {
+            trials.push(Trial::test(format!("{engine} {name}"), || said(test())));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn reason(why: Option<&str>) -> Option<String> {
+    why.map(str::to_owned)
+}
+
+fn said(tested: anyhow::Result<()>) -> Result<(), Failed> {
+    tested.map_err(|error| Failed::from(format!("{error:#}")))
+}

@@ -1,0 +1,141 @@
+//! A target that is hostile: nothing is written here but what the user has named, and nothing of it acts on a terminal.
+
+use super::{SOON, on};
+use agent_bash_tests::conformance::shake_hands;
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::targets::{NAME, command};
+use agent_bash_tests::tmux::Tmux;
+use agent_bash_tests::world::World;
+use anyhow::{Result, ensure};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A world whose target is played by `hostile.py`.
+fn world() -> Result<World> {
+    let world = World::new()?.with_program(product::agent_bash()?)?;
+    let config = world.home().join(".config/agent-bash");
+    fs::create_dir_all(&config)?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/targets/hostile.py");
+    let words = json!(["python3", script, "{script}"]);
+    let text = format!("[targets.{NAME}]\ntransport = \"command\"\ncommand = {words}\n");
+    fs::write(config.join("config.toml"), text)?;
+    Ok(world)
+}
+
+/// All files of a world but what the product keeps of its own.
+fn files(directory: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() && !path.is_symlink() {
+            files(&path, found)?;
+        } else {
+            found.insert(path);
+        }
+    }
+    Ok(())
+}
+
+fn all(world: &World) -> Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    for directory in [world.cwd(), world.home(), world.temp()] {
+        files(&directory, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn cp(world: &World, from: &str, to: &str) -> Result<Ran> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["cp", &format!("{NAME}:{from}"), to]);
+    product::run(command, None)
+}
+
+#[test]
+fn a_copy_is_written_where_the_user_said_and_nowhere_else() -> Result<()> {
+    let world = world()?;
+    let place = world.cwd().join("place");
+    fs::create_dir(&place)?;
+    let before = all(&world)?;
+    for (from, name, content) in [
+        // As much as it said first, whatever else it sends.
+        ("./more", "more", "xxxxxxxxxx"),
+        // What it says beside the bytes is not a name of ours.
+        ("./elsewhere", "elsewhere", "elsewhere!"),
+    ] {
+        let ran = cp(&world, from, "place")?;
+        ensure!(ran.code == 0, "{from}: {ran:?}");
+        let path = place.join(name);
+        ensure!(fs::read_to_string(&path)? == content, "{from}");
+        let mode = fs::metadata(&path)?.permissions().mode();
+        ensure!(mode & 0o7000 == 0, "{from}: lends rights: {mode:o}");
+    }
+    for (from, said) in [
+        ("./stuck", "sends no more of ./stuck"),
+        ("./missing", "there is no such thing"),
+    ] {
+        let ran = cp(&world, from, "place")?;
+        ensure!(
+            ran.code == 125 && ran.stderr.contains(said),
+            "{from}: {ran:?}"
+        );
+        ensure!(!ran.stderr.contains(['\u{1b}', '\u{7}']), "{from}: {ran:?}");
+    }
+    let new: Vec<PathBuf> = all(&world)?.difference(&before).cloned().collect();
+    ensure!(
+        new == [place.join("elsewhere"), place.join("more")],
+        "{new:?}"
+    );
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_terminal_stays_as_it_is() -> Result<()> {
+    let world = world()?;
+    let tmux = Tmux::start(&world, 100, 30)?;
+    let before = tmux.title()?;
+    for words in [
+        format!("artifact list --on {NAME}"),
+        format!("jobs output 1 --follow --on {NAME}"),
+        format!("cp {NAME}:./missing ."),
+        format!("run --on {NAME} true"),
+    ] {
+        tmux.enters(&format!("clear; agent-bash {words}; echo ended: $?"))?;
+        tmux.shows("ended: ")?;
+        ensure!(tmux.title()? == before, "{words}");
+    }
+    // The control: the same bytes as they are.
+    tmux.enters("clear; printf '\\033]0;taken over\\007'; echo ended: $?")?;
+    tmux.shows("ended: 0")?;
+    ensure!(tmux.title()? == "taken over", "{:?}", tmux.title()?);
+    drop(tmux);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// A client of the Model Context Protocol may open what is listed by itself.
+#[test]
+fn a_stored_output_is_never_a_file_of_this_machine() -> Result<()> {
+    let world = world()?;
+    let mut server = Conversation::start(command(&world, &["mcp"])?)?;
+    shake_hands(&mut server)?;
+    let id = server.new_id();
+    server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "resources/list"}))?;
+    let answer = server.next_where(SOON, |line| line["id"] == id)?;
+    let listed = &answer["result"]["resources"][0];
+    ensure!(listed["uri"] == "artifact://3", "{answer}");
+    let said = answer.to_string();
+    ensure!(
+        !said.contains("passwd") && !said.contains("\\u001b"),
+        "{said}"
+    );
+    drop(server);
+    // The control: it is what the target says.
+    let plain = on(&world, &["artifact", "list"])?;
+    ensure!(plain.stdout.contains("\u{1b}]0;taken over"), "{plain:?}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

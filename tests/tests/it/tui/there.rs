@@ -1,0 +1,31 @@
+//! `tui --on`: the interface here, its commands there.
+
+use super::{PROMPT, on_a_terminal};
+use agent_bash_tests::targets::{NAME, Sshd};
+use anyhow::Result;
+
+#[test]
+fn what_is_typed_here_runs_there() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let sshd = Sshd::start(world, None)?;
+        tmux.enters(&format!("agent-bash tui --on {NAME}"))?;
+        tmux.shows(PROMPT)?;
+        // Only who came by ssh has it.
+        tmux.enters("set -- $SSH_CONNECTION; echo words: $#; exit 3")?;
+        tmux.shows("│ words: 4")?;
+        tmux.shows("╰ exit 3")?;
+        // Judged here: there is nothing to ask there.
+        tmux.enters("git add -A")?;
+        tmux.shows("╰ blocked")?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        tmux.enters("echo left: $?")?;
+        tmux.shows("left: 0")?;
+        // The control: the same question here.
+        tmux.enters("clear; set -- $SSH_CONNECTION; echo words: $#")?;
+        tmux.shows("words: 0")?;
+        drop(sshd);
+        Ok(())
+    })
+}
