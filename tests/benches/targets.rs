@@ -41,31 +41,29 @@ fn main() -> Result<()> {
     })?;
     drop(sshd);
 
-    match docker::cannot_run() {
-        Some(why) => say(&format!("docker is not measured: {why}")),
-        None => {
-            let container = Arc::new(Docker::start()?).with_bash_only()?;
-            let world = World::new()?;
-            container.reach(&world, None, None)?;
-            measure("docker", &world, rounds, &|words| {
-                let mut exec = world.command("docker");
-                exec.args(["exec", "-i", &container.id, words]);
-                exec
-            })?;
-        }
+    if let Some(why) = docker::cannot_run() {
+        say(&format!("docker is not measured: {why}"));
+    } else {
+        let container = Arc::new(Docker::start()?).with_bash_only()?;
+        let world = World::new()?;
+        container.reach(&world, None, None)?;
+        measure("docker", &world, rounds, &|words| {
+            let mut exec = world.command("docker");
+            exec.args(["exec", "-i", &container.id, words]);
+            exec
+        })?;
     }
-    match podman::cannot_run() {
-        Some(why) => say(&format!("podman is not measured: {why}")),
-        None => {
-            let container = Podman::start()?;
-            let world = World::new()?;
-            container.reach(&world)?;
-            measure("podman", &world, rounds, &|words| {
-                let mut exec = world.command("podman");
-                exec.args(["exec", "-i", &container.id, words]);
-                exec
-            })?;
-        }
+    if let Some(why) = podman::cannot_run() {
+        say(&format!("podman is not measured: {why}"));
+    } else {
+        let container = Podman::start()?;
+        let world = World::new()?;
+        container.reach(&world)?;
+        measure("podman", &world, rounds, &|words| {
+            let mut exec = world.command("podman");
+            exec.args(["exec", "-i", &container.id, words]);
+            exec
+        })?;
     }
     Ok(())
 }
@@ -87,7 +85,7 @@ fn measure(
     ask(&mut there)?;
     let mut here = Server::start(rpc(None)?)?;
     let mut echo = Server::start(client("cat"))?;
-    let [mut calls_there, mut calls_here, mut lines] = [const { Vec::new() }; 3];
+    let [mut remote_calls, mut local_calls, mut lines] = [const { Vec::new() }; 3];
     let mut answer = json!(null);
     for round in 0..rounds + WARM_UP {
         let here = timed(|| call(&mut here, round).map(drop))?;
@@ -100,8 +98,8 @@ fn measure(
             Ok(())
         })?;
         if round >= WARM_UP {
-            calls_here.push(here);
-            calls_there.push(there);
+            local_calls.push(here);
+            remote_calls.push(there);
             lines.push(line);
         }
     }
@@ -115,7 +113,7 @@ fn measure(
         let mut server = None;
         starts.push(timed(|| ask(server.insert(Server::start(command)?)))?);
     }
-    let calls = [calls_here, lines, calls_there].map(deciles);
+    let calls = [local_calls, lines, remote_calls].map(deciles);
     let [here, line, there] = calls.map(|[_, median, _]| median);
     for (what, times) in ["call here", "line alone", "call there"].iter().zip(calls) {
         report(name, what, times);

@@ -118,17 +118,17 @@ pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
 pub(super) fn resources(session: &Session) -> Vec<Resource> {
     let kept = session.artifacts().map(|artifacts| artifacts.list());
     let kept = kept.unwrap_or_default().into_iter();
-    kept.map(|info| listed(info.into_data())).collect()
+    kept.map(|info| listed(&info.into_data())).collect()
 }
 
 /// The same of a target.
 pub(super) async fn resources_there(place: &dyn Place) -> Result<Vec<Resource>, String> {
     let kept = there::artifacts(place, &Cancel::new()).await?;
-    Ok(kept.into_iter().map(listed).collect())
+    Ok(kept.iter().map(listed).collect())
 }
 
 /// An artifact as a resource. Its address is made from its number: what a target says it is could be one of this machine.
-fn listed(kept: ArtifactData) -> Resource {
+fn listed(kept: &ArtifactData) -> Resource {
     let first = kept.command.lines().next().unwrap_or_default();
     let named: String = first.chars().take(NAMED).collect();
     let ArtifactRef {
