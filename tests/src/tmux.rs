@@ -90,12 +90,12 @@ impl<'a> Tmux<'a> {
         self.call(&["capture-pane", "-p"])
     }
 
-    /// The screen with its colours, as escape sequences.
+    /// The screen with its colours, as escape sequences, and with the coloured blanks at the ends of rows.
     ///
     /// # Errors
     /// tmux has ended.
     pub fn coloured(&self) -> Result<String> {
-        self.call(&["capture-pane", "-p", "-e"])
+        self.call(&["capture-pane", "-p", "-e", "-N"])
     }
 
     /// Writes everything that programs write to the terminal to a file, byte by byte.

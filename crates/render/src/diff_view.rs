@@ -86,7 +86,7 @@ impl DiffView<'_> {
             "" => String::new(),
             keys => format!(" · {keys}"),
         };
-        let text = format!("{position}{own} · q close · n N file · g G ends · ←→ sideways");
+        let text = format!("{position}{own} · n N file · g G ends · ←→ sideways · q close");
         (text, theme.dim)
     }
 }

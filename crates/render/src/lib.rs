@@ -61,7 +61,7 @@ pub use spell::{SPINNER_STEP, icon, mark};
 pub use steady::steady;
 pub use theme::Theme;
 pub use tool_card::{OutputPage, Remark, ToolCard};
-pub use visible_text::shortened;
+pub use visible_text::{abridged, shortened};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

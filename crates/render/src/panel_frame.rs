@@ -22,7 +22,7 @@ pub(crate) fn framed(
 ) -> Rect {
     let width = usize::from(area.width);
     Clear.render(area, buffer);
-    let footer = visible_text::shortened(footer, width.saturating_sub(6));
+    let footer = visible_text::abridged(footer, width.saturating_sub(6));
     Block::bordered()
         .border_type(BorderType::Rounded)
         .border_style(theme.rail)

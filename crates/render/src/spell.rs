@@ -10,15 +10,17 @@ pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`.
+/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. Tenths are rounded, as they are in texts about the same command.
 pub(crate) fn elapsed(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds == 0 {
         return format!("{}ms", duration.as_millis());
     }
-    if seconds < 10 {
-        return format!("{}.{}s", seconds, duration.subsec_millis() / 100);
+    let tenths = (duration.as_millis() + 50) / 100;
+    if tenths < 100 {
+        return format!("{}.{}s", tenths / 10, tenths % 10);
     }
+    let seconds = seconds.max(10);
     if seconds < 60 {
         return format!("{seconds}s");
     }
@@ -109,7 +111,9 @@ mod tests {
             (420, "420ms"),
             (999, "999ms"),
             (1_000, "1.0s"),
-            (9_999, "9.9s"),
+            (3_151, "3.2s"),
+            (9_949, "9.9s"),
+            (9_950, "10s"),
             (12_300, "12s"),
             (65_000, "1m 05s"),
             (7_380_000, "2h 03m"),

@@ -211,7 +211,10 @@ impl ToolCard {
         } else if expanded {
             let output = match &self.page {
                 Some(page) => {
-                    head.push(Line::from_iter([rail.clone(), page_line(page, theme)]));
+                    head.push(Line::from_iter([
+                        rail.clone(),
+                        page_line(page, inner, theme),
+                    ]));
                     &page.text
                 }
                 None => &self.output,
@@ -248,7 +251,17 @@ impl ToolCard {
                 Span::styled("(no output)", theme.dim),
             ]));
         }
-        for remark in self.asides.iter().chain(&self.remarks) {
+        let page = self.page.as_ref().filter(|_| expanded);
+        if let Some(page) = page {
+            // The one above is hundreds of rows away.
+            foot.push(Line::from_iter([
+                rail.clone(),
+                page_line(page, inner, theme),
+            ]));
+        }
+        // A card that has all of the output to page through does not say that some of it is missing.
+        let told = |remark: &&Remark| page.is_none() || !matches!(remark, Remark::Truncated { .. });
+        for remark in self.asides.iter().chain(&self.remarks).filter(told) {
             foot.extend(railed(remark.rows(inner, theme), &rail));
         }
         if let Some(changes) = &self.changes {
@@ -382,14 +395,14 @@ impl ToolCard {
     }
 }
 
-fn page_line(page: &OutputPage, theme: &Theme) -> Span<'static> {
+fn page_line(page: &OutputPage, columns: usize, theme: &Theme) -> Span<'static> {
     let lines = page.text.total_lines();
     let last = page.first_line + lines.saturating_sub(1);
     let text = format!(
         "full output, lines {}–{last} of {} (ctrl+pgup/pgdn to page)",
         page.first_line, page.total_lines
     );
-    Span::styled(text, theme.accent)
+    Span::styled(shortened(&text, columns), theme.accent)
 }
 
 impl Remark {

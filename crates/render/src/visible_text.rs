@@ -37,6 +37,17 @@ pub fn shortened(text: &str, columns: usize) -> String {
     out
 }
 
+/// Parts separated by ` · ` on one line of at most `columns`, without as many as there is no room for. The first and the
+/// last stay, and of those between them the earlier ones.
+pub fn abridged(text: &str, columns: usize) -> String {
+    const BETWEEN: &str = " · ";
+    let mut parts: Vec<&str> = text.split(BETWEEN).collect();
+    while parts.len() > 2 && width(&parts.join(BETWEEN)) > columns {
+        parts.remove(parts.len() - 2);
+    }
+    shortened(&parts.join(BETWEEN), columns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +64,18 @@ mod tests {
             assert_eq!(shortened(text, columns), want, "{text} in {columns}");
         }
         assert_eq!(shortened(&"x".repeat(1 << 20), 4), "xxx…");
+    }
+
+    #[test]
+    fn what_is_abridged_has_whole_parts_while_there_is_room_for_two() {
+        let keys = "1–2 of 3 · j down · k up · q close";
+        for (columns, want) in [
+            (34, keys),
+            (33, "1–2 of 3 · j down · q close"),
+            (26, "1–2 of 3 · q close"),
+            (17, "1–2 of 3 · q clo…"),
+        ] {
+            assert_eq!(abridged(keys, columns), want, "{columns}");
+        }
     }
 }

@@ -323,6 +323,11 @@ impl App {
         self.questions.draw(frame, area, &self.sandbox, &self.theme);
     }
 
+    /// Whether a question waits for its answer.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.questions.is_asked()
+    }
+
     fn expand(&mut self) {
         let Some(id) = self.transcript.current().map(|entry| entry.id) else {
             return;

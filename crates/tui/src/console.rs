@@ -7,6 +7,7 @@ use agent_bash_render::{Overlay, OverlayAction, OverlayKeys, OverlayState, Theme
 use crossterm::event::{Event, KeyEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::widgets::Clear;
 use std::time::Duration;
 
 /// How long the overlay stays after the command has ended, unless a key is pressed.
@@ -177,6 +178,13 @@ impl Console {
             scrolled: self.scrolled,
             whole: self.whole,
         };
+        // Beside the box nothing is left of what is behind it.
+        let rows = Rect {
+            x: frame.area().x,
+            width: frame.area().width,
+            ..area
+        };
+        frame.render_widget(Clear, rows);
         overlay.render(area, frame.buffer_mut(), theme);
         if let Some(cursor) = overlay.cursor(area, theme) {
             frame.set_cursor_position(cursor);

@@ -5,7 +5,7 @@ use crate::deeds;
 use crate::pager_source::Source;
 use crate::questions::said_of;
 use agent_bash::session::parse_bang;
-use agent_bash_render::{CardState, Overlay, Theme, mark, shortened};
+use agent_bash_render::{CardState, Overlay, Theme, abridged, mark, shortened};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -43,14 +43,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     app.draw_list(frame, above);
     draw_rule(app, frame, rule);
     draw_queue(app, frame, waiting);
-    let covered = [
-        app.pager.is_some(),
-        app.jobs.is_some(),
-        app.diff.is_some(),
-        app.search.is_some(),
-        app.console.is_some(),
-    ];
-    if !covered.contains(&true) {
+    if !is_covered(app) {
         app.prompt.draw(frame, prompt);
     }
     draw_status(app, frame, status);
@@ -77,6 +70,18 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         console.draw(frame, Overlay::area(area), now, &theme);
     }
     app.draw_question(frame, area);
+}
+
+/// Whether something else has the keys, and says which.
+fn is_covered(app: &App) -> bool {
+    let covers = [
+        app.pager.is_some(),
+        app.jobs.is_some(),
+        app.diff.is_some(),
+        app.search.is_some(),
+        app.console.is_some(),
+    ];
+    covers.contains(&true)
 }
 
 fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
@@ -137,13 +142,13 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         buffer.set_line(area.x, area.y, &line, area.width);
         return;
     }
-    let right = keys(app);
-    let wanted = Span::raw(&right).width();
     let room = usize::from(area.width);
+    let right = abridged(&keys(app), room);
+    let wanted = Span::raw(&right).width();
     let mut said = said(app);
     // Keys for what is going on are more important than how it is; general ones are not.
     let is_idle = app.chosen_card().is_none() && app.call.is_none() && app.bang.is_none();
-    let kept = if is_idle { 0 } else { wanted };
+    let kept = if is_idle { 0 } else { wanted + 2 };
     while said.len() > 1 && line_of(&said, theme).width() + kept > room {
         let least = said.iter().map(|part| part.0).max();
         said.retain(|part| Some(part.0) != least || part.0 == 0);
@@ -151,9 +156,12 @@ fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
             break;
         }
     }
-    let left = line_of(&said, theme);
-    // What does not fit beside the keys is cut, with a gap.
+    // What does not fit beside the keys is shortened, with a gap.
     let for_left = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
+    if let [(_, place)] = &mut said[..] {
+        place.content = shortened(&place.content, for_left.saturating_sub(2)).into();
+    }
+    let left = line_of(&said, theme);
     buffer.set_line(area.x, area.y, &left, for_left as u16);
     if left.width() + 2 + wanted <= room || !is_idle {
         let wanted = wanted.min(room);
@@ -203,7 +211,7 @@ fn line_of(said: &[(u8, Span<'static>)], theme: &Theme) -> Line<'static> {
 
 /// The keys that matter now, for the end of the status line.
 fn keys(app: &App) -> String {
-    if app.diff.is_some() || app.console.is_some() {
+    if is_covered(app) || app.is_asked() {
         return String::new();
     }
     if app.chosen_card().is_some() {
@@ -218,6 +226,8 @@ fn keys(app: &App) -> String {
         "esc cancel  "
     } else if app.prompt.is_empty() {
         "? help  ctrl+d quit  "
+    } else if app.prompt.is_unfinished() {
+        "not finished: enter adds a line  "
     } else if parse_bang(&app.prompt.text()).is_some() {
         "enter run  "
     } else {

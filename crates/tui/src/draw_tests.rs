@@ -1,4 +1,5 @@
 use super::*;
+use crate::OnQuit;
 use crate::app::{App, News};
 use crate::approvals::Asked;
 use crate::calls::CallEnd;
@@ -159,6 +160,12 @@ fn states() -> Vec<(&'static str, App)> {
         &Event::Paste(format!("!{line}\nand a second")),
         Duration::ZERO,
     );
+    let mut unfinished = app();
+    unfinished.event(&Event::Paste("echo ${x".to_owned()), Duration::ZERO);
+    let mut leaving = app();
+    (leaving.on_quit, leaving.running_jobs) = (OnQuit::Ask, 1);
+    let ctrl_d = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL);
+    leaving.event(&Event::Key(ctrl_d), Duration::ZERO);
     let (chosen, diff, undo) = with_changes();
     vec![
         ("changes_chosen", chosen),
@@ -173,6 +180,8 @@ fn states() -> Vec<(&'static str, App)> {
         ("help", help),
         ("no_jobs", jobs),
         ("typing", typing),
+        ("unfinished", unfinished),
+        ("leaving", leaving),
     ]
 }
 

@@ -110,7 +110,8 @@ impl Prompt {
         true
     }
 
-    fn is_unfinished(&self) -> bool {
+    /// Whether bash would read on behind what is typed.
+    pub(crate) fn is_unfinished(&self) -> bool {
         let text = self.text();
         let script = text.trim_start_matches('!');
         ending(script, &Tokens::of(script)) == Ending::Unfinished

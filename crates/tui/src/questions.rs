@@ -102,6 +102,11 @@ impl Questions {
         self.waiting.retain(|waiting| !waiting.is_over());
     }
 
+    /// Whether one waits for its answer.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.waiting.iter().any(|waiting| !waiting.is_over())
+    }
+
     pub(crate) fn draw(
         &self,
         frame: &mut Frame<'_>,

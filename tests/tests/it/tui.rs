@@ -286,7 +286,12 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
         tmux.shows("· ⎇ ")?;
         // One that does not draw is in a box.
         tmux.enters("bash --norc")?;
-        tmux.shows("Console bash --norc")?;
+        let screen = tmux.shows("Console bash --norc")?;
+        // Of what is behind it nothing is left beside it.
+        let mut rows = screen.lines().skip_while(|row| !row.contains("Console"));
+        let of_box = |row: &str| row.starts_with("  │") && row.trim_end().ends_with('│');
+        ensure!(rows.nth(1).is_some_and(of_box), "{screen}");
+        ensure!(rows.take(8).all(of_box), "{screen}");
         tmux.enters("exit 4")?;
         tmux.shows("exit 4")?;
         Ok(())

@@ -13,12 +13,12 @@ impl App {
     fn quit(&mut self) {
         if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
             self.is_leaving = true;
-            let jobs = match self.running_jobs {
-                1 => "1 job is".to_owned(),
-                jobs => format!("{jobs} jobs are"),
+            let (jobs, them) = match self.running_jobs {
+                1 => ("1 job is".to_owned(), "it"),
+                jobs => (format!("{jobs} jobs are"), "them"),
             };
             let asked = format!(
-                "{jobs} running: y ends them and quits · n keeps them and quits · esc stays"
+                "{jobs} running: y ends {them} and quits · n keeps {them} and quits · esc stays"
             );
             self.message = Some(asked);
         } else {
