@@ -27,9 +27,17 @@ impl<'a> Tmux<'a> {
     /// # Errors
     /// tmux is missing or does not start.
     pub fn start(world: &'a World, cols: u16, rows: u16) -> Result<Self> {
+        Self::beside(world, "tmux", cols, rows)
+    }
+
+    /// The same under a name, for a world that has several.
+    ///
+    /// # Errors
+    /// tmux is missing or does not start.
+    pub fn beside(world: &'a World, name: &str, cols: u16, rows: u16) -> Result<Self> {
         let tmux = Self {
             world,
-            socket: world.home().join("tmux"),
+            socket: world.home().join(name),
         };
         let (cols, rows) = (cols.to_string(), rows.to_string());
         let shell = "PS1='ready> ' exec bash --norc --noprofile";

@@ -37,8 +37,8 @@ pub use open::{OpenError, SessionOptions, jobs_of_session};
 use crate::panics::{Panicked, caught_in};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
 use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{Cancel, Place, RequestError, SessionName};
-use agent_bash_exec::{Jobs, ShellCache, ShellInfo};
+use agent_bash_core::{Cancel, Notice, Place, RequestError, SessionName};
+use agent_bash_exec::{Configured, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_sink::ArtifactDir;
 use std::path::{Path, PathBuf};
@@ -181,6 +181,21 @@ impl Session {
     pub fn shells(&self) -> Vec<ShellInfo> {
         let shells = self.parts.shells.as_ref();
         shells.map_or_else(Vec::new, |shells| shells.named_shells())
+    }
+
+    /// What calls have from the user's shell configuration: functions, aliases, a search path. Reads it ahead of the first
+    /// call; nothing on a target, and where calls load none.
+    ///
+    /// # Errors
+    /// Why it could not be read. The first call would have said so, and does not any more.
+    pub async fn configured(&self) -> Result<Configured, Notice> {
+        let tool = &*self.tool.wiring;
+        match (&self.parts.shells, &tool.shell) {
+            (Some(shells), Ok(shell)) if tool.place.is_none() => {
+                shells.configured(shell, &tool.environment.variables).await
+            }
+            _ => Ok(Configured::default()),
+        }
     }
 
     /// Discards a persistent shell; the next call that names it gets a new one. Returns whether there was one.

@@ -7,13 +7,13 @@ use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
-use crate::snapshot::{SnapshotForCall, Snapshots};
+use crate::snapshot::{Configured, SnapshotForCall, Snapshots};
 use crate::start::{self, OfCall};
 use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
-    Cancel, Executor, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, Shell,
-    StdinSource, Streams,
+    Cancel, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec, SessionName,
+    Shell, StdinSource, Streams,
 };
 use agent_bash_process::supervisor::{StartError, Supervised};
 use async_trait::async_trait;
@@ -113,6 +113,26 @@ impl ShellCache {
                 tracing::debug!(%error, "a boxed shell could not be started ahead");
                 None
             }
+        }
+    }
+
+    /// What calls in this shell and environment have from the user's configuration, which is read for that if it was not
+    /// yet; nothing if they load none of it.
+    ///
+    /// # Errors
+    /// It could not be read; no call says so any more.
+    pub async fn configured(
+        &self,
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+    ) -> Result<Configured, Notice> {
+        let options = &self.inner.options;
+        let snapshots = &self.inner.snapshots;
+        let given = snapshots.for_shell(shell, base, &options.supervisor, &options.clock);
+        let given = given.await;
+        match (given.snapshot, given.notice) {
+            (None, Some(notice)) => Err(notice),
+            (snapshot, _) => Ok(snapshot.map(|it| it.configured()).unwrap_or_default()),
         }
     }
 

@@ -34,7 +34,7 @@ pub use jobs::{
 };
 pub use options::ShellCacheOptions;
 pub use session::{ShellInfo, sweep_sessions};
-pub use snapshot::{BUILTINS, KEYWORDS, SnapshotOptions, sweep_snapshots};
+pub use snapshot::{BUILTINS, Configured, KEYWORDS, SnapshotOptions, sweep_snapshots};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -51,9 +51,19 @@ pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
     file::sweep(directory, Duration::from_millis(now.0))
 }
 
+/// What shells have from the user's configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configured {
+    /// The names of functions and aliases.
+    pub names: Vec<String>,
+    /// The search path, if the configuration changed it.
+    pub path: Option<OsString>,
+}
+
 /// What a shell of one kind loads from the user's.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
+    names: Vec<String>,
     file: SnapshotFile,
     path: Option<OsString>,
     options: Vec<u8>,
@@ -74,6 +84,13 @@ impl Snapshot {
     /// The search path, if the configuration changed it.
     pub(crate) fn path(&self) -> Option<&OsStr> {
         self.path.as_deref()
+    }
+
+    pub(crate) fn configured(&self) -> Configured {
+        Configured {
+            names: self.names.clone(),
+            path: self.path.clone(),
+        }
     }
 
     /// The commands that set the options, each followed by `; `. To be run immediately before the script.
@@ -149,18 +166,30 @@ impl Snapshots {
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
     ) -> SnapshotForCall {
-        let Some(options) = self.options.as_ref() else {
-            return SnapshotForCall::default();
-        };
-        if !spec.snapshot || !spec.shell.is_bash {
+        if !spec.snapshot {
             return SnapshotForCall::default();
         }
+        self.for_shell(&spec.shell, &spec.env.base, supervisor, clock)
+            .await
+    }
+
+    /// As [`Self::for_call`], for a call in this shell and environment.
+    pub(crate) async fn for_shell(
+        &self,
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+        supervisor: &Supervisor,
+        clock: &Arc<dyn Clock>,
+    ) -> SnapshotForCall {
+        let Some(options) = self.options.as_ref().filter(|_| shell.is_bash) else {
+            return SnapshotForCall::default();
+        };
         let Some(rc) = RcIdentity::of(options) else {
             return SnapshotForCall::default();
         };
         let key = Key {
-            shell: spec.shell.clone(),
-            base: Arc::clone(&spec.env.base),
+            shell: shell.clone(),
+            base: Arc::clone(base),
             rc,
         };
         let entry = self.entry(key, clock.now());
@@ -258,6 +287,9 @@ async fn capture(reader: &Reader<'_>) -> Result<Snapshot, Skipped> {
     let dump = reader.read().await?;
     let now = Duration::from_millis(reader.clock.wall().0);
     file::sweep(&options.directory, now);
+    let definitions = dump.functions.iter().chain(&dump.aliases);
+    let names = definitions.map(|definition| definition.name.clone());
+    let names = names.collect();
     let text = compose::load_text(&dump.functions, &dump.aliases);
     let file =
         SnapshotFile::write(&options.directory, &text).map_err(|source| Skipped::NotKept {
@@ -267,6 +299,7 @@ async fn capture(reader: &Reader<'_>) -> Result<Snapshot, Skipped> {
     let has_aliases = !dump.aliases.is_empty();
     let (commands, allows_tail) = compose::option_commands(&dump.before, &dump.after, has_aliases);
     Ok(Snapshot {
+        names,
         file,
         path: capture::changed_path(&dump, options),
         options: commands,

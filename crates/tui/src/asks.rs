@@ -1,17 +1,29 @@
 //! Notices, by what a command without a terminal prints, that it asks for one.
 
 /// What a program prints that draws, or that looked for a terminal and found none: the switch to the alternate screen, and
-/// the words of the system and of common programs for it.
-const SIGNS: [&[u8]; 9] = [
+/// the words of the system and of common programs for it, in small letters. Each is what at least one of them says.
+const SIGNS: [&[u8]; 16] = [
     b"\x1b[?1049h",
     b"\x1b[?1047h",
     b"\x1b[?47h",
-    b"Inappropriate ioctl for device",
+    // stty, fzf, mc, Python's termios, `bash -i`
+    b"inappropriate ioctl for device",
+    // A shell, cat, ssh; then gpg, Node, Python
     b"/dev/tty: ",
+    b"/dev/tty'",
+    // tmux, ssh -t, less; vim; screen; sudo
     b"not a terminal",
+    b"not from a terminal",
     b"not to a terminal",
-    b"not a tty",
+    b"connected to a terminal",
     b"a terminal is required",
+    // tty, docker run -it, ncdu, zip -e; docker login
+    b"not a tty",
+    b"non tty",
+    // top, reset, Python's getpass
+    b"failed tty get",
+    b"terminal attributes: no such device",
+    b"can not control echo",
 ];
 
 /// What was printed last, as a sign may come in two pieces.
@@ -27,7 +39,7 @@ impl Asks {
         if self.found {
             return true;
         }
-        self.last.extend_from_slice(bytes);
+        self.last.extend(bytes.iter().map(u8::to_ascii_lowercase));
         let has = |sign: &&[u8]| self.last.windows(sign.len()).any(|part| part == *sign);
         self.found = SIGNS.iter().any(has);
         let longest = SIGNS.iter().map(|sign| sign.len()).max().unwrap_or(0);
@@ -50,7 +62,34 @@ mod tests {
                 "stty: 'standard input': Inappropriate ioctl for device",
                 true,
             ),
+            // As these programs say it where there is no terminal.
+            ("inappropriate ioctl for device", true),
+            ("top: failed tty get", true),
+            ("Must be connected to a terminal.\r\n", true),
+            ("the input device is not a TTY", true),
+            (
+                "Error: Cannot perform an interactive login from a non TTY device",
+                true,
+            ),
+            (
+                "gpg: cannot open '/dev/tty': No such device or address",
+                true,
+            ),
+            (
+                "Error: ENXIO: no such device or address, open '/dev/tty'",
+                true,
+            ),
+            ("Vim: Warning: Input is not from a terminal", true),
+            (
+                "reset: terminal attributes: No such device or address",
+                true,
+            ),
+            (
+                "GetPassWarning: Can not control echo on the terminal.",
+                true,
+            ),
             ("\x1b[?25h\x1b[31mplain", false),
+            ("a tty, a terminal, /dev/ttyS0, /dev/tty1: busy", false),
             ("/dev/tty0 is there", false),
             ("", false),
         ] {

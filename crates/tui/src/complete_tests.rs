@@ -46,6 +46,7 @@ fn found(world: &tempfile::TempDir, before: &str) -> Completion {
         directory: world.path().to_owned(),
         home: Some(world.path().join("home")),
         path: vec![world.path().join("bin"), world.path().join("missing")],
+        defined: vec!["greet".to_owned(), "g".to_owned()],
     })
 }
 
@@ -66,6 +67,7 @@ fn the_only_candidate_is_put_in_as_bash_reads_it() {
         ("x --file=src/main", "x --file=src/main.rs "),
         ("cat <src/main", "cat <src/main.rs "),
         ("a; giz", "a; gizmo "),
+        ("a; gre", "a; greet "),
         ("bin/", "bin/gizmo "),
         ("!!giz", "!!gizmo "),
         ("echo \"$(giz", "echo \"$(gizmo "),
@@ -131,12 +133,13 @@ fn a_directory_of_very_many_files_is_cut() {
 #[test]
 fn commands_are_those_of_bash_and_of_the_path() {
     let world = world();
-    let commands = Commands::read(&[world.path().join("bin")]);
+    let commands = Commands::read(vec![world.path().join("bin")], vec!["greet".to_owned()]);
     for (name, want) in [
         ("gizmo", true),
         ("data", false),
         ("cd", true),
         ("gizm", false),
+        ("greet", true),
     ] {
         assert_eq!(commands.contains(name), want, "{name}");
     }

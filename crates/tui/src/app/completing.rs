@@ -1,12 +1,21 @@
 //! Completion in the prompt: what was found is put in, or listed.
 
 use super::{App, Effect};
-use crate::complete::{Completion, ListRequest, Listed};
+use crate::complete::{Commands, Completion, ListRequest, Listed};
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use std::sync::Arc;
 
 impl App {
+    /// It is known which commands there are. What was read without the person's configuration may come later.
+    pub(super) fn commands_read(&mut self, commands: Arc<Commands>) {
+        let known = self.prompt.commands.as_deref();
+        if known.is_none_or(|known| known.defined.is_empty()) {
+            self.prompt.commands = Some(commands);
+        }
+    }
+
     /// Asks what could stand at the cursor; at the beginning of a further line, Tab is a tab.
     pub(super) fn complete(&mut self) {
         let before = self.prompt.before();

@@ -46,6 +46,8 @@ pub(crate) enum News {
     /// That takes too long.
     NotCompleted,
     Commands(Arc<Commands>),
+    /// The person's configuration could not be read.
+    NotConfigured(String),
     /// What is kept of what was typed.
     History {
         kept: Vec<HistoryEntry>,
@@ -134,7 +136,8 @@ impl App {
                 self.message =
                     Some("completing takes too long: a directory does not answer".to_owned());
             }
-            News::Commands(commands) => self.prompt.commands = Some(commands),
+            News::Commands(commands) => self.commands_read(commands),
+            News::NotConfigured(why) => self.message = Some(why),
             News::History { kept, run } => self.history_read(kept, &run),
             News::NotKept(error) => {
                 self.message = Some(format!("what you type is not kept: {error}"));

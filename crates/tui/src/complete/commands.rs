@@ -20,16 +20,25 @@ const MOST_FILES: usize = 20_000;
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
     names: HashSet<String>,
+    /// Functions and aliases of the person's configuration.
+    pub(crate) defined: Vec<String>,
+    /// The directories that programs are in.
+    pub(crate) path: Vec<PathBuf>,
 }
 
 impl Commands {
     /// Reads the directories of `PATH`.
-    pub(crate) fn read(path: &[PathBuf]) -> Self {
+    pub(crate) fn read(path: Vec<PathBuf>, defined: Vec<String>) -> Self {
         let mut names: HashSet<String> = own().collect();
-        for directory in path {
+        for directory in &path {
             names.extend(programs(directory, ""));
         }
-        Self { names }
+        names.extend(defined.iter().cloned());
+        Self {
+            names,
+            defined,
+            path,
+        }
     }
 
     pub(crate) fn contains(&self, name: &str) -> bool {
@@ -38,13 +47,17 @@ impl Commands {
 }
 
 /// The commands that begin so.
-pub(super) fn beginning_with(written: &str, path: &[PathBuf]) -> Vec<Candidate> {
-    let builtins = own();
-    let builtins = builtins.filter(|name| name.len() > 1 && name.starts_with(written));
+pub(super) fn beginning_with(
+    written: &str,
+    path: &[PathBuf],
+    defined: &[String],
+) -> Vec<Candidate> {
+    let named = own().chain(defined.iter().cloned());
+    let named = named.filter(|name| name.len() > 1 && name.starts_with(written));
     let programs = path
         .iter()
         .flat_map(|directory| programs(directory, written));
-    builtins
+    named
         .chain(programs)
         .map(|name| Candidate {
             label: name.clone(),

@@ -18,6 +18,8 @@ pub(crate) struct Wanted {
     pub(crate) home: Option<PathBuf>,
     /// The directories that commands are in.
     pub(crate) path: Vec<PathBuf>,
+    /// Functions and aliases.
+    pub(crate) defined: Vec<String>,
 }
 
 /// What was found.
@@ -73,7 +75,7 @@ pub(crate) fn complete(wanted: &Wanted) -> Completion {
 impl Completion {
     fn fill(&mut self, wanted: &Wanted, word: &LastWord) {
         if word.is_command && !self.written.contains('/') && !self.written.starts_with('~') {
-            let found = commands::beginning_with(&self.written, &wanted.path);
+            let found = commands::beginning_with(&self.written, &wanted.path, &wanted.defined);
             self.candidates.extend(found);
             return;
         }

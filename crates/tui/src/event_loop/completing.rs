@@ -4,12 +4,14 @@
 use super::EventLoop;
 use crate::app::News;
 use crate::complete::{Commands, Wanted, complete};
+use agent_bash::exec::Configured;
 use agent_bash::session::parse_bang;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
 
 /// How long a completion may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -31,11 +33,13 @@ impl EventLoop {
         } else {
             self.app.place.directory.clone()
         };
+        let known = self.app.prompt.commands.as_deref();
         let wanted = Wanted {
             before,
             directory,
             home: self.session.host().home.clone(),
-            path: self.path(),
+            path: known.map_or_else(|| self.path(), |known| known.path.clone()),
+            defined: known.map_or_else(Vec::new, |known| known.defined.clone()),
         };
         let busy = Arc::clone(&self.completing);
         let found = tokio::task::spawn_blocking(move || {
@@ -57,14 +61,22 @@ impl EventLoop {
         });
     }
 
-    /// Reads which commands there are.
+    /// Reads which commands there are, and once more when the person's configuration has been read.
     pub(super) fn read_commands(&self) {
         if self.session.place().is_some() {
             return;
         }
-        let (path, tell) = (self.path(), self.tell.clone());
-        tokio::task::spawn_blocking(move || {
-            let _ = tell.send(News::Commands(Arc::new(Commands::read(&path))));
+        let (session, path, tell) = (Arc::clone(&self.session), self.path(), self.tell.clone());
+        read_into(tell.clone(), path.clone(), Vec::new());
+        tokio::spawn(async move {
+            match session.configured().await {
+                Ok(Configured { names, path: own }) if !names.is_empty() || own.is_some() => {
+                    let own = own.map(|own| std::env::split_paths(&own).collect());
+                    read_into(tell, own.unwrap_or(path), names);
+                }
+                Ok(_) => {}
+                Err(notice) => drop(tell.send(News::NotConfigured(notice.text))),
+            }
         });
     }
 
@@ -75,4 +87,11 @@ impl EventLoop {
         let path = path.map(|path| std::env::split_paths(path).collect());
         path.unwrap_or_default()
     }
+}
+
+/// Reads which commands there are, on a thread that a file system may hold up.
+fn read_into(tell: UnboundedSender<News>, path: Vec<PathBuf>, defined: Vec<String>) {
+    tokio::task::spawn_blocking(move || {
+        let _ = tell.send(News::Commands(Arc::new(Commands::read(path, defined))));
+    });
 }

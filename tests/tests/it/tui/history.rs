@@ -98,6 +98,55 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
 }
 
 #[test]
+fn two_at_once_share_what_is_typed() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let other = Tmux::beside(world, "other", 80, 24)?;
+        for one in [tmux, &other] {
+            one.enters("clear; agent-bash tui")?;
+            one.shows(PROMPT)?;
+        }
+        // By turns, and at the same time.
+        for turn in 0..10 {
+            for (name, one) in [("here", tmux), ("there", &other)] {
+                one.enters(&format!("echo {name}-$(({turn}))"))?;
+            }
+        }
+        for (name, one) in [("here", tmux), ("there", &other)] {
+            one.shows(&format!("│ {name}-9\n"))?;
+            one.hides("esc cancel")?;
+        }
+        let file = world.state().join("history.jsonl");
+        let kept = poll::until(SOON, || {
+            let text = std::fs::read_to_string(&file).ok()?;
+            (text.matches("\"took_ms\"").count() == 20).then_some(text)
+        });
+        let kept = kept.with_context(|| format!("{:?}", std::fs::read_to_string(&file)))?;
+        for line in kept.lines() {
+            serde_json::from_str::<serde_json::Value>(line)
+                .with_context(|| format!("half a line: {line}"))?;
+        }
+        for turn in 0..10 {
+            for name in ["here", "there"] {
+                let command = format!("\"echo {name}-$(({turn}))\"");
+                ensure!(kept.contains(&command), "{command} is lost: {kept}");
+            }
+        }
+        // What the other has typed is found by a search.
+        tmux.press(&["C-r"])?;
+        tmux.types("there-$((7")?;
+        tmux.shows("echo there-$((7))")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("❯ echo there-$((7))")?;
+        tmux.press(&["C-c"])?;
+        for one in [tmux, &other] {
+            one.shows(PROMPT)?;
+            quit(one)?;
+        }
+        other.enters("exit")
+    })
+}
+
+#[test]
 fn nothing_is_kept_where_the_settings_say_so() -> Result<()> {
     on_a_terminal(|tmux, world| {
         begin(tmux, ".", "AGENT_BASH_TUI_HISTORY=off")?;

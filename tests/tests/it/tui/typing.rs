@@ -5,6 +5,7 @@ use agent_bash_tests::poll;
 use agent_bash_tests::tmux::Tmux;
 use anyhow::{Context, Result, ensure};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 /// How long a slow machine may take to draw something.
@@ -64,6 +65,102 @@ fn words_are_completed() -> Result<()> {
         tmux.press(&["C-c"])?;
         Ok(())
     })
+}
+
+#[test]
+fn functions_and_aliases_of_the_person_are_known() -> Result<()> {
+    /// What no command has is red.
+    const UNKNOWN: &str = "\u{1b}[38;5;1m";
+    on_a_terminal(|tmux, world| {
+        let tools = world.home().join("tools");
+        fs::create_dir(&tools)?;
+        fs::write(tools.join("own-tool"), "#!/bin/sh\n")?;
+        fs::set_permissions(tools.join("own-tool"), fs::Permissions::from_mode(0o755))?;
+        let rc = "greet() { echo \"hi $1\"; }\nalias farewell='echo bye'\nPATH=$PATH:~/tools\n";
+        fs::write(world.home().join(".bashrc"), rc)?;
+        tmux.enters("agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        for (begun, word) in [
+            ("gree", "greet"),
+            ("farew", "farewell"),
+            ("own-t", "own-tool"),
+        ] {
+            // The configuration is read meanwhile.
+            let completed = poll::until(SOON, || {
+                tmux.types(begun).ok()?;
+                tmux.press(&["Tab"]).ok()?;
+                let screen = tmux.until("it was looked for", |screen| {
+                    screen.contains(&format!("❯ {word} "))
+                        || screen.contains("nothing completes")
+                        || screen.contains(&format!("❯ {word}\n"))
+                });
+                let found = screen.ok()?.contains(&format!("❯ {word}"));
+                if !found {
+                    tmux.press(&["C-u"]).ok()?;
+                }
+                found.then_some(())
+            });
+            completed.with_context(|| format!("{word} is not completed"))?;
+            let row = prompt(tmux, word)?;
+            ensure!(!row.contains(UNKNOWN), "{row:?}");
+            tmux.press(&["C-u"])?;
+            tmux.shows(PROMPT)?;
+        }
+        // Control: one that nobody knows.
+        tmux.types("greetings")?;
+        let row = prompt(tmux, "greetings")?;
+        ensure!(row.contains(UNKNOWN), "{row:?}");
+        tmux.press(&["C-u"])?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("greet you; farewell")?;
+        tmux.shows("│ hi you\n│ bye")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+/// Mounts a file system on `hung` that never answers, in a mount namespace of its own, and runs the interface.
+const BESIDE_A_HUNG_MOUNT: &str = "mkdir hung; unshare --user --map-root-user --mount bash -c 'exec 9<> /dev/fuse && \
+    mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none hung || exit 77; agent-bash tui 9<&-'; echo left: $?";
+
+#[test]
+fn a_directory_that_does_not_answer_holds_up_nobody() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters(BESIDE_A_HUNG_MOUNT)?;
+        let screen = tmux.until("it has started", |screen| {
+            screen.contains(PROMPT) || screen.contains("left: 77")
+        })?;
+        if screen.contains("left: 77") {
+            return said_left_out();
+        }
+        tmux.types("cat hung/")?;
+        tmux.press(&["Tab"])?;
+        // Meanwhile it can be typed, and commands run.
+        tmux.press(&["C-u"])?;
+        tmux.types("echo be")?;
+        tmux.shows("❯ echo be\n")?;
+        tmux.enters("side")?;
+        tmux.shows("│ beside")?;
+        tmux.shows("completing takes too long: a directory does not answer")?;
+        tmux.types("cat no")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("still looking for the last completion")?;
+        tmux.press(&["C-u"])?;
+        tmux.shows(PROMPT)?;
+        // It ends all the same.
+        tmux.press(&["C-d"])?;
+        tmux.shows("left: 0").map(drop)
+    })
+}
+
+#[expect(
+    clippy::print_stderr,
+    clippy::unnecessary_wraps,
+    reason = "what is left out is said"
+)]
+fn said_left_out() -> Result<()> {
+    eprintln!("left out, since no file system can be mounted here");
+    Ok(())
 }
 
 #[test]
