@@ -3,15 +3,15 @@
 //!
 //! `cargo xtask bench targets`, best at real-time priority: `chrt -f 10 cargo xtask bench targets`. All of a kind take turns,
 //! so that they see the same machine. Goals: a call there takes no longer than one here, the line, and 0.3 ms; our program,
-//! which is there already, answers at most 100 ms after the client alone would have.
+//! which is there already, answers at most 100 ms after the client alone would have. `-- 100 docker` sets the number of calls,
+//! and which ways (ssh, docker, podman).
 
 #[path = "common/lines.rs"]
 mod lines;
 
-use agent_bash_tests::procfs;
-use agent_bash_tests::product;
 use agent_bash_tests::targets::{Docker, NAME, Podman, Sshd, docker, podman};
 use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, procfs, product};
 use anyhow::{Context, Result, ensure};
 use lines::{Server, deciles, timed};
 use serde_json::{Value, json};
@@ -25,47 +25,74 @@ const ROUNDS: usize = 500;
 /// Calls before that.
 const WARM_UP: usize = 20;
 
+/// Between two calls: the next shell waits by then, at either end.
+const BETWEEN: Duration = Duration::from_millis(12);
+
 /// One start for so many calls.
 const CALLS_A_START: usize = 25;
 
 fn main() -> Result<()> {
-    let rounds = std::env::args()
-        .find_map(|word| word.parse().ok())
-        .unwrap_or(ROUNDS);
-    let world = World::new()?;
-    let sshd = Sshd::start(&world, None)?;
-    measure("ssh", &world, rounds, &|words| {
-        let mut ssh = world.command("ssh");
-        ssh.args(["box", words]);
-        ssh
-    })?;
-    drop(sshd);
-
-    if let Some(why) = docker::cannot_run() {
-        say(&format!("docker is not measured: {why}"));
-    } else {
-        let container = Arc::new(Docker::start()?).with_bash_only()?;
-        let world = World::new()?;
-        container.reach(&world, None, None)?;
-        measure("docker", &world, rounds, &|words| {
-            let mut exec = world.command("docker");
-            exec.args(["exec", "-i", &container.id, words]);
-            exec
-        })?;
-    }
-    if let Some(why) = podman::cannot_run() {
-        say(&format!("podman is not measured: {why}"));
-    } else {
-        let container = Podman::start()?;
-        let world = World::new()?;
-        container.reach(&world)?;
-        measure("podman", &world, rounds, &|words| {
-            let mut exec = world.command("podman");
-            exec.args(["exec", "-i", &container.id, words]);
-            exec
-        })?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let rounds = words.iter().find_map(|word| word.parse().ok());
+    let rounds = rounds.unwrap_or(ROUNDS);
+    let is_named = |engine: &Engine| words.iter().any(|word| word == engine.0);
+    let are_named = ENGINES.iter().any(is_named);
+    for engine in ENGINES
+        .iter()
+        .filter(|engine| !are_named || is_named(engine))
+    {
+        (engine.1)(rounds)?;
     }
     Ok(())
+}
+
+/// What leads to a target, and how that is measured.
+type Engine = (&'static str, fn(usize) -> Result<()>);
+
+const ENGINES: &[Engine] = &[
+    ("ssh", by_ssh),
+    ("docker", by_docker),
+    ("podman", by_podman),
+];
+
+fn by_ssh(rounds: usize) -> Result<()> {
+    let world = World::new()?;
+    let _sshd = Sshd::start(&world, None)?;
+    measure("ssh", &world, rounds, &|word| {
+        let mut ssh = world.command("ssh");
+        ssh.args(["box", word]);
+        ssh
+    })
+}
+
+fn by_docker(rounds: usize) -> Result<()> {
+    if let Some(why) = docker::cannot_run() {
+        say(&format!("docker is not measured: {why}"));
+        return Ok(());
+    }
+    let container = Arc::new(Docker::start()?).with_bash_only()?;
+    let world = World::new()?;
+    container.reach(&world, None, None)?;
+    measure("docker", &world, rounds, &|word| {
+        let mut exec = world.command("docker");
+        exec.args(["exec", "-i", &container.id, word]);
+        exec
+    })
+}
+
+fn by_podman(rounds: usize) -> Result<()> {
+    if let Some(why) = podman::cannot_run() {
+        say(&format!("podman is not measured: {why}"));
+        return Ok(());
+    }
+    let container = Podman::start()?;
+    let world = World::new()?;
+    container.reach(&world)?;
+    measure("podman", &world, rounds, &|word| {
+        let mut exec = world.command("podman");
+        exec.args(["exec", "-i", &container.id, word]);
+        exec
+    })
 }
 
 fn measure(
@@ -85,23 +112,12 @@ fn measure(
     ask(&mut there)?;
     let mut here = Server::start(rpc(None)?)?;
     let mut echo = Server::start(client("cat"))?;
-    let [mut remote_calls, mut local_calls, mut lines] = [const { Vec::new() }; 3];
-    let mut answer = json!(null);
-    for round in 0..rounds + WARM_UP {
-        let here = timed(|| call(&mut here, round).map(drop))?;
-        let there = timed(|| {
-            answer = call(&mut there, round)?;
-            Ok(())
-        })?;
-        let line = timed(|| {
-            ensure!(echo.ask(&answer)? == answer);
-            Ok(())
-        })?;
-        if round >= WARM_UP {
-            local_calls.push(here);
-            remote_calls.push(there);
-            lines.push(line);
-        }
+    for pause in [BETWEEN, Duration::ZERO] {
+        say(&format!(
+            "{name:<7} {} ms between calls:",
+            pause.as_millis()
+        ));
+        calls(name, rounds, pause, [&mut here, &mut there, &mut echo])?;
     }
     let [mut starts, mut starts_alone] = [const { Vec::new() }; 2];
     for _ in 0..(rounds / CALLS_A_START).max(5) {
@@ -113,15 +129,6 @@ fn measure(
         let mut server = None;
         starts.push(timed(|| ask(server.insert(Server::start(command)?)))?);
     }
-    let calls = [local_calls, lines, remote_calls].map(deciles);
-    let [here, line, there] = calls.map(|[_, median, _]| median);
-    for (what, times) in ["call here", "line alone", "call there"].iter().zip(calls) {
-        report(name, what, times);
-    }
-    let over = millis(there) - millis(here) - millis(line);
-    say(&format!(
-        "{name:<7} a call there is here + line {over:+.3} ms (goal: at most +0.3)"
-    ));
     let [alone, ours] = [starts_alone, starts].map(deciles);
     report(name, "client alone", alone);
     report(name, "ready there", ours);
@@ -135,6 +142,49 @@ fn measure(
         rounds + WARM_UP,
         worker.resident,
         worker.private
+    ));
+    Ok(())
+}
+
+/// Warm calls here and there, and lines, by turns, with a pause in front of each.
+fn calls(
+    name: &str,
+    rounds: usize,
+    pause: Duration,
+    [here, there, echo]: [&mut Server; 3],
+) -> Result<()> {
+    let [mut remote_calls, mut local_calls, mut lines] = [const { Vec::new() }; 3];
+    let (mut answer, mut carried) = (json!(null), String::new());
+    for round in 0..rounds + WARM_UP {
+        poll::pause(pause);
+        let here = timed(|| call(here, round).map(drop))?;
+        poll::pause(pause);
+        let there = timed(|| {
+            answer = call(there, round)?;
+            Ok(())
+        })?;
+        poll::pause(pause);
+        // As text, since what the client alone takes is nothing of ours.
+        let line = timed(|| {
+            echo.tell(&answer)?;
+            carried = echo.line()?;
+            Ok(())
+        })?;
+        ensure!(carried.trim_end() == answer.to_string());
+        if round >= WARM_UP {
+            local_calls.push(here);
+            remote_calls.push(there);
+            lines.push(line);
+        }
+    }
+    let calls = [local_calls, lines, remote_calls].map(deciles);
+    let [here, line, there] = calls.map(|[_, median, _]| median);
+    for (what, times) in ["call here", "line alone", "call there"].iter().zip(calls) {
+        report(name, what, times);
+    }
+    let over = millis(there) - millis(here) - millis(line);
+    say(&format!(
+        "{name:<7} a call there is here + line {over:+.3} ms (goal: at most +0.3)"
     ));
     Ok(())
 }
@@ -163,7 +213,14 @@ struct Worker {
 impl Worker {
     fn find() -> Result<Self> {
         let all = procfs::processes().into_iter();
-        let mut all = all.filter(|process| process.command.ends_with("rpc --worker"));
+        let ours = std::fs::metadata(product::agent_bash()?)?.len();
+        // Others may test another build meanwhile.
+        let is_ours = |pid: u32| {
+            let exe = std::fs::metadata(format!("/proc/{pid}/exe"));
+            exe.is_ok_and(|exe| exe.len() == ours)
+        };
+        let mut all =
+            all.filter(|process| process.command.ends_with("rpc --worker") && is_ours(process.pid));
         let worker = all.next().context("no worker")?;
         let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", worker.pid))?;
         let sum = |names: &[&str]| -> f64 {

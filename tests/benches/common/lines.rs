@@ -34,9 +34,14 @@ impl Server {
 
     pub(crate) fn ask(&mut self, message: &Value) -> Result<Value> {
         self.tell(message)?;
+        Ok(serde_json::from_str(&self.line()?)?)
+    }
+
+    /// The next line that it says.
+    pub(crate) fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
+        Ok(line)
     }
 }
 

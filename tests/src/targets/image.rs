@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// What busybox is called in it.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "sh",
     "cat",
     "chmod",
@@ -22,6 +22,7 @@ const NAMES: [&str; 16] = [
     "seq",
     "sha256sum",
     "sleep",
+    "true",
     "uname",
     "wc",
 ];
