@@ -120,6 +120,8 @@ pub(crate) struct Detached {
     pub(crate) job: Job,
     /// The box that it is in, or was let out of.
     pub(crate) boxed: Option<Boxed>,
+    /// What records what it does to files.
+    pub(crate) changed: Changed,
 }
 
 /// A call that was started and has ended.

@@ -180,11 +180,22 @@ async fn here(
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
-        let mut ended = background::start(&**jobs, &spec, stdin, boxed, output, cancel).await?;
-        if let Ended::Ran(ran) = &mut ended
-            && let Some(boxed) = &mut ran.boxed
-        {
-            boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
+        let started = background::start(&**jobs, &spec, stdin, boxed, output, cancel).await;
+        let unrecorded = started
+            .as_ref()
+            .ok()
+            .map(|(_, unrecorded)| unrecorded.clone());
+        let changed = changes::goes_on(tool, changing, unrecorded).await;
+        let (mut ended, _) = started?;
+        match &mut ended {
+            Ended::Ran(ran) => {
+                ran.changed = changed;
+                if let Some(boxed) = &mut ran.boxed {
+                    boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
+                }
+            }
+            Ended::Detached(detached) => detached.changed = changed,
+            Ended::Elsewhere(_) | Ended::Lost(_) => {}
         }
         return Ok(ended);
     }

@@ -43,7 +43,9 @@ pub enum ChangesError {
         id: ChangesId,
     },
     /// It is in use.
-    #[error("changes {id}: the call still runs; wait for its end")]
+    #[error(
+        "changes {id} are still being made: what they are of runs; wait for its end, or end it"
+    )]
     Running {
         /// Its number.
         id: ChangesId,

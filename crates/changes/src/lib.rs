@@ -16,6 +16,7 @@ mod diff;
 mod error;
 mod git_index;
 mod journal;
+mod late;
 mod listing;
 mod look_up;
 mod mark;
@@ -42,6 +43,7 @@ mod upper;
 
 pub use diff::{FileDiff, Text};
 pub use error::ChangesError;
+pub use late::Late;
 pub use look_up::Listed;
 pub use recorder::{Kept, Recorder, Touch};
 pub use sample::Sample;

@@ -42,7 +42,7 @@ pub(crate) struct Item {
 pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError> {
     let plan = plan_of(store, set)?;
     let by = match set.meta.kind {
-        Kind::Trace => ChangesBy::Trace,
+        Kind::Trace | Kind::Late { .. } => ChangesBy::Trace,
         Kind::Scan => ChangesBy::Scan,
         Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
     };
@@ -59,12 +59,6 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let mut trees = Trees::open(set);
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
-    changes.undo = match state {
-        ChangesState::Interrupted => Undoable::Part,
-        ChangesState::Done if by == ChangesBy::Trace && !plan.left.is_empty() => Undoable::Part,
-        ChangesState::Done | ChangesState::Held => Undoable::Whole,
-        _ => Undoable::No,
-    };
     let names = plan.left.iter();
     let names = names.map(|path| FileName::new(OsStr::from_bytes(path)));
     if by == ChangesBy::Trace {
@@ -77,6 +71,13 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     } else if by == ChangesBy::Overlay {
         changes.conflicts = names.collect();
     }
+    let is_part = by == ChangesBy::Trace && !(plan.left.is_empty() && changes.exact);
+    changes.undo = match state {
+        ChangesState::Interrupted => Undoable::Part,
+        ChangesState::Done if is_part => Undoable::Part,
+        ChangesState::Done | ChangesState::Held => Undoable::Whole,
+        _ => Undoable::No,
+    };
     Ok(changes)
 }
 
@@ -97,6 +98,10 @@ pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
         let mut plan = found.plan;
         plan.left = found.conflicts;
         return Ok(plan);
+    }
+    if set.is_late() && set.state == State::Running {
+        // So far.
+        return Ok(traced::effects(set, &Index::read(&set.dir)?)?.plan);
     }
     Ok(Plan::default())
 }

@@ -22,6 +22,8 @@ pub struct Listed {
     pub undoes: Option<ChangesId>,
     /// The set that it did again.
     pub redoes: Option<ChangesId>,
+    /// The set of the call that it outlived.
+    pub after: Option<ChangesId>,
 }
 
 impl Store {
@@ -56,12 +58,12 @@ impl Store {
         let directory = self.session(session)?;
         let mut listed = Vec::new();
         for number in numbers(&directory)? {
-            if let Ok(Some(set)) = Set::read(&directory, ChangesId(number))
+            if let Ok(Some(set)) = self.look_up(&directory, ChangesId(number))
                 && let Ok(changes) = listing::describe(self, &set)
             {
                 let (of, again) = match set.meta.kind {
                     Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
-                    Kind::Trial | Kind::Trace | Kind::Scan => (None, false),
+                    _ => (None, false),
                 };
                 let (seconds, nanoseconds) = set.begun();
                 let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);
@@ -70,6 +72,10 @@ impl Store {
                     begun: Timestamp(begun),
                     undoes: of.filter(|_| !again),
                     redoes: of.filter(|_| again),
+                    after: match set.meta.kind {
+                        Kind::Late { after } => after.map(ChangesId),
+                        _ => None,
+                    },
                 });
             }
         }
@@ -84,6 +90,6 @@ impl Store {
         }
         let directory = PrivateDir::open(&self.path, &[session])
             .map_err(ChangesError::io("opening", self.path.join(session)))?;
-        Set::read(&directory, id)?.ok_or(unknown)
+        self.look_up(&directory, id)?.ok_or(unknown)
     }
 }

@@ -71,6 +71,8 @@ pub(crate) enum Kind {
     Trace,
     /// The same where nobody watched it: what is different since.
     Scan,
+    /// What a job changes in place, or what outlives that call: whoever records it concludes it, as nobody waits.
+    Late { after: Option<u64> },
     /// Taking back what that set did, or doing it again.
     Undo {
         /// The set that was asked for.
@@ -83,22 +85,17 @@ pub(crate) enum Kind {
 }
 
 impl Meta {
-    pub(crate) fn new(
-        kind: Kind,
-        root: PathBuf,
-        identity: (u64, u64),
-        level: ChangesLevel,
-    ) -> Self {
+    pub(crate) fn new(kind: Kind, root: PathBuf, level: ChangesLevel, limits: Limits) -> Self {
         Self {
             version: VERSION,
             kind,
             root: FileName::new(root.into_os_string()),
-            identity,
+            identity: (0, 0),
             near: true,
             beside: None,
             begun: (0, 0),
             level,
-            limits: Limits::default(),
+            limits,
         }
     }
 

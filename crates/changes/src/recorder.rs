@@ -10,13 +10,13 @@ use crate::attributes::{self, Attributes};
 use crate::beneath::Tree;
 use crate::codec::Wire;
 use crate::error::ChangesError;
-use crate::meta::Meta;
+use crate::meta::{Kind, Meta};
 use crate::seen::Seen;
-use crate::set::LINKS;
+use crate::set::{LINKS, try_lock};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::Entry;
-pub(crate) use index::{Content, INDEX, Index, Record};
+pub(crate) use index::{Content, INDEX, Index, Record, lacks};
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat, renameat,
 };
@@ -24,6 +24,7 @@ use rustix::io::{Errno, pread};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::ErrorKind::PermissionDenied;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -74,7 +75,8 @@ pub enum Kept {
 pub struct Recorder {
     tree: Tree,
     root: PathBuf,
-    set: PrivateDir,
+    pub(crate) meta: Meta,
+    pub(crate) set: PrivateDir,
     links: OwnedFd,
     index: Option<File>,
     pack: Option<File>,
@@ -89,7 +91,7 @@ pub struct Recorder {
     counted: BTreeMap<String, u64>,
     numbered: u64,
     /// Paths of which nothing is read.
-    hidden: Vec<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
 }
 
 impl Recorder {
@@ -105,13 +107,16 @@ impl Recorder {
         let set = PrivateDir::open(parent, &[name]).map_err(ChangesError::io("opening", dir))?;
         let meta = Meta::read(&set)?;
         let root = meta.root();
-        if set.has(INDEX) {
+        let is_late = matches!(meta.kind, Kind::Late { .. });
+        // For as long as it is open, nobody else takes the set for abandoned.
+        if set.has(INDEX) || is_late && !try_lock(&set) {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self {
             tree: Tree::open_same(&root, meta.identity)?,
             root,
+            meta: meta.clone(),
             links: openat(&set, LINKS, flags, Mode::empty())
                 .map_err(ChangesError::errno("opening", dir.join(LINKS)))?,
             index: None,
@@ -171,6 +176,11 @@ impl Recorder {
     /// # Errors
     /// The end could not be recorded.
     pub fn finish(mut self) -> Result<(), ChangesError> {
+        self.end()
+    }
+
+    /// Says that this is all.
+    pub(crate) fn end(&mut self) -> Result<(), ChangesError> {
         if self.index.is_none() && self.counted.is_empty() {
             return Ok(());
         }
@@ -276,7 +286,15 @@ impl Recorder {
         let mut kept = Kept::Yes;
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
-            for (name, is_dir) in self.entries(&path).map_err(Stop::Failed)? {
+            let entries = match self.entries(&path) {
+                // It goes as a whole; what is in it is not known to who may not look.
+                Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
+                    kept = Kept::Not;
+                    continue;
+                }
+                entries => entries.map_err(Stop::Failed)?,
+            };
+            for (name, is_dir) in entries {
                 let path = path.join(name);
                 if is_dir {
                     let seen = self.tree.at(&path);

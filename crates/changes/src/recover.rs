@@ -6,6 +6,7 @@ use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::set::{Set, State, try_lock};
 use crate::store::Store;
+use crate::traced::conclude;
 use crate::transaction::{discard, settle};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
@@ -39,7 +40,7 @@ impl Store {
         }
         // A trace's journal is about what is done already: it is written anew.
         if let Some(mut journal) = set.journal()?
-            && set.meta.kind != Kind::Trace
+            && !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. })
             && matches!(journal.status, Status::Applying | Status::RollingBack)
         {
             let origin = Set::read(session, set.origin())?;
@@ -59,12 +60,35 @@ impl Store {
         match (set.state, set.meta.kind, status) {
             (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),
             (State::Running, Kind::Trial, _) => discard(&mut set),
-            (State::Running, Kind::Trace, _) => self
-                .conclude(&mut set, State::Interrupted, State::Interrupted)
-                .or_else(|_| set.set_state(State::Interrupted)),
+            (State::Running, Kind::Trace | Kind::Late { .. }, _) => self.interrupt(&mut set),
             (State::Running, Kind::Scan | Kind::Undo { .. }, _) => set.set_state(State::Discarded),
             _ => Ok(()),
         }
+    }
+
+    /// A set, put in order if it is one that nobody waits for, and its recorder is gone.
+    pub(crate) fn look_up(
+        &self,
+        session: &PrivateDir,
+        id: ChangesId,
+    ) -> Result<Option<Set>, ChangesError> {
+        let Some(mut set) = Set::read(session, id)? else {
+            return Ok(None);
+        };
+        if set.is_late() && set.state == State::Running && set.is_idle() {
+            if !set.is_as_known() {
+                // It was concluded between the reading and the lock.
+                return Set::read(session, id);
+            }
+            self.interrupt(&mut set)?;
+        }
+        Ok(Some(set))
+    }
+
+    /// Whoever recorded a set is gone.
+    fn interrupt(&self, set: &mut Set) -> Result<(), ChangesError> {
+        conclude(set, self.care, State::Interrupted, State::Interrupted)
+            .or_else(|_| set.set_state(State::Interrupted))
     }
 
     /// The names of all sessions that have sets.

@@ -12,6 +12,7 @@ use agent_bash_os::PrivateDir;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -138,7 +139,7 @@ impl Set {
         match self.meta.kind {
             // One may be the set of a later call than it was made for.
             Kind::Trace | Kind::Scan => self.mark,
-            Kind::Trial | Kind::Undo { .. } => self.meta.begun,
+            Kind::Trial | Kind::Late { .. } | Kind::Undo { .. } => self.meta.begun,
         }
     }
 
@@ -206,14 +207,19 @@ impl Set {
 
     /// Whether nobody runs its call; from then on nobody else takes it.
     pub(crate) fn is_idle(&self) -> bool {
-        try_lock(&self.lock)
+        try_lock(&self.lock) && (!self.is_late() || try_lock(&self.dir))
+    }
+
+    /// Whether its recorder is who ends it. That holds a lock on its directory.
+    pub(crate) fn is_late(&self) -> bool {
+        matches!(self.meta.kind, Kind::Late { .. })
     }
 
     /// The set whose directory has the files that its journal speaks of.
     pub(crate) fn origin(&self) -> ChangesId {
         match self.meta.kind {
             Kind::Undo { origin, .. } => ChangesId(origin),
-            Kind::Trial | Kind::Trace | Kind::Scan => self.id,
+            _ => self.id,
         }
     }
 
@@ -223,6 +229,6 @@ impl Set {
 }
 
 /// Takes a lock, if nobody has it.
-pub(crate) fn try_lock(file: &File) -> bool {
+pub(crate) fn try_lock(file: impl AsFd) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }

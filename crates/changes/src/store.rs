@@ -11,7 +11,7 @@ use crate::set::{GONE, LINKS, LOCK, Set, State, UPPER, WORK, try_lock};
 use crate::slots;
 use crate::steps::{Care, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -123,13 +123,29 @@ impl Store {
         if let Some(set) = self.renewed(session, root, Kind::Trace, level) {
             return Ok(set);
         }
-        let set = self.begin(session, root, Kind::Trace, level)?;
-        for name in [LINKS, GONE] {
-            set.dir
-                .make_dir(name)
-                .map_err(ChangesError::io("making", set.dir().join(name)))?;
-        }
-        Ok(set)
+        self.begin(session, root, Kind::Trace, level)
+    }
+
+    /// Begins the trace of a job, whose recorder concludes the set: its call does not wait for that, and nobody may be there
+    /// any more. To be dropped once the recorder has it.
+    ///
+    /// # Errors
+    /// As for [`Store::begin_trial`].
+    pub fn begin_job(
+        &self,
+        session: &str,
+        root: &Path,
+        level: ChangesLevel,
+    ) -> Result<Set, ChangesError> {
+        self.begin(session, root, Kind::Late { after: None }, level)
+    }
+
+    /// There is no such job after all.
+    ///
+    /// # Errors
+    /// The set could not be removed.
+    pub fn drop_job(&self, set: Set) -> Result<(), ChangesError> {
+        remove_tree(set.dir()).map_err(ChangesError::io("removing", set.dir()))
     }
 
     pub(crate) fn begin(
@@ -142,49 +158,11 @@ impl Store {
         let root = canonical(root)?;
         self.is_apart_from(&root)?;
         let tree = Tree::open(&root)?;
-        let session_name = session;
         let session = self.session(session)?;
-        let (id, dir) = next(&session)?;
-        let lock = dir
-            .open_or_create(LOCK)
-            .map_err(ChangesError::io("making", dir.path().join(LOCK)))?;
-        if !try_lock(&lock) {
-            let path = dir.path().join(LOCK);
-            return Err(ChangesError::io("locking", path)(Errno::WOULDBLOCK.into()));
-        }
-        let mut meta = Meta::new(kind, root, tree.identity()?, level);
-        meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
-        meta.limits = self.limits;
-        meta.begun = mark::touched(&lock, dir.path())?;
-        if !meta.near && matches!(kind, Kind::Trial | Kind::Trace) {
-            let (seconds, nanoseconds) = meta.begun;
-            let name = format!("{session_name}-{id}-{seconds:x}{nanoseconds:x}");
-            meta.put_beside(Some(slots::beside(tree.path(), &name)?));
-        }
-        if kind == Kind::Trial {
-            slots::make(&meta)?;
-        }
-        meta.write(&dir)?;
-        let now = meta.begun;
-        let mut set = Set {
-            id,
-            dir,
-            meta,
-            lock,
-            state: State::Running,
-            mark: (0, 0),
-            size: 0,
-        };
-        set.mark = now;
-        // In a trace, what others change is told by the record.
-        if kind == Kind::Trial {
-            set.mark()?;
-        } else {
-            set.set_state(State::Running)?;
-        }
+        let set = make(&session, &tree, Meta::new(kind, root, level, self.limits))?;
         // A later one has the same to do; that something cannot be removed is no reason not to begin.
         if !matches!(kind, Kind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
-            let _ = self.prune(now);
+            let _ = self.prune(set.mark);
         }
         Ok(set)
     }
@@ -207,6 +185,56 @@ impl Store {
         PrivateDir::create(&self.state, &[DIRECTORY, name])
             .map_err(ChangesError::io("making", self.path.join(name)))
     }
+}
+
+/// Makes the next set of a session.
+pub(crate) fn make(session: &PrivateDir, tree: &Tree, mut meta: Meta) -> Result<Set, ChangesError> {
+    let (id, dir) = next(session)?;
+    let lock = dir
+        .open_or_create(LOCK)
+        .map_err(ChangesError::io("making", dir.path().join(LOCK)))?;
+    if !try_lock(&lock) {
+        let path = dir.path().join(LOCK);
+        return Err(ChangesError::io("locking", path)(Errno::WOULDBLOCK.into()));
+    }
+    meta.identity = tree.identity()?;
+    meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
+    meta.begun = mark::touched(&lock, dir.path())?;
+    let has_slots = !matches!(meta.kind, Kind::Scan | Kind::Undo { .. });
+    if !meta.near && has_slots {
+        let (seconds, nanoseconds) = meta.begun;
+        let name = session.path().file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
+        let name = format!("{name}-{id}-{seconds:x}{nanoseconds:x}");
+        meta.put_beside(Some(slots::beside(tree.path(), &name)?));
+    }
+    if meta.kind == Kind::Trial {
+        slots::make(&meta)?;
+    }
+    meta.write(&dir)?;
+    let mut set = Set {
+        id,
+        mark: meta.begun,
+        dir,
+        meta,
+        lock,
+        state: State::Running,
+        size: 0,
+    };
+    // In a trace, what others change is told by the record.
+    if set.meta.kind == Kind::Trial {
+        set.mark()?;
+    } else {
+        set.set_state(State::Running)?;
+    }
+    if matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) {
+        for name in [LINKS, GONE] {
+            set.dir
+                .make_dir(name)
+                .map_err(ChangesError::io("making", set.dir().join(name)))?;
+        }
+    }
+    Ok(set)
 }
 
 /// Makes the directory of the next set.

@@ -4,10 +4,12 @@ use crate::apply::dress;
 use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::git_index;
+use crate::journal::Journal;
 use crate::plan::{Act, Attribution, Look, Op, Plan};
-use crate::recorder::{Content, Index, PACK, Record};
+use crate::recorder::{Content, Index, PACK, Record, lacks};
 use crate::seen::Seen;
-use crate::set::{GONE, LINKS, Set};
+use crate::set::{GONE, LINKS, Set, State};
+use crate::steps::{Care, Undisturbed};
 use crate::upper::{bytes, look, same_bytes};
 use agent_bash_core::changes::ChangesLevel;
 use rustix::fs::{
@@ -34,6 +36,8 @@ pub(crate) struct Effects {
     pub(crate) back: Plan,
     /// Files of several names that were written to in place, by inode.
     shared: BTreeMap<u64, Op>,
+    /// What cannot be looked at: it lies in a directory that the call has made unreadable.
+    unseen: Vec<PathBuf>,
 }
 
 /// A path, by its first record and the one that kept its content.
@@ -61,14 +65,50 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
     let mut effects = Effects::default();
     for (path, known) in &known {
         let path = Path::new(OsStr::from_bytes(path));
-        one(set, &mut tree, path, known, &mut effects)
-            .map_err(ChangesError::io("comparing", set.root().join(path)))?;
+        match one(set, &mut tree, path, known, &mut effects) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                effects.unseen.push(path.to_owned());
+            }
+            compared => compared.map_err(ChangesError::io("comparing", set.root().join(path)))?,
+        }
     }
     other_names(&mut tree, &known, &mut effects);
     arrived(&mut tree, &mut effects).map_err(ChangesError::errno("comparing", set.root()))?;
+    leave_unseen(&mut effects);
     effects.plan.sort();
     effects.back.sort();
     Ok(effects)
+}
+
+/// Writes down what a trace did. `whole`: what becomes of it if the record is; `untouched`: if nobody has written one.
+pub(crate) fn conclude(
+    set: &mut Set,
+    care: Care,
+    whole: State,
+    untouched: State,
+) -> Result<(), ChangesError> {
+    let index = Index::read(&set.dir)?;
+    let state = match index {
+        Index { complete: true, .. } => whole,
+        Index { absent: true, .. } => untouched,
+        _ => State::Interrupted,
+    };
+    if index.records.is_empty() {
+        return set.set_state(state);
+    }
+    let effects = effects(set, &index)?;
+    let failed = || ChangesError::io("writing the journal of", set.dir());
+    if !effects.plan.left.is_empty() {
+        lacks(&set.dir).map_err(failed())?;
+    }
+    // Nothing is to be done, so that nothing has to be on disk first.
+    let care = Care {
+        synced: false,
+        ..care
+    };
+    let mut journal = Journal::begin(&set.dir, effects.plan, &Undisturbed, care)?;
+    journal.note(effects.back).map_err(failed())?;
+    set.end(state)
 }
 
 /// What a new directory looks like: its entries change its times when it comes again.
@@ -90,6 +130,23 @@ fn came(tree: &mut Tree, path: &Path, now: &Seen, effects: &mut Effects) -> Resu
         effects.back.attributions.push(back);
     }
     Ok(())
+}
+
+/// What cannot be looked at is not taken back, nor are new directories around it taken away.
+fn leave_unseen(effects: &mut Effects) {
+    let unseen = std::mem::take(&mut effects.unseen);
+    let left = &mut effects.back.left;
+    effects.back.ops.retain(|op| {
+        let goes = op.act != Act::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
+        if !goes {
+            left.push(op.path.clone());
+        }
+        goes
+    });
+    effects.plan.left = unseen.iter().map(|path| bytes(path)).collect();
+    left.extend_from_slice(&effects.plan.left);
+    left.sort_unstable();
+    left.dedup();
 }
 
 /// Files that are looked at in search of other names.
@@ -149,9 +206,23 @@ fn arrived(tree: &mut Tree, effects: &mut Effects) -> Result<(), Errno> {
     let mut waiting: Vec<PathBuf> = directories.map(|op| op.path().to_owned()).collect();
     let mut number = 0;
     while let Some(directory) = waiting.pop() {
-        for name in tree.names(&directory)? {
+        let names = match tree.names(&directory) {
+            Err(Errno::ACCESS) => {
+                effects.unseen.push(directory);
+                continue;
+            }
+            names => names?,
+        };
+        for name in names {
             let path = directory.join(name);
-            let Some(now) = tree.at(&path)?.filter(|_| known.insert(path.clone())) else {
+            let now = match tree.at(&path) {
+                Err(Errno::ACCESS) => {
+                    effects.unseen.push(path);
+                    continue;
+                }
+                now => now?,
+            };
+            let Some(now) = now.filter(|_| known.insert(path.clone())) else {
                 continue;
             };
             let op = Op {
@@ -299,15 +370,21 @@ fn is_same(
     let Some(kept) = open(set, content)? else {
         return Ok(false);
     };
+    let now_file = match tree.file(path) {
+        // It may be another one: that it is not to be read is new.
+        Err(Errno::ACCESS) => return Ok(false),
+        file => file?,
+    };
     if git_index::is_index(path) {
         let meaning = git_index::meaning(kept.0.try_clone()?.into());
-        if meaning.is_some() && meaning == git_index::meaning(tree.file(path)?) {
+        if meaning.is_some() && meaning == git_index::meaning(now_file.try_clone()?) {
             return Ok(true);
         }
     }
     if before.size != now.size {
         return Ok(false);
     }
+    // From its beginning.
     let now = tree.file(path)?.into();
     let Some(mut kept) = open(set, content)? else {
         return Ok(false);

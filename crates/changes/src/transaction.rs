@@ -10,11 +10,11 @@ use crate::meta::Kind;
 use crate::modes::Modes;
 use crate::numbers::numbers;
 use crate::plan::{Act, Op, Plan};
-use crate::recorder::{INDEX, Index};
+use crate::recorder::INDEX;
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State, UPPER, WORK};
 use crate::slots;
-use crate::steps::{Care, Step, Undisturbed};
+use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
 use crate::turn::{Turn, state, turns};
@@ -73,41 +73,13 @@ impl Store {
     }
 
     fn ended(&self, mut set: Set, untouched: State) -> Result<Changes, ChangesError> {
-        self.conclude(&mut set, State::Done, untouched)?;
+        traced::conclude(&mut set, self.care, State::Done, untouched)?;
         let changes = self.describe(&set)?;
         let is_certain = set.state == State::Done || !set.dir.has(INDEX);
         if is_certain && changes.counts.total() == 0 {
             self.spare(set);
         }
         Ok(changes)
-    }
-
-    /// Writes down what a trace did. `whole`: what becomes of it if the record is; `untouched`: if nobody has written one.
-    pub(crate) fn conclude(
-        &self,
-        set: &mut Set,
-        whole: State,
-        untouched: State,
-    ) -> Result<(), ChangesError> {
-        let index = Index::read(&set.dir)?;
-        let state = match index {
-            Index { complete: true, .. } => whole,
-            Index { absent: true, .. } => untouched,
-            _ => State::Interrupted,
-        };
-        if index.records.is_empty() {
-            return set.set_state(state);
-        }
-        let effects = traced::effects(set, &index)?;
-        let failed = || ChangesError::io("writing the journal of", set.dir());
-        // Nothing is to be done, so that nothing has to be on disk first.
-        let care = Care {
-            synced: false,
-            ..self.care
-        };
-        let mut journal = Journal::begin(&set.dir, effects.plan, &Undisturbed, care)?;
-        journal.note(effects.back).map_err(failed())?;
-        set.end(state)
     }
 
     /// Makes the changes of a held trial: all of them, or, if somebody else has changed one of the files, none.
@@ -345,7 +317,8 @@ impl Store {
 
     /// A set whose call does not run.
     pub(crate) fn idle(&self, session: &str, id: ChangesId) -> Result<Set, ChangesError> {
-        let set = Set::read(&self.session(session)?, id)?.ok_or(ChangesError::Unknown { id })?;
+        let set = self.look_up(&self.session(session)?, id)?;
+        let set = set.ok_or(ChangesError::Unknown { id })?;
         if set.state == State::Running && !set.is_idle() {
             return Err(ChangesError::Running { id });
         }

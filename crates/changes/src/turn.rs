@@ -160,7 +160,8 @@ pub(crate) fn turns(
             .map(|(_, it)| it),
     );
     plan.sort();
-    Ok((plan, origin.meta.kind == Kind::Trace && !forwards))
+    let is_traced = matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. });
+    Ok((plan, is_traced && !forwards))
 }
 
 /// Leaves only what is at these paths or below them, and the directories that this needs.
@@ -238,9 +239,11 @@ pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesEr
         (Kind::Trial, State::Running) => "their host is gone",
         (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
         (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
-        (Kind::Trace, _) if !traced::keeps(set) => "only their names were kept",
+        (Kind::Trace | Kind::Late { .. }, _) if !traced::keeps(set) => "only their names were kept",
         (Kind::Scan, _) => "nobody could watch them, so that only names are known",
-        (Kind::Trace, _) if wanted != "undone" && wanted != "redone" => "they were made in place",
+        (Kind::Trace | Kind::Late { .. }, _) if wanted != "undone" && wanted != "redone" => {
+            "they were made in place"
+        }
         _ if wanted == "redone" => "nothing of them was undone",
         _ => "there is nothing to be taken back",
     };

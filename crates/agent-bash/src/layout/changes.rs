@@ -38,6 +38,10 @@ pub fn kind(listed: &Listed) -> String {
     match (listed.undoes, listed.redoes) {
         (Some(of), _) => format!("undid {of}"),
         (_, Some(of)) => format!("redid {of}"),
+        (None, None) if listed.after.is_some() => {
+            let after = listed.after.map_or(0, |id| id.0);
+            format!("{}, after {after}", state(listed.changes.state))
+        }
         _ if listed.changes.by == ChangesBy::Scan => {
             format!("{}, by scan", state(listed.changes.state))
         }

@@ -16,7 +16,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Starts the job. If it ends within that time, it is reported as a finished call.
+/// Starts the job. If it ends within that time, it is reported as a finished call. With it, why what it changes is not recorded, if it was
+/// to be.
 pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,
@@ -24,7 +25,7 @@ pub(crate) async fn start(
     boxed: Option<Boxed>,
     output: CallOutput,
     cancel: &Cancel,
-) -> Result<Ended, Refusal> {
+) -> Result<(Ended, Option<String>), Refusal> {
     let stdin = match stdin {
         StdinMode::Null => JobStdin::Null,
         StdinMode::Pipe => JobStdin::Pipe,
@@ -37,8 +38,16 @@ pub(crate) async fn start(
             JobError::NotStarted(reason) => Refusal::NotStarted(reason),
             other => Refusal::NotStarted(NotStarted::new(other.to_string())),
         })?;
+    let unrecorded = job.unrecorded.clone();
     let (ending, after, length) = match &job.state {
-        JobState::Running => return Ok(Ended::Detached(Box::new(Detached { job, boxed }))),
+        JobState::Running => {
+            let detached = Detached {
+                job,
+                boxed,
+                changed: Changed::default(),
+            };
+            return Ok((Ended::Detached(Box::new(detached)), unrecorded));
+        }
         JobState::Ended(end) => {
             let after = end.ended_at.0.saturating_sub(job.started_at.0);
             (end.ending.clone(), Duration::from_millis(after), end.length)
@@ -53,7 +62,7 @@ pub(crate) async fn start(
         .as_ref()
         .and_then(|boxed| sandbox::observed(boxed, &job));
     ran.boxed = boxed;
-    Ok(Ended::Ran(Box::new(ran)))
+    Ok((Ended::Ran(Box::new(ran)), unrecorded))
 }
 
 /// Reports it like a foreground call that printed the first `length` bytes of the job's file.

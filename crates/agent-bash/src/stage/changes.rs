@@ -41,6 +41,8 @@ enum How {
     Trial(Set, TrialRequest),
     /// They are recorded while they are made, in the shell of this session or one of the call's own.
     Trace(Set, Option<SessionName>),
+    /// The same of a job, which goes on.
+    Job(Set),
     /// By how it was before.
     Scan(Survey),
 }
@@ -60,24 +62,35 @@ pub(crate) async fn begin(
         return held.map(Some).map_err(refused);
     }
     let level = tool.changes.level();
-    if level == ChangesLevel::Off || request.mode == Some(Mode::Background) {
+    if level == ChangesLevel::Off {
         return Ok(None);
     }
+    let is_job = request.mode == Some(Mode::Background);
     let is_asked_for = tool.changes.is_asked_for();
     let begun = match compared::reason(tool, request, executor, unwatched).await {
-        // Unasked, it is not worth a walk.
-        Some(reason) if !is_asked_for => Err(reason),
+        // Unasked, it is not worth a walk; and there is no "after" of a job here.
+        Some(reason) if !is_asked_for || is_job => Err(reason),
         Some(reason) => {
             let looked = compared::before(tool, call, &reason).await;
             looked.map(|(store, before)| (store, How::Scan(before)))
         }
         None => {
             let begun = started(tool, call, move |store, session, root| {
-                store.begin_trace(session, root, level)
+                if is_job {
+                    store.begin_job(session, root, level)
+                } else {
+                    store.begin_trace(session, root, level)
+                }
             });
             let shell = request.session.clone();
-            let begun = begun.await;
-            begun.map(|(store, set)| (store, How::Trace(set, shell)))
+            begun.await.map(|(store, set)| {
+                let how = if is_job {
+                    How::Job(set)
+                } else {
+                    How::Trace(set, shell)
+                };
+                (store, how)
+            })
         }
     };
     match begun {
@@ -112,6 +125,39 @@ pub(crate) async fn ended(
             changing.give_up().await;
             Changed::default()
         }
+    }
+}
+
+/// The call has started a job, and what that changes is recorded from now on by whoever keeps it; or `unrecorded` says why not;
+/// or, if that is `None`, nothing was started.
+pub(crate) async fn goes_on(
+    tool: &Wiring,
+    changing: Option<Changing>,
+    unrecorded: Option<Option<String>>,
+) -> Changed {
+    let Some(changing) = changing else {
+        return Changed::default();
+    };
+    let Some(unrecorded) = unrecorded else {
+        changing.give_up().await;
+        return Changed::default();
+    };
+    let known = match unrecorded {
+        Some(reason) => {
+            changing.give_up().await;
+            Err(reason)
+        }
+        None => changing.let_go(tool.changes.session().to_owned()).await,
+    };
+    match known {
+        Ok(changes) => Changed {
+            changes: Some(changes),
+            notices: Vec::new(),
+        },
+        Err(reason) => Changed {
+            changes: None,
+            notices: Vec::from_iter(tool.changes.is_asked_for().then(|| unknown(reason))),
+        },
     }
 }
 
@@ -192,7 +238,7 @@ fn unknown(reason: String) -> Notice {
 impl How {
     fn root(&self) -> PathBuf {
         match self {
-            Self::Trial(set, _) | Self::Trace(set, _) => set.root(),
+            Self::Trial(set, _) | Self::Trace(set, _) | Self::Job(set) => set.root(),
             Self::Scan(before) => before.root().to_owned(),
         }
     }
@@ -203,14 +249,14 @@ impl Changing {
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
         match &self.how {
             How::Trial(set, _) => Some(Arc::new(set.overlay())),
-            How::Trace(..) | How::Scan(_) => None,
+            _ => None,
         }
     }
 
     /// Where what it changes is recorded, if it is.
     pub(crate) fn trace(&self) -> Option<PathBuf> {
         match &self.how {
-            How::Trace(set, _) => Some(set.dir().to_owned()),
+            How::Trace(set, _) | How::Job(set) => Some(set.dir().to_owned()),
             How::Trial(..) | How::Scan(_) => None,
         }
     }
@@ -222,7 +268,7 @@ impl Changing {
                 reason: error.to_string(),
             }),
             // Of what was recorded, conflicts are found by the record.
-            How::Trace(..) | How::Scan(_) => Ok(()),
+            How::Trace(..) | How::Job(_) | How::Scan(_) => Ok(()),
         }
     }
 
@@ -232,10 +278,25 @@ impl Changing {
         let gone = apart(move || match how {
             How::Trial(set, _) => store.drop_trial(set).map(drop),
             How::Trace(set, _) => store.finish(set).map(drop),
+            How::Job(set) => store.drop_job(set),
             How::Scan(_) => Ok(()),
         });
         // What is left is put in order when the store is opened next.
         let _ = gone.await;
+    }
+
+    /// Somebody else goes on with it. What is known so far.
+    async fn let_go(self, session: String) -> Result<Changes, String> {
+        let Self { store, how } = self;
+        let How::Job(set) = how else {
+            return Err("it is no job".to_owned());
+        };
+        let shown = apart(move || {
+            let id = set.id();
+            drop(set);
+            store.show(&session, id).map_err(said)
+        });
+        shown.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     async fn ended(self, tool: &Wiring, outcome: &Outcome) -> Changed {
@@ -243,7 +304,7 @@ impl Changing {
         let tell = tool.changes.settings.tell;
         let trial = match &self.how {
             How::Trial(_, trial) => Some(*trial),
-            How::Trace(..) | How::Scan(_) => None,
+            _ => None,
         };
         let is_to_be_known = trial.is_some() || tool.changes.is_asked_for();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
@@ -267,6 +328,7 @@ impl Changing {
             How::Trial(set, TrialRequest::Atomic) if wanted => committed(&store, &session, set),
             How::Trial(set, TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
             How::Trace(set, _) => recorded(&store, set, traced.as_ref()),
+            How::Job(_) => Err("it is a job".to_owned()),
             How::Scan(before) => compared::after(&changes, &store, &before, &*clock),
         });
         // What is being committed is waited for.

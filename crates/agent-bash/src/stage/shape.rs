@@ -76,7 +76,13 @@ pub(crate) fn unshaped(tool: &Wiring, cwd: &Path, started: bool, panicked: &Pani
     }
 }
 
-fn detached(tool: &Wiring, mut call: Call, Detached { job, boxed }: Detached) -> ToolResult {
+fn detached(tool: &Wiring, mut call: Call, detached: Detached) -> ToolResult {
+    let Detached {
+        job,
+        boxed,
+        changed,
+    } = detached;
+    call.notices.extend(changed.notices);
     let sandbox = boxed.map(|boxed| {
         let said = sandbox::of_job(&boxed, &job);
         call.notices.extend(sandbox::notices(&boxed, tool, &said));
@@ -92,6 +98,7 @@ fn detached(tool: &Wiring, mut call: Call, Detached { job, boxed }: Detached) ->
     let mut result = without_output(tool, call, End::Ran(&status), status.clone());
     result.started_at = job.started_at;
     result.sandbox = sandbox;
+    result.changes = changed.changes;
     result
 }
 

@@ -58,6 +58,7 @@ impl JobStarter for Starter {
                 JobBox::new(plan, &report)
             }),
             left: Vec::new(),
+            unrecorded: None,
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::seen::Seen;
 use crate::set::State;
 use agent_bash_os::PrivateDir;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read, Write};
 
 /// The file with the records.
 pub(crate) const INDEX: &str = "idx";
@@ -161,6 +161,14 @@ impl Wire for Entry {
     }
 }
 
+/// Adds to what was recorded that something is missing.
+pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
+    let (mut body, mut framed) = (Vec::new(), Vec::new());
+    Entry::Lacks.put(&mut body);
+    body.put(&mut framed);
+    dir.write(INDEX, true)?.write_all(&framed)
+}
+
 /// All that was recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
@@ -191,7 +199,7 @@ impl Index {
                 file.read_to_end(&mut bytes)
                     .map_err(ChangesError::io("reading", dir.path().join(INDEX)))?;
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Self {
                     absent: true,
                     ..Self::default()

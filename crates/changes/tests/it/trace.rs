@@ -420,19 +420,26 @@ fn git_status_between_is_no_conflict_and_no_change() {
     assert_eq!(changes.counts.total(), 0, "{:#?}", changes.files);
 }
 
-/// What lies in a directory that the call has made unreadable is out of reach for who is not root: then it is an error that
-/// says so, and nothing is touched.
+/// What lies in a directory that the call has made unreadable is out of reach for who is not root: it is named, and all else is
+/// listed and taken back.
 #[test]
-fn an_unreadable_directory_is_taken_back_by_root_and_else_not_touched() {
+fn an_unreadable_directory_is_taken_back_by_root_and_else_named() {
     let place = Place::new(TREE);
     let before = place.files();
     let steps: &[(&[(&str, Touch)], &str)] = &[
         (&[("d/1", Content)], "echo more >>d/1"),
         (&[("a", Name)], "rm a"),
-        (&[("d", Attributes)], "chmod 000 d"),
+        (
+            &[("new", Name), ("new/x", Name)],
+            "mkdir new; echo x >new/x",
+        ),
+        (
+            &[("b", Content), ("b", Attributes)],
+            "echo owt >b; chmod 000 b",
+        ),
+        (&[("d", Attributes), ("new", Attributes)], "chmod 000 d new"),
     ];
     let set = record(&place, steps, ChangesLevel::Undo);
-    let after = place.files();
     let done = place.store().finish(set);
     if rustix::process::geteuid().is_root() {
         place
@@ -442,12 +449,29 @@ fn an_unreadable_directory_is_taken_back_by_root_and_else_not_touched() {
         let inodes = |tree: &Tree| without_links(&without_inodes(tree));
         assert_eq!(difference(&inodes(&before), &inodes(&place.files())), "");
     } else {
-        let error = done.unwrap_err().to_string();
-        assert!(
-            error.contains("d/1") && error.contains("Permission denied"),
-            "{error}"
-        );
-        assert_eq!(difference(&after, &place.files()), "");
-        place.sh("chmod 755 d");
+        let done = done.unwrap();
+        let shown = place.store().show(SESSION, done.id).unwrap();
+        for changes in [&done, &shown] {
+            assert_eq!((changes.exact, changes.undo), (false, Undoable::Part));
+            let names = changes.not_kept.iter().map(|name| &*name.path);
+            assert_eq!(names.collect::<Vec<_>>(), ["d/1", "new", "new/x"]);
+            let files = changes.files.iter();
+            let listed: Vec<_> = files
+                .map(|file| (&*file.name.path, file.change.word()))
+                .collect();
+            assert_eq!(
+                listed,
+                [
+                    ("a", "deleted"),
+                    ("b", "changed"),
+                    ("d", "mode"),
+                    ("new", "created")
+                ]
+            );
+        }
+        place.store().undo(SESSION, done.id, &[], false).unwrap();
+        place.sh("chmod 755 new; test \"$(cat d/1)\" = $'1\\nmore'; test \"$(cat new/x)\" = x");
+        let texts = ["a", "b"].map(|name| place.text(name));
+        assert_eq!(texts, [Some("one\n".into()), Some("two\n".into())]);
     }
 }

@@ -80,6 +80,8 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
         stdin: false,
         started_at: adoption.started_at,
         sandbox: observed_box(adoption.spec, adoption.supervised),
+        // What outlives a call is recorded by whoever recorded that.
+        unrecorded: None,
     })
 }
 

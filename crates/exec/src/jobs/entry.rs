@@ -35,6 +35,9 @@ pub(super) struct Entry {
     /// The box that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<JobBox>,
+    /// Why what it changes is not recorded, if it was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) unrecorded: Option<String>,
 }
 
 /// The box of a shell below this supervisor.
@@ -108,6 +111,7 @@ impl Record {
             state: self.state.clone(),
             started_at: entry.started_at,
             sandbox: entry.sandbox.clone(),
+            unrecorded: entry.unrecorded.clone(),
         }
     }
 }

@@ -32,6 +32,9 @@ pub struct Job {
     /// The box that it is in; `None` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobBox>,
+    /// Why what it changes is not recorded, if it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<String>,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

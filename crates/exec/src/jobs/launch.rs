@@ -113,6 +113,7 @@ impl Jobs {
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(readable)?;
+        let unrecorded = recorded(spec, &mut supervised, fds.unwatched.as_ref()).await;
         let entry = Entry {
             kind: JobKind::Started,
             command: spec.script.clone(),
@@ -126,6 +127,7 @@ impl Jobs {
             stdin: stdin.is_some(),
             started_at: self.options.clock.wall(),
             sandbox: observed_box(spec, &supervised),
+            unrecorded,
         };
         let new = &reserved.new;
         new.make_output()
@@ -160,6 +162,23 @@ impl Jobs {
     fn forget(&self, id: &JobId) {
         if let Ok(record) = self.registry.job(id) {
             let _ = std::fs::remove_dir_all(record.directory);
+        }
+    }
+}
+
+/// Has what a job changes recorded, from before it begins, if that is to be. Why it is not.
+async fn recorded(
+    spec: &RunSpec,
+    supervised: &mut Supervised,
+    unwatched: Option<&String>,
+) -> Option<String> {
+    let set = spec.trace.as_ref()?;
+    match unwatched {
+        Some(reason) => Some(reason.clone()),
+        // Its host may let go of the set once the recorder has it.
+        None => {
+            let begun = supervised.record_at_once(set).await;
+            begun.err().map(|error| error.to_string())
         }
     }
 }

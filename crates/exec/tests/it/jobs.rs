@@ -15,4 +15,4 @@ mod hosts;
 mod keeping;
 mod killing;
 mod starting;
-mod world;
+pub(crate) mod world;

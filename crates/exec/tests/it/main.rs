@@ -11,6 +11,7 @@ mod fallback;
 mod faults;
 mod jobs;
 mod ladder;
+mod late;
 mod other_shells;
 mod session_faults;
 mod session_place;

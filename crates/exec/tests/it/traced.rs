@@ -7,7 +7,7 @@ use crate::support::{Ran, cache, options, run, run_with, soon, spec};
 use agent_bash_changes::{Limits, Set, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName, SurvivorPolicy};
+use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -263,19 +263,6 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     assert!(lacking.is_some_and(|why| why.contains("could not be watched")));
     let again = say(gives_up, true).await;
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_outlives_a_call_goes_on_unrecorded() {
-    let place = Place::new();
-    let set = place.set();
-    let script = "(sleep 0.2; echo late >late) >/dev/null 2>&1 &";
-    let spec = place.traced(script, &set).survivors(SurvivorPolicy::Adopt);
-    let cache = cache();
-    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
-    assert!(!ran.outcome.survivors.is_empty(), "{ran:?}");
-    assert!(soon(|| place.root.join("late").exists()).await);
-    assert!(!Record::of(&set).names("late"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

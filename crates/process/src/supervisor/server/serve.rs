@@ -108,6 +108,9 @@ impl Server {
                 None => self.host == Host::Gone,
             };
             if free && empty && self.session_processes.is_empty() && self.relay.is_done() {
+                if let Some(tracer) = self.tracer() {
+                    tracer.leave();
+                }
                 return Ok(());
             }
         }
@@ -243,6 +246,13 @@ impl Server {
             dropped: self.relay.dropped(),
         };
         let ended = job.conclude(seen, now());
+        if ended
+            && empty
+            && let Some(tracer) = self.tracer()
+        {
+            // Before its host hears of it, who asks what it changed.
+            tracer.leave();
+        }
         if job.reads_no_more(seen, now()) {
             self.relay.close();
         }

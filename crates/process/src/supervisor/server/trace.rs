@@ -3,6 +3,7 @@
 //! In a thread of its own, the only one that a supervisor has: keeping a large file takes its time, and a file system that
 //! does not answer must not keep a call from being ended.
 
+mod held;
 mod memory;
 mod paths;
 mod start;
@@ -12,7 +13,7 @@ pub(super) use start::start;
 
 pub(crate) use agent_bash_sandbox::trace::is_possible;
 
-use agent_bash_changes::{ChangesError, Recorder, Touch};
+use agent_bash_changes::{ChangesError, Kept, Late, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
@@ -20,13 +21,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long the thread may take for what it has at hand when the call has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The same for comparing what it recorded, where nobody waits for that.
+const PATIENCE_AT_END: Duration = Duration::from_secs(30);
 
 /// Watches a shell and everything that it starts, for as long as it is not dropped.
 #[derive(Debug)]
@@ -42,7 +46,10 @@ pub(super) struct Tracer {
 #[derive(Debug)]
 enum Order {
     Record(PathBuf, Option<Sender<()>>),
-    Stop(Sender<Traced>),
+    /// Those who go on, if anybody may.
+    Stop(Sender<Traced>, Option<Vec<i32>>),
+    /// Those who went on have ended.
+    Conclude,
 }
 
 impl Tracer {
@@ -96,11 +103,26 @@ impl Tracer {
         heard && matches!((&self.full).read(&mut [0]), Ok(1))
     }
 
-    /// Nothing is recorded any more, and nobody waits. How complete the record is.
-    pub(super) fn stop(&self) -> Traced {
+    /// The call has ended: nothing more of it is recorded, and nobody waits. How complete the record is. Where somebody
+    /// goes on, these and others that are not known yet, what they change is recorded in a set of their own.
+    pub(super) fn stop(&self, go_on: Option<Vec<i32>>) -> Traced {
+        self.stop_within(PATIENCE, go_on)
+    }
+
+    /// Nobody is left: sets that nobody waits for are concluded.
+    pub(super) fn leave(&self) {
+        self.stop_within(PATIENCE_AT_END, None);
+    }
+
+    /// The same where others may come.
+    pub(super) fn conclude(&self) {
+        self.order(Order::Conclude);
+    }
+
+    fn stop_within(&self, patience: Duration, go_on: Option<Vec<i32>>) -> Traced {
         let (tell, told) = channel();
-        self.order(Order::Stop(tell));
-        told.recv_timeout(PATIENCE)
+        self.order(Order::Stop(tell, go_on));
+        told.recv_timeout(patience)
             .unwrap_or_else(|_| Traced::incomplete("whoever records them does not answer"))
     }
 
@@ -130,6 +152,8 @@ enum State {
     Recording(Option<Box<Recorder>>, Traced),
     /// Nothing any more, and whoever would change a file waits for the end of the call.
     Full(Traced),
+    /// What outlives the calls, each time into a set of its own.
+    Late(Box<Late>),
     /// Nothing any more.
     Stopped,
 }
@@ -176,20 +200,38 @@ impl Watch {
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
                 let recording = State::Recording(recorder.ok().map(Box::new), traced);
-                let before = std::mem::replace(&mut self.state, recording);
-                if let State::Waiting(Some(call)) = before
-                    && let Some(listener) = self.listener.take()
-                {
-                    self.let_go_on(&listener, &call);
-                    self.listener = Some(listener);
+                match std::mem::replace(&mut self.state, recording) {
+                    State::Waiting(Some(call)) => {
+                        if let Some(listener) = self.listener.take() {
+                            self.let_go_on(&listener, &call);
+                            self.listener = Some(listener);
+                        }
+                    }
+                    // From here on it counts as the call's.
+                    State::Late(mut late) => concluded(late.conclude()),
+                    _ => {}
                 }
                 // Whoever waits for it may have given up.
                 let _ = tell.map(|tell| tell.send(()));
             }
-            Order::Stop(tell) => {
+            Order::Conclude => {
+                if let State::Late(late) = &mut self.state {
+                    concluded(late.conclude());
+                }
+            }
+            Order::Stop(tell, go_on) => {
                 let state = std::mem::replace(&mut self.state, State::Stopped);
                 let traced = match state {
-                    State::Recording(recorder, traced) => ended(recorder, traced),
+                    State::Recording(recorder, traced) => {
+                        if let (Some(recorder), Some(pids)) = (&recorder, go_on) {
+                            self.state = State::Late(Box::new(self.begun(recorder.late(), &pids)));
+                        }
+                        ended(recorder, traced)
+                    }
+                    State::Late(mut late) => {
+                        concluded(late.conclude());
+                        Traced::incomplete("nothing was to be recorded")
+                    }
                     State::Full(traced) => traced,
                     State::Waiting(held) => {
                         // It may have been killed meanwhile.
@@ -203,6 +245,17 @@ impl Watch {
                 let _ = tell.send(traced);
             }
         }
+    }
+
+    /// What these have open they may write to from now on.
+    fn begun(&self, mut late: Late, pids: &[i32]) -> Late {
+        for path in pids.iter().flat_map(|pid| held::by(*pid)) {
+            let is_apart = self.apart.iter().any(|own| path.starts_with(own));
+            if !is_apart && late.before(&path, Touch::Content).is_err() {
+                concluded(late.lacks());
+            }
+        }
+        late
     }
 
     /// Looks at a call that waits, and lets it go on, unless it is about to change a file and nobody has said where to record that.
@@ -224,11 +277,13 @@ impl Watch {
     /// Records what a call is about to change, if that is to be, and lets it go on.
     fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
         if let State::Recording(Some(recorder), traced) = &mut self.state {
-            // If this thread ended, every call that waits would fail.
-            let kept = AssertUnwindSafe(|| kept(listener, call, recorder, &self.apart));
-            let kept = catch_unwind(kept);
-            match kept.unwrap_or_else(|_| Err(Lacking::of("recording it failed"))) {
+            let before = |path: &Path, touch| recorder.before(path, touch);
+            match kept(listener, call, before, &self.apart) {
                 Ok(()) => {}
+                // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
+                Err(_) if recorder.is_concluded_here() => {
+                    concluded(recorder.lacks());
+                }
                 Err(Lacking {
                     reason,
                     full: false,
@@ -247,6 +302,13 @@ impl Watch {
                     let _ = (&self.tell_full).write_all(b"!");
                     return;
                 }
+            }
+        }
+        if let State::Late(late) = &mut self.state {
+            let before = |path: &Path, touch| late.before(path, touch);
+            if kept(listener, call, before, &self.apart).is_err() {
+                // As above.
+                concluded(late.lacks());
             }
         }
         // It may have been killed meanwhile.
@@ -298,15 +360,25 @@ fn changes_nothing(listener: &Listener, waiting: &Waiting, apart: &[PathBuf]) ->
     matches!(catch_unwind(touched), Ok(Ok(touched)) if touched.is_empty())
 }
 
-/// Keeps what this call is about to change.
+/// Keeps what this call is about to change. If this thread ended, every call that waits would fail.
 fn kept(
     listener: &Listener,
     waiting: &Waiting,
-    recorder: &mut Recorder,
+    before: impl FnMut(&Path, Touch) -> Result<Kept, ChangesError>,
+    apart: &[PathBuf],
+) -> Result<(), Lacking> {
+    let kept = AssertUnwindSafe(|| kept_by(listener, waiting, before, apart));
+    catch_unwind(kept).unwrap_or_else(|_| Err(Lacking::of("recording it failed")))
+}
+
+fn kept_by(
+    listener: &Listener,
+    waiting: &Waiting,
+    mut before: impl FnMut(&Path, Touch) -> Result<Kept, ChangesError>,
     apart: &[PathBuf],
 ) -> Result<(), Lacking> {
     for (path, touch) in touched(listener, waiting, apart)? {
-        recorder.before(&path, touch).map_err(|error| match error {
+        before(&path, touch).map_err(|error| match error {
             ChangesError::TooMuch { limit } => Lacking {
                 reason: format!(
                     "it was ended, as more than {limit} MiB of former contents would have had to be kept \
@@ -321,8 +393,18 @@ fn kept(
 }
 
 fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
-    if let Some(Err(error)) = recorder.map(|recorder| recorder.finish()) {
+    let ended = recorder.map(|recorder| {
+        if recorder.is_concluded_here() {
+            recorder.conclude()
+        } else {
+            recorder.finish()
+        }
+    });
+    if let Some(Err(error)) = ended {
         traced.lacks(error.to_string());
     }
     traced
 }
+
+/// Nobody waits for it, so that nobody can be told: the set says itself that it was interrupted.
+fn concluded(_: Result<(), ChangesError>) {}

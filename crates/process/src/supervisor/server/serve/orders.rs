@@ -62,7 +62,9 @@ impl Server {
             }
             Order::StopRecording => {
                 let unwatched = || Traced::incomplete("nobody watches this shell");
-                let traced = self.tracer().map_or_else(unwatched, Tracer::stop);
+                let go_on = self.tracer().is_some().then(|| self.who_go_on()).flatten();
+                let traced = self.tracer();
+                let traced = traced.map_or_else(unwatched, |tracer| tracer.stop(go_on));
                 Event::Recorded { traced }
             }
             Order::Survivors => Event::Survivors {

@@ -5,6 +5,7 @@ use crate::supervisor::protocol::{Adopt, Event};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{Found, SessionProcesses};
+use crate::supervisor::server::shell::Shell;
 use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
@@ -136,6 +137,16 @@ impl Server {
         living
     }
 
+    /// All processes besides the shell, where any may be left.
+    pub(super) fn who_go_on(&mut self) -> Option<Vec<i32>> {
+        if self.shell.as_ref().is_none_or(Shell::is_over) {
+            return None;
+        }
+        let shell = self.living_shell();
+        let pids = self.look().into_iter().map(|process| process.pid);
+        Some(pids.filter(|pid| Some(*pid) != shell).collect())
+    }
+
     /// All processes except those of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         let mut living = self.look();
@@ -164,7 +175,14 @@ impl Server {
                     false
                 }
             });
-        for processes in session_processes {
+        let gone: Vec<SessionProcesses> = session_processes.collect();
+        if !gone.is_empty()
+            && self.session_processes.is_empty()
+            && let Some(tracer) = self.tracer()
+        {
+            tracer.conclude();
+        }
+        for processes in gone {
             self.relay.join(processes.into_relay());
         }
         for event in ended {

@@ -1,0 +1,240 @@
+//! What is written after a call: by what outlives it, and by jobs. Each is in a set of its own, which is not taken back while
+//! somebody still writes.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::jobs::world::World;
+use crate::support::{cache, run_with, soon, spec};
+use agent_bash_changes::{ChangesError, Listed, Store};
+use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, Traced};
+use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
+use agent_bash_exec::{JobStdin, ShellCache};
+use std::fs;
+use std::path::PathBuf;
+
+const SESSION: &str = "s";
+
+/// A workspace, and a store of sets.
+struct Place {
+    temp: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap().join("root");
+        fs::create_dir(&root).unwrap();
+        for name in ["one", "two"] {
+            fs::write(root.join(name), format!("{name}\n")).unwrap();
+        }
+        Self { temp, root }
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.temp.path().join("state")).unwrap()
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.root.join(name)).unwrap_or_default()
+    }
+
+    /// Runs a call that is watched; its set.
+    async fn call(
+        &self,
+        cache: &ShellCache,
+        script: &str,
+        add: impl Fn(RunSpec) -> RunSpec,
+    ) -> ChangesId {
+        let store = self.store();
+        let set = store
+            .begin_trace(SESSION, &self.root, ChangesLevel::Undo)
+            .unwrap();
+        let spec = spec(script)
+            .cwd(self.root.clone())
+            .trace(Some(set.dir().to_owned()))
+            .survivors(SurvivorPolicy::Adopt);
+        let ran = run_with(cache, &add(spec), &Cancel::new()).await.unwrap();
+        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        store.finish(set).unwrap().id
+    }
+
+    /// The sets that came after a call.
+    fn after(&self, call: ChangesId) -> Vec<Listed> {
+        let mut all = self.store().list(SESSION).unwrap();
+        all.retain(|listed| listed.after == Some(call));
+        all
+    }
+}
+
+fn names(listed: &Listed) -> Vec<&str> {
+    let files = listed.changes.files.iter();
+    let mut names: Vec<&str> = files.map(|file| &*file.name.path).collect();
+    names.sort_unstable();
+    names
+}
+
+/// In the background of a shell of the call's own, as a daemon that nobody knows of, and beside a session's shell.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_outlives_a_call_has_a_set_of_its_own() {
+    let session = |spec: RunSpec| spec.session(SessionName("a".into()));
+    let ways: [(&str, fn(RunSpec) -> RunSpec); 3] = [
+        (
+            "(until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; echo more >>two) >/dev/null 2>&1 &",
+            |it| it,
+        ),
+        (
+            "setsid sh -c '(until [ -e ../go ]; do sleep 0.02; done; echo late >late; echo more >>two) &' >/dev/null 2>&1",
+            |it| it,
+        ),
+        (
+            "(until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; echo more >>two) >/dev/null 2>&1 &",
+            session,
+        ),
+    ];
+    for (script, add) in ways {
+        let (place, cache) = (Place::new(), cache());
+        let call = place
+            .call(&cache, &format!("echo x >>one; {script}"), add)
+            .await;
+        assert!(place.after(call).is_empty(), "nothing was written yet");
+        fs::write(place.temp.path().join("go"), "").unwrap();
+        let is_done = || {
+            let after = place.after(call);
+            after.len() == 1 && after[0].changes.state == ChangesState::Done
+        };
+        assert!(
+            soon(is_done).await,
+            "{script}: {:?}",
+            place.store().list(SESSION)
+        );
+        let after = place.after(call);
+        assert_eq!(names(&after[0]), ["late", "two"], "{script}");
+        let store = place.store();
+        // Each by itself.
+        store
+            .undo(SESSION, after[0].changes.id, &[], false)
+            .unwrap();
+        assert_eq!(
+            (place.text("late"), place.text("two")),
+            (String::new(), "two\n".into())
+        );
+        assert_eq!(place.text("one"), "one\nx\n");
+        store.undo(SESSION, call, &[], false).unwrap();
+        assert_eq!(place.text("one"), "one\n");
+    }
+}
+
+/// Writing to what is open already is no call that can be watched: it is kept what is in it when the call ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_descriptor_that_is_still_open_is_known() {
+    let (place, cache) = (Place::new(), cache());
+    let script = "(exec 3>>two; echo first >&3; touch ../ready; until [[ -e ../go ]]; do sleep 0.02; done; \
+        echo late >&3) >/dev/null 2>&1 & until [[ -e ../ready ]]; do sleep 0.02; done";
+    let call = place.call(&cache, script, |it| it).await;
+    fs::write(place.temp.path().join("go"), "").unwrap();
+    let is_done = || {
+        let after = place.after(call);
+        after
+            .first()
+            .is_some_and(|it| it.changes.state == ChangesState::Done)
+    };
+    assert!(soon(is_done).await);
+    let after = place.after(call);
+    assert_eq!(names(&after[0]), ["two"]);
+    let store = place.store();
+    // What the call itself wrote is not taken back over what came later.
+    let refused = store.undo(SESSION, call, &[], false);
+    assert!(
+        matches!(refused, Err(ChangesError::Conflict { .. })),
+        "{refused:?}"
+    );
+    store
+        .undo(SESSION, after[0].changes.id, &[], false)
+        .unwrap();
+    assert_eq!(place.text("two"), "two\nfirst\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what_was_seen() {
+    let (place, cache) = (Place::new(), cache());
+    let script = "read -r _ _ _ up _ </proc/$$/stat; echo $up >../up; \
+        (until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; sleep 60) >/dev/null 2>&1 &";
+    let call = place.call(&cache, script, |it| it).await;
+    fs::write(place.temp.path().join("go"), "").unwrap();
+    assert!(soon(|| !place.text("late").is_empty()).await);
+    let after = place.after(call);
+    assert_eq!(
+        (after[0].changes.state, names(&after[0])),
+        (ChangesState::Running, vec!["late"])
+    );
+    let (store, id) = (place.store(), after[0].changes.id);
+    let refused = store.undo(SESSION, id, &[], false).unwrap_err();
+    assert!(
+        refused.to_string().contains("are still being made"),
+        "{refused}"
+    );
+    let up = fs::read_to_string(place.temp.path().join("up")).unwrap();
+    let up = nix::unistd::Pid::from_raw(up.trim().parse().unwrap());
+    nix::sys::signal::kill(up, nix::sys::signal::Signal::SIGKILL).unwrap();
+    let is_over = || place.after(call)[0].changes.state == ChangesState::Interrupted;
+    assert!(soon(is_over).await);
+    store.undo(SESSION, id, &[], false).unwrap();
+    assert_eq!(place.text("late"), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_has_a_set_of_its_own_from_its_beginning() {
+    let (place, world) = (Place::new(), World::new());
+    let store = place.store();
+    let set = store
+        .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let id = set.id();
+    let script = "echo x >>one; until [[ -e ../go ]]; do sleep 0.02; done; echo late >late";
+    let spec = world.spec(script).cwd(place.root.clone());
+    let spec = spec.trace(Some(set.dir().to_owned()));
+    let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+    assert_eq!(job.unrecorded, None);
+    // Whoever records it has it now.
+    drop(set);
+    assert!(soon(|| place.text("one") == "one\nx\n").await);
+    let running = store.show(SESSION, id).unwrap();
+    assert_eq!(
+        (running.state, running.counts.changed),
+        (ChangesState::Running, 1)
+    );
+    let refused = store.undo(SESSION, id, &[], false);
+    assert!(
+        matches!(refused, Err(ChangesError::Running { .. })),
+        "{refused:?}"
+    );
+    fs::write(place.temp.path().join("go"), "").unwrap();
+    world.end(&job.id).await;
+    let is_done = || store.show(SESSION, id).unwrap().state == ChangesState::Done;
+    assert!(soon(is_done).await);
+    let done = store.show(SESSION, id).unwrap();
+    assert!(done.exact, "{done:?}");
+    assert_eq!((done.counts.changed, done.counts.created), (1, 1));
+    // What others change once it has ended is theirs.
+    fs::write(place.root.join("one"), "somebody's\n").unwrap();
+    let refused = store.undo(SESSION, id, &[], false);
+    assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
+    store
+        .undo(SESSION, id, &[PathBuf::from("late")], false)
+        .unwrap();
+    assert_eq!(
+        (place.text("late"), place.text("one")),
+        (String::new(), "somebody's\n".into())
+    );
+    // The control: a job that is not to be recorded.
+    let set = store
+        .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let spec = world.spec("echo y >>two").cwd(place.root.clone());
+    let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+    world.end(&job.id).await;
+    let id = set.id();
+    drop(set);
+    assert_eq!(store.show(SESSION, id).unwrap().counts.total(), 0);
+}
