@@ -181,11 +181,9 @@ async fn here(
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
         let started = background::start(&**jobs, &spec, stdin, boxed, output, cancel).await;
-        let unrecorded = started
-            .as_ref()
-            .ok()
-            .map(|(_, unrecorded)| unrecorded.clone());
-        let changed = changes::goes_on(tool, changing, unrecorded).await;
+        let unrecorded = started.as_ref().ok().map(|(_, why)| why.clone());
+        let recorded = unrecorded.map(|why| why.map_or(Ok(()), Err));
+        let changed = changes::goes_on(tool, changing, recorded).await;
         let (mut ended, _) = started?;
         match &mut ended {
             Ended::Ran(ran) => {

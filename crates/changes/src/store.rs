@@ -144,7 +144,7 @@ impl Store {
     ///
     /// # Errors
     /// The set could not be removed.
-    pub fn drop_job(&self, set: Set) -> Result<(), ChangesError> {
+    pub fn drop_job(&self, set: &Set) -> Result<(), ChangesError> {
         remove_tree(set.dir()).map_err(ChangesError::io("removing", set.dir()))
     }
 

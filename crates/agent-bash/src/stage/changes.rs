@@ -128,26 +128,26 @@ pub(crate) async fn ended(
     }
 }
 
-/// The call has started a job, and what that changes is recorded from now on by whoever keeps it; or `unrecorded` says why not;
-/// or, if that is `None`, nothing was started.
+/// The call has started a job, and what that changes is recorded from now on by whoever keeps it, or `recorded` says why not.
+/// `None`: nothing was started.
 pub(crate) async fn goes_on(
     tool: &Wiring,
     changing: Option<Changing>,
-    unrecorded: Option<Option<String>>,
+    recorded: Option<Result<(), String>>,
 ) -> Changed {
     let Some(changing) = changing else {
         return Changed::default();
     };
-    let Some(unrecorded) = unrecorded else {
-        changing.give_up().await;
-        return Changed::default();
-    };
-    let known = match unrecorded {
-        Some(reason) => {
+    let known = match recorded {
+        Some(Ok(())) => changing.let_go(tool.changes.session().to_owned()).await,
+        Some(Err(reason)) => {
             changing.give_up().await;
             Err(reason)
         }
-        None => changing.let_go(tool.changes.session().to_owned()).await,
+        None => {
+            changing.give_up().await;
+            return Changed::default();
+        }
     };
     match known {
         Ok(changes) => Changed {
@@ -278,7 +278,7 @@ impl Changing {
         let gone = apart(move || match how {
             How::Trial(set, _) => store.drop_trial(set).map(drop),
             How::Trace(set, _) => store.finish(set).map(drop),
-            How::Job(set) => store.drop_job(set),
+            How::Job(set) => store.drop_job(&set),
             How::Scan(_) => Ok(()),
         });
         // What is left is put in order when the store is opened next.

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod edges;
 mod extremes;
 mod shown;
 mod spare;

@@ -173,14 +173,12 @@ async fn recorded(
     unwatched: Option<&String>,
 ) -> Option<String> {
     let set = spec.trace.as_ref()?;
-    match unwatched {
-        Some(reason) => Some(reason.clone()),
-        // Its host may let go of the set once the recorder has it.
-        None => {
-            let begun = supervised.record_at_once(set).await;
-            begun.err().map(|error| error.to_string())
-        }
+    if unwatched.is_some() {
+        return unwatched.cloned();
     }
+    // Its host may let go of the set once the recorder has it.
+    let begun = supervised.record_at_once(set).await;
+    begun.err().map(|error| error.to_string())
 }
 
 fn identity(pid: u32) -> Result<ProcessIdentity, String> {

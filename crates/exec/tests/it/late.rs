@@ -14,6 +14,9 @@ use std::path::PathBuf;
 
 const SESSION: &str = "s";
 
+/// How a call is made.
+type In = fn(RunSpec) -> RunSpec;
+
 /// A workspace, and a store of sets.
 struct Place {
     temp: tempfile::TempDir,
@@ -78,7 +81,7 @@ fn names(listed: &Listed) -> Vec<&str> {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_outlives_a_call_has_a_set_of_its_own() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
-    let ways: [(&str, fn(RunSpec) -> RunSpec); 3] = [
+    let ways: [(&str, In); 3] = [
         (
             "(until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; echo more >>two) >/dev/null 2>&1 &",
             |it| it,

@@ -1,0 +1,92 @@
+//! What a trial may meet that is not its own doing: a link where a directory was, no directory to be in, no room.
+
+use crate::support::{Place, SESSION, difference, in_view};
+use agent_bash_changes::ChangesError;
+use std::path::Path;
+use std::process::Command;
+
+/// Somebody puts a link in the place of a directory above what is to be written, to where it must not go.
+#[test]
+fn a_link_in_the_place_of_a_directory_leads_no_commit_out_of_the_tree() {
+    let place = Place::new(
+        "mkdir -p d/sub; echo one >d/sub/file; mkdir ../etc ../etc/sub; echo theirs >../etc/sub/file",
+    );
+    let held = place.hold("echo two >d/sub/file; echo new >d/sub/new; rm -f nothing");
+    place.sh("mv d was; ln -s ../etc d");
+    let before = place.files();
+    let refused = place.store().commit(SESSION, held.id).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            ChangesError::Conflict { .. } | ChangesError::Io { .. }
+        ),
+        "{refused}"
+    );
+    assert_eq!(difference(&before, &place.files()), "");
+    place.sh("test \"$(cat ../etc/sub/file)\" = theirs; test ! -e ../etc/sub/new");
+    // The control: where the directory is back, it is committed.
+    place.sh("rm d; mv was d");
+    place.commit(held.id);
+    assert_eq!(place.text("d/sub/file").as_deref(), Some("two\n"));
+}
+
+#[test]
+fn the_directory_that_a_trial_is_in_may_go() {
+    let place = Place::new("mkdir -p gone/deep; echo x >gone/file; echo a >a");
+    let before = place.files();
+    let held = place.hold("cd gone/deep; rm -r ../../gone; ! touch here 2>/dev/null");
+    assert_eq!(difference(&before, &place.files()), "");
+    assert_eq!(
+        (held.counts.deleted, held.counts.changed),
+        (2, 0),
+        "{held:#?}"
+    );
+    place.commit(held.id);
+    assert!(!place.root.join("gone").exists() && place.text("a").as_deref() == Some("a\n"));
+    place.undo(held.id);
+    assert_eq!(place.text("gone/file").as_deref(), Some("x\n"));
+}
+
+/// The disk that takes what a trial writes is full: that is the command's error, and nothing else of it is lost.
+#[test]
+fn where_there_is_no_room_for_a_trial_its_command_fails() {
+    if let Ok(dir) = std::env::var("CHANGES_TEST_NO_ROOM") {
+        return no_room(Path::new(&dir));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = r#"mount -t tmpfs -o size=1m tmpfs "$1" && exec "$2" --exact edges::where_there_is_no_room_for_a_trial_its_command_fails --nocapture"#;
+    let output = Command::new("unshare")
+        .args(["-Urm", "sh", "-c", script, "sh"])
+        .arg(dir.path())
+        .arg(std::env::current_exe().unwrap())
+        .env("CHANGES_TEST_NO_ROOM", dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{errors}");
+}
+
+fn no_room(dir: &Path) {
+    let place = Place::within(dir, "echo one >one; echo two >two");
+    let before = place.files();
+    let store = place.store();
+    let mut set = store.begin_trial(SESSION, &place.root).unwrap();
+    set.mark().unwrap();
+    let script = "echo more >>one; dd if=/dev/zero of=big bs=64k count=64 status=none";
+    let output = in_view(&set, script);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("No space left"),
+        "{said}"
+    );
+    let held = store.hold(set).unwrap();
+    assert_eq!((held.counts.changed, held.counts.created), (1, 1));
+    assert_eq!(difference(&before, &place.files()), "");
+    // It is gone with what it took.
+    place.store().discard(SESSION, held.id).unwrap();
+    assert_eq!(difference(&before, &place.files()), "");
+    let next = place.hold("rm two; echo more >>one");
+    place.commit(next.id);
+    assert_eq!(place.text("one").as_deref(), Some("one\nmore\n"));
+}
