@@ -40,6 +40,8 @@ use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Cancel, Notice, Place, RequestError, SessionName};
 use agent_bash_exec::{Configured, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
+use agent_bash_remote::protocol::RpcCall;
+use agent_bash_remote::protocol::data::ShellsData;
 use agent_bash_sink::ArtifactDir;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -140,6 +142,17 @@ impl Session {
     pub fn shell_cwd(&self, name: &SessionName) -> Option<PathBuf> {
         let mut shells = self.shells().into_iter();
         shells.find(|shell| shell.name == *name)?.cwd
+    }
+
+    /// As [`Self::shell_cwd`], for a session on a target, too: the target is asked.
+    pub async fn shell_stands(&self, name: &SessionName, cancel: &Cancel) -> Option<PathBuf> {
+        let Some(place) = self.place() else {
+            return self.shell_cwd(name);
+        };
+        let listed = ask::<ShellsData>(&**place, &RpcCall::SessionList, cancel).await;
+        let mut shells = listed.ok()?.sessions.into_iter();
+        let cwd = shells.find(|shell| shell.name == name.0)?.cwd?;
+        Some(PathBuf::from(cwd)).filter(|cwd| cwd.is_absolute())
     }
 
     /// The background jobs; `None` if no directory for them is known.

@@ -49,6 +49,9 @@ const SHELL: &str = "prompt";
 /// Time between SIGTERM and SIGKILL for a job.
 const JOB_GRACE: Duration = Duration::from_secs(2);
 
+/// How long a target may take to say where a shell stands.
+const ANSWER: Duration = Duration::from_secs(5);
+
 /// How long running commands may take to end when the user quits.
 const FAREWELL: Duration = Duration::from_secs(4);
 
@@ -312,11 +315,26 @@ impl EventLoop {
         }
     }
 
-    /// Finds out where the prompt's commands run now: a file system may be slow.
+    /// Finds out where the prompt's commands run now: a file system or a target may be slow.
     fn look_around(&mut self) {
         let session = Arc::clone(&self.session);
         let (shell, before) = (self.app.shell.clone(), self.app.place.directory.clone());
-        self.read(move || News::Place(Place::of(&session, shell.as_ref(), &before)));
+        let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
+        self.tasks.spawn(async move {
+            let cancel = Cancel::new();
+            let stands = async {
+                match &shell {
+                    Some(name) => session.shell_stands(name, &cancel).await,
+                    None => None,
+                }
+            };
+            let stands = tokio::select! {
+                stands = stands => stands,
+                () = clock.sleep(ANSWER) => None,
+            };
+            let look = move || News::Place(Place::of(&session, stands, &before));
+            tokio::task::spawn_blocking(move || drop(tell.send(look())));
+        });
     }
 
     fn jobs_due(&self) -> Option<Duration> {

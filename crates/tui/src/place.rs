@@ -2,7 +2,6 @@
 //! started for it.
 
 use agent_bash::Session;
-use agent_bash::core::SessionName;
 use agent_bash::core::visible::one_line;
 use std::fs::File;
 use std::io::Read as _;
@@ -35,9 +34,8 @@ impl Place {
         }
     }
 
-    /// Where the prompt's shell stands, or stood when it was last free. It reads files.
-    pub(crate) fn of(session: &Session, shell: Option<&SessionName>, before: &Path) -> Self {
-        let stands = shell.and_then(|name| session.shell_cwd(name));
+    /// Where the prompt's shell stands, if that is known, or stood before. It reads files.
+    pub(crate) fn of(session: &Session, stands: Option<PathBuf>, before: &Path) -> Self {
         let directory = stands.unwrap_or_else(|| before.to_owned());
         let home = session.host().home.as_deref();
         let own = session.user_cwd();

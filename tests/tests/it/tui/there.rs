@@ -29,3 +29,22 @@ fn what_is_typed_here_runs_there() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn the_prompts_directory_follows_the_shell_there() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let sshd = Sshd::start(world, None)?;
+        tmux.enters(&format!("clear; agent-bash tui --on {NAME}"))?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("mkdir below; cd below")?;
+        tmux.shows("/below · ✓ exit 0")?;
+        tmux.enters("cd /; false")?;
+        tmux.shows("  / · ✗ exit 1")?;
+        tmux.enters("pwd")?;
+        tmux.shows("│ /\n")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        drop(sshd);
+        Ok(())
+    })
+}
