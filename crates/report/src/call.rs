@@ -206,9 +206,13 @@ fn facts(entry: &Entry) -> Vec<String> {
         } else {
             ""
         };
+        let lines = match result.output.total_lines {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        };
         facts.push(format!(
-            "{} lines, {} bytes{shown}",
-            result.output.total_lines, result.output.total_bytes
+            "{lines}, {} bytes{shown}",
+            result.output.total_bytes
         ));
     }
     for artifact in &result.artifacts {

@@ -211,7 +211,7 @@ fn line_of(said: &[(u8, Span<'static>)], theme: &Theme) -> Line<'static> {
 
 /// The keys that matter now, for the end of the status line.
 fn keys(app: &App) -> String {
-    if is_covered(app) || app.is_asked() {
+    if is_covered(app) || app.is_asked() || app.help.is_some() {
         return String::new();
     }
     if app.chosen_card().is_some() {

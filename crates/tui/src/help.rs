@@ -28,17 +28,32 @@ const GROUPS: &[Group] = &[
             ),
             ("tab ctrl+r", "complete; search the history"),
             (
-                "↑ ↓",
+                "↑ ↓ ctrl+p ctrl+n",
                 "what begins as the line does; ↑ takes back what waits",
             ),
             (
-                "alt+enter \\",
+                "alt+enter ctrl+j \\",
                 "a new line, as enter in an unfinished script",
             ),
-            ("ctrl+w ctrl+y ctrl+_", "delete a word, put it back, undo"),
             ("ctrl+x ctrl+e", "edit it in your editor"),
             ("f3", "try it: its changes to files are held back"),
             ("esc ctrl+c", "cancel what runs; clear the line"),
+        ],
+    },
+    Group {
+        title: "In the line",
+        keys: &[
+            ("alt+b alt+f", "a word back, a word on"),
+            ("ctrl+a ctrl+e", "its begin, its end"),
+            ("ctrl+w alt+backspace", "delete a word back"),
+            (
+                "alt+d ctrl+u ctrl+k",
+                "delete a word on, all up to here, all from here",
+            ),
+            (
+                "ctrl+y ctrl+_ alt+_",
+                "put back what was deleted; undo, redo",
+            ),
         ],
     },
     Group {
@@ -71,11 +86,13 @@ const GROUPS: &[Group] = &[
     Group {
         title: "Everything else",
         keys: &[
-            ("ctrl+g", "background jobs"),
+            ("ctrl+g f2", "background jobs"),
             ("ctrl+t", "a terminal for every command, or as needed"),
             ("pgup pgdn wheel", "scroll"),
+            ("ctrl+home ctrl+end", "to the first card, to the last"),
             ("ctrl+l", "clear the screen"),
             ("ctrl+z ctrl+d", "suspend, quit"),
+            ("? f1", "the keys"),
         ],
     },
 ];
@@ -193,6 +210,7 @@ mod tests {
     use crossterm::event::KeyModifiers;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use std::collections::BTreeSet;
 
     fn drawn(help: &mut Help, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -209,7 +227,7 @@ mod tests {
     #[test]
     fn every_key_is_on_a_page_whatever_the_size() {
         let texts = || GROUPS.iter().flat_map(|group| group.keys);
-        for (width, height, wanted) in [(80, 23, 2), (120, 39, 1), (200, 59, 1), (80, 8, 6)] {
+        for (width, height, wanted) in [(80, 23, 2), (120, 39, 1), (200, 59, 1), (80, 8, 8)] {
             let mut help = Help::default();
             let mut seen = drawn(&mut help, width, height);
             while press(&mut help, KeyCode::Char(' ')) {
@@ -239,19 +257,106 @@ mod tests {
         assert!(!press(&mut one, KeyCode::Char(' ')));
     }
 
+    /// A file of the checkout, by its path there.
+    fn file(path: &str) -> String {
+        std::fs::read_to_string(format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    fn words() -> impl Iterator<Item = &'static str> {
+        let rows = GROUPS.iter().flat_map(|group| group.keys);
+        rows.flat_map(|(keys, _)| keys.split(' '))
+    }
+
+    /// Letters are other keys as capitals; `Ctrl+F` is `ctrl+f`.
+    fn spelled(word: &str) -> String {
+        if word.chars().count() == 1 {
+            word.to_owned()
+        } else {
+            word.to_lowercase()
+        }
+    }
+
     #[test]
     fn every_key_is_in_the_documentation() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tui.md");
-        let page = std::fs::read_to_string(page).unwrap().to_lowercase();
-        let words = GROUPS.iter().flat_map(|group| group.keys);
-        for word in words.flat_map(|(keys, _)| keys.split(' ')) {
-            // A word of its own, not a letter of another.
-            let spelled = word.to_lowercase();
-            let mut places = page.split(|c: char| c.is_whitespace() || "|,:`;()[]".contains(c));
-            assert!(
-                places.any(|place| place == spelled),
-                "{word} is not in docs/tui.md"
-            );
+        let page = file("docs/tui.md");
+        // A word of its own, not a letter of another.
+        let ends = |c: char| c.is_whitespace() || "|,:`;()[]".contains(c);
+        let known: BTreeSet<String> = page.split(ends).map(spelled).collect();
+        for word in words() {
+            assert!(known.contains(word), "{word} is not in docs/tui.md");
         }
+    }
+
+    #[test]
+    fn every_key_of_the_documentation_is_here() {
+        let page = file("docs/tui.md");
+        let tables = page.split("\n## ").filter(|part| {
+            let title = part.lines().next();
+            matches!(title, Some("Keys" | "Typing"))
+        });
+        let rows = tables.flat_map(|part| part.lines().filter_map(|line| line.strip_prefix("| ")));
+        let first = rows.filter_map(|row| row.split(" |").next());
+        let keys = first.map(|cell| {
+            let cell = cell.strip_prefix("on a selected card: ").unwrap_or(cell);
+            cell.strip_suffix(" on an empty line").unwrap_or(cell)
+        });
+        let known: BTreeSet<&str> = words().collect();
+        let mut seen = 0;
+        for cell in keys.filter(|cell| *cell != "key") {
+            for word in cell.split([',', ' ']).filter(|word| !word.is_empty()) {
+                // `a click`, and a backslash at the end of a line.
+                if matches!(word, "a" | "at" | "the" | "end") {
+                    continue;
+                }
+                let word = spelled(word.trim_matches('`'));
+                assert!(known.contains(&*word), "{word} is not in the help");
+                seen += 1;
+            }
+        }
+        assert!(seen > 50, "only {seen} keys were found");
+    }
+
+    /// As tests of the whole press it: by tmux's name, or as what a terminal sends for the mouse.
+    fn pressed(word: &str) -> String {
+        let (before, key) = match word.split_once('+') {
+            Some(("ctrl", key)) => ("C-", key),
+            Some(("alt", key)) => ("M-", key),
+            _ => ("", word),
+        };
+        let key = match key {
+            "enter" => "Enter",
+            "esc" => "Escape",
+            "tab" => "Tab",
+            "backspace" => "BSpace",
+            "home" => "Home",
+            "end" => "End",
+            "pgup" => "PPage",
+            "pgdn" => "NPage",
+            "↑" => "Up",
+            "↓" => "Down",
+            "←" => "Left",
+            "→" => "Right",
+            "click" => return "[<0;".to_owned(),
+            "wheel" => return "[<64;".to_owned(),
+            "\\" => return "\\\\\"".to_owned(),
+            "!command" => return "enters(\"!".to_owned(),
+            "!!command" => return "enters(\"!!".to_owned(),
+            key if key.starts_with('f') && key.len() == 2 => &key.to_uppercase(),
+            key => key,
+        };
+        format!("\"{before}{key}\"")
+    }
+
+    #[test]
+    fn every_key_is_typed_by_a_test_of_the_whole() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tests/it/tui");
+        let mut tests = file("tests/tests/it/tui.rs");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            tests.push_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        }
+        let missing: Vec<&str> = words()
+            .filter(|word| !tests.contains(&pressed(word)))
+            .collect();
+        assert!(missing.is_empty(), "no test types {missing:?}");
     }
 }

@@ -193,6 +193,8 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
         tmux.shows("full output, lines 29501–30000 of 30000")?;
         tmux.press(&["C-PPage"])?;
         tmux.shows("lines 29001–29500 of 30000")?;
+        tmux.press(&["C-NPage"])?;
+        tmux.shows("lines 29501–30000 of 30000")?;
         tmux.press(&["C-f"])?;
         tmux.shows("1–27 of 30000")?;
         tmux.press(&["NPage"])?;
@@ -202,6 +204,12 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
         tmux.shows("▸20000 │20000")?;
         tmux.press(&["n"])?;
         tmux.shows("▸20001 │20001")?;
+        tmux.press(&["N"])?;
+        tmux.shows("▸20000 │20000")?;
+        tmux.press(&["Right"])?;
+        tmux.hides("│20000")?;
+        tmux.press(&["Left"])?;
+        tmux.shows("▸20000 │20000")?;
         tmux.press(&["/"])?;
         tmux.enters("nowhere")?;
         tmux.shows("`nowhere` is not there")?;

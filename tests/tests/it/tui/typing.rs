@@ -207,3 +207,83 @@ fn what_is_typed_has_colours_and_what_is_wrong_a_line_below() -> Result<()> {
         tmux.hides(PROMPT).map(drop)
     })
 }
+
+#[test]
+fn a_line_is_edited_key_by_key() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.types("one two three")?;
+        for (keys, wanted) in [
+            (&["M-b", "X"][..], "one two Xthree"),
+            (&["M-f", "Y"], "one two XthreeY"),
+            (&["C-a", "A"], "Aone two XthreeY"),
+            (&["C-e", "E"], "Aone two XthreeYE"),
+            (&["C-w"], "Aone two"),
+            (&["C-y"], "Aone two XthreeYE"),
+            (&["M-BSpace"], "Aone two"),
+            (&["C-_"], "Aone two XthreeYE"),
+            (&["M-_"], "Aone two"),
+            (&["C-a", "M-d"], " two"),
+            (&["C-e", "M-b", "C-u"], "two"),
+            (&["C-a", "C-k"], " a command · !command is yours"),
+        ] {
+            tmux.press(keys)?;
+            let row = format!("❯ {wanted}");
+            let is_right = |screen: &str| {
+                let mut rows = screen.lines();
+                rows.any(|line| {
+                    line.trim_end() == row || (wanted.contains('·') && line.starts_with(&row))
+                })
+            };
+            tmux.until(&format!("{keys:?} leaves {wanted:?}"), is_right)?;
+        }
+        tmux.types("echo first")?;
+        tmux.press(&["C-j"])?;
+        tmux.enters("echo second")?;
+        tmux.shows("│ first\n│ second")?;
+        tmux.enters("echo third")?;
+        tmux.shows("│ third")?;
+        tmux.enters("echo fourth \\")?;
+        tmux.enters("and fifth")?;
+        tmux.shows("│ fourth and fifth")?;
+        tmux.press(&["C-p", "C-p", "C-p"])?;
+        tmux.shows("❯ echo first\n")?;
+        tmux.press(&["C-n"])?;
+        tmux.shows("❯ echo third")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT).map(drop)
+    })
+}
+
+#[test]
+fn the_screen_is_moved_by_keys_and_by_the_mouse() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("seq 80")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.press(&["C-o"])?;
+        tmux.shows("│ 62\n")?;
+        for (up, down) in [("PPage", "NPage"), ("C-Home", "C-End")] {
+            tmux.press(&[up])?;
+            tmux.shows("more rows")?;
+            tmux.press(&[down])?;
+            tmux.hides("more rows")?;
+        }
+        // As a terminal reports the wheel up and down, and a button.
+        tmux.types("\u{1b}[<64;5;5M")?;
+        tmux.shows("↓ 3 more rows")?;
+        tmux.types("\u{1b}[<65;5;5M")?;
+        tmux.hides("more rows")?;
+        tmux.types("\u{1b}[<0;5;5M")?;
+        tmux.shows("esc back")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("esc back")?;
+        tmux.press(&["F1"])?;
+        tmux.shows("─ Keys")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("─ Keys")?;
+        tmux.press(&["F2"])?;
+        tmux.shows("no jobs yet")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("no jobs yet")?;
+        Ok(())
+    })
+}
