@@ -1,13 +1,13 @@
 //! What changed within files, as unified diffs.
 
 use crate::error::ChangesError;
+use crate::kept;
 use crate::listing::{Item, Trees, file, items, plan_of};
 use crate::meta::Kind;
 use crate::plan::{Act, Op};
 use crate::seen::Seen;
 use crate::set::Set;
 use crate::store::Store;
-use crate::traced;
 use agent_bash_core::changes::{ChangesId, FileChange, FileName};
 use rustix::fs::{FileType, readlinkat};
 use similar::TextDiff;
@@ -183,7 +183,7 @@ fn former(set: &Set, trees: &mut Trees, op: &Op) -> Side {
             content(&mut trees.root, op.path())
         }
         Ok(Some(_)) => content(&mut trees.slots, op.slot()),
-        _ => match traced::former(set, op.slot(), LARGEST + 1) {
+        _ => match kept::former(set, op.slot(), LARGEST + 1) {
             Ok(Some(bytes)) if bytes.len() as u64 > LARGEST => Side::TooLarge,
             Ok(Some(bytes)) => Side::Bytes(bytes),
             _ if op.act == Act::Take => content(&mut trees.root, op.path()),

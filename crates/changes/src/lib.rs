@@ -8,6 +8,7 @@
 //!
 //! No processes are started here and no clock is read: who mounts the overlay or watches the system calls is elsewhere.
 
+mod alike;
 mod apply;
 mod attributes;
 mod beneath;
@@ -16,6 +17,7 @@ mod diff;
 mod error;
 mod git_index;
 mod journal;
+mod kept;
 mod late;
 mod listing;
 mod look_up;

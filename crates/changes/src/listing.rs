@@ -1,8 +1,10 @@
 //! What a plan does, file by file, for people and models.
 
+use crate::alike::same_bytes;
 use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::journal::Status;
+use crate::kept;
 use crate::meta::Kind;
 use crate::modes::Modes;
 use crate::plan::{Act, Look, Op, Plan};
@@ -11,7 +13,7 @@ use crate::seen::Seen;
 use crate::set::{Set, State};
 use crate::store::Store;
 use crate::traced;
-use crate::upper::{same_bytes, scan};
+use crate::upper::scan;
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
 };
@@ -47,7 +49,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
         Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
     };
     let state = match set.state {
-        State::Done if !traced::keeps(set) => ChangesState::Listed,
+        State::Done if !kept::keeps(set) => ChangesState::Listed,
         State::Held => ChangesState::Held,
         State::Running => ChangesState::Running,
         State::Done => ChangesState::Done,
@@ -65,7 +67,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
         let index = Index::read(&set.dir)?;
         changes.exact = index.is_complete(set.state);
         changes.outside = index.outside;
-        if traced::keeps(set) {
+        if kept::keeps(set) {
             changes.not_kept = names.collect();
         }
     } else if by == ChangesBy::Overlay {

@@ -2,6 +2,7 @@
 //! the tree; or, if the store is on another mount, in a hidden directory of the tree's, into which they are copied before
 //! anything is done.
 
+use crate::alike::look;
 use crate::apply::dress;
 use crate::beneath::{Tree, mount_of};
 use crate::error::ChangesError;
@@ -10,7 +11,6 @@ use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
 use crate::seen::Seen;
 use crate::set::{GONE, Set};
-use crate::upper::look;
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, mknodat, openat};
 use rustix::fs::{readlinkat, seek, symlinkat};

@@ -3,6 +3,7 @@
 //! A walk sees names, sizes and times. It keeps no contents, so that nothing can be taken back; what others change meanwhile
 //! is in it, too; and what is written with the times of before is not. So a list that comes from it is never exact.
 
+use crate::alike::bytes;
 use crate::beneath::{Tree, canonical};
 use crate::error::ChangesError;
 use crate::journal::Journal;
@@ -13,7 +14,6 @@ use crate::seen::{Seen, Time};
 use crate::set::{GONE, State};
 use crate::steps::{Care, Undisturbed};
 use crate::store::Store;
-use crate::upper::bytes;
 use agent_bash_core::changes::{Changes, ChangesLevel};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -5,6 +5,7 @@ use crate::attributes;
 use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::journal::Journal;
+use crate::kept;
 use crate::listing;
 use crate::meta::Kind;
 use crate::modes::Modes;
@@ -203,7 +204,7 @@ impl Store {
             applying.slots = Tree::open(&origin.slots())?;
         }
         if packed {
-            traced::unpack(&origin, &mut plan)?;
+            kept::unpack(&origin, &mut plan)?;
             applying.look_again(&mut plan);
         }
         let kind = Kind::Undo {

@@ -1,16 +1,16 @@
 //! What turns a set's changes the other way: what is to be done for it, and what is in the way. Nothing is done here.
 
+use crate::alike::{bytes, look};
 use crate::apply::Applying;
 use crate::error::ChangesError;
 use crate::journal::Status;
+use crate::kept;
 use crate::listing::{self, Trees};
 use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Attribution, Op, Plan};
 use crate::set::{Set, State};
 use crate::store::Store;
-use crate::traced;
-use crate::upper::{bytes, look};
 use agent_bash_core::changes::{ChangeCounts, ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;
 use rustix::io::Errno;
@@ -81,7 +81,7 @@ impl Store {
             _ => again,
         };
         let (mut plan, packed) = turns(&self.session(session)?, &origin, forwards)?;
-        if plan.is_empty() || !traced::keeps(&origin) {
+        if plan.is_empty() || !kept::keeps(&origin) {
             return Err(state(id, wanted, &asked));
         }
         select(&mut plan, id, paths)?;
@@ -239,7 +239,7 @@ pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesEr
         (Kind::Trial, State::Running) => "their host is gone",
         (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
         (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
-        (Kind::Trace | Kind::Late { .. }, _) if !traced::keeps(set) => "only their names were kept",
+        (Kind::Trace | Kind::Late { .. }, _) if !kept::keeps(set) => "only their names were kept",
         (Kind::Scan, _) => "nobody could watch them, so that only names are known",
         (Kind::Trace | Kind::Late { .. }, _) if wanted != "undone" && wanted != "redone" => {
             "they were made in place"

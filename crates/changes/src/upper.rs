@@ -3,24 +3,24 @@
 //! What equals the tree is left out, however it came into the upper directory. Directories that are new or were made
 //! again are compared entry by entry, too, so that each file is an operation of its own.
 
-use crate::attributes::{self, Attributes, OPAQUE, WHITEOUT};
+use crate::alike::{bytes, look, same_bytes};
+use crate::attributes::{self, OPAQUE, WHITEOUT};
 use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::git_index;
 use crate::mark::is_later;
 use crate::modes::Modes;
-use crate::plan::{Act, Attribution, Look, Op, Plan};
+use crate::plan::{Act, Attribution, Op, Plan};
 use crate::seen::{Seen, Time};
 use crate::set::{GONE, UPPER};
 use crate::steps::Care;
 use rustix::fs::{FileType, readlinkat};
 use rustix::io::Errno;
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The mark of a file that was copied up: there was one below.
@@ -475,44 +475,5 @@ fn upper(path: &Path) -> PathBuf {
         PathBuf::from(UPPER)
     } else {
         Path::new(UPPER).join(path)
-    }
-}
-
-pub(crate) fn bytes(path: &Path) -> Vec<u8> {
-    path.as_os_str().as_bytes().to_vec()
-}
-
-/// What a file looks like, with its attributes.
-pub(crate) fn look(tree: &mut Tree, path: &Path, seen: &Seen) -> Result<Look, Errno> {
-    let attributes = if seen.kind() == FileType::Symlink {
-        Attributes::new()
-    } else if path.as_os_str().is_empty() {
-        attributes::all(tree.directory(path)?.as_fd(), OsStr::new("."))?
-    } else {
-        let (dir, name) = tree.parent(path)?;
-        attributes::all(dir.as_fd(), name)?
-    };
-    Ok(Look::new(seen, attributes))
-}
-
-/// Bytes of two files that are compared at a time.
-const COMPARED: u64 = 1 << 16;
-
-/// Whether two files have the same content. `size`: how large they are, as far as that is known.
-pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
-    // Most files are small; one byte more, so that one reading sees the end.
-    let room = size.saturating_add(1).clamp(2, COMPARED) as usize;
-    let (mut left, mut right) = (vec![0; room], vec![0; room]);
-    loop {
-        let length = one.read(&mut left)?;
-        if length == 0 {
-            return Ok(other.read(&mut right[..1])? == 0);
-        }
-        match other.read_exact(&mut right[..length]) {
-            Ok(()) if left[..length] == right[..length] => {}
-            Ok(()) => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-            Err(error) => return Err(error),
-        }
     }
 }

@@ -1,0 +1,54 @@
+//! What two files are compared by: what they look like, and their bytes.
+
+use crate::attributes::{self, Attributes};
+use crate::beneath::Tree;
+use crate::plan::Look;
+use crate::seen::Seen;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// A path as it is kept.
+pub(crate) fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// What a file looks like, with its attributes.
+pub(crate) fn look(tree: &mut Tree, path: &Path, seen: &Seen) -> Result<Look, Errno> {
+    let attributes = if seen.kind() == FileType::Symlink {
+        Attributes::new()
+    } else if path.as_os_str().is_empty() {
+        attributes::all(tree.directory(path)?.as_fd(), OsStr::new("."))?
+    } else {
+        let (dir, name) = tree.parent(path)?;
+        attributes::all(dir.as_fd(), name)?
+    };
+    Ok(Look::new(seen, attributes))
+}
+
+/// Bytes of two files that are compared at a time.
+const COMPARED: u64 = 1 << 16;
+
+/// Whether two files have the same content. `size`: how large they are, as far as that is known.
+pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
+    // Most files are small; one byte more, so that one reading sees the end.
+    let room = size.saturating_add(1).clamp(2, COMPARED) as usize;
+    let (mut left, mut right) = (vec![0; room], vec![0; room]);
+    loop {
+        let length = one.read(&mut left)?;
+        if length == 0 {
+            return Ok(other.read(&mut right[..1])? == 0);
+        }
+        match other.read_exact(&mut right[..length]) {
+            Ok(()) if left[..length] == right[..length] => {}
+            Ok(()) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a trace has kept of files, as files: opened to be compared, and made slots to change places with.
+
+use crate::apply::dress;
+use crate::error::ChangesError;
+use crate::git_index;
+use crate::plan::{Act, Look, Op, Plan};
+use crate::recorder::{Content, Index, PACK, Record};
+use crate::seen::Seen;
+use crate::set::{GONE, LINKS, Set};
+use agent_bash_core::changes::ChangesLevel;
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, linkat, mkdirat, mknodat, openat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Begins the names of slots of a trace: the number of a record follows.
+pub(crate) const SLOT: &str = "t";
+
+/// A kept content, at its beginning, and its length (of a whole file: the largest number).
+pub(crate) fn open(set: &Set, content: &Content) -> io::Result<Option<(File, u64)>> {
+    Ok(match content {
+        Content::Link(number) | Content::Clone(number) => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let path = Path::new(LINKS).join(number.to_string());
+            let file = openat(&set.dir, &path, flags, Mode::empty())?;
+            let file = File::from(file);
+            file.metadata()?.is_file().then_some((file, u64::MAX))
+        }
+        Content::Packed(at, length) => {
+            let mut pack = set.dir.read(PACK)?;
+            pack.seek(SeekFrom::Start(*at))?;
+            Some((pack, *length))
+        }
+        _ => None,
+    })
+}
+
+/// What a file's content was, for a diff: up to so many bytes. `None` if it is not kept.
+pub(crate) fn former(set: &Set, slot: &Path, most: u64) -> Result<Option<Vec<u8>>, ChangesError> {
+    let failed = || ChangesError::io("reading", set.dir().join(slot));
+    let index = Index::read(&set.dir)?;
+    let Some(record) = record(&index, slot) else {
+        return Ok(None);
+    };
+    if let Content::Target(target) = &record.content {
+        return Ok(Some(target.clone()));
+    }
+    let Some((file, length)) = open(set, &record.content).map_err(failed())? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.take(length.min(most))
+        .read_to_end(&mut bytes)
+        .map_err(failed())?;
+    Ok(Some(bytes))
+}
+
+/// The record that a slot is named for.
+fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a Record> {
+    let name = slot.file_name()?.to_str()?;
+    let number = name.strip_prefix(SLOT)?;
+    let end = number.find(|it: char| !it.is_ascii_digit());
+    let number = &number[..end.unwrap_or(number.len())];
+    index.records.get(number.parse::<usize>().ok()?)
+}
+
+/// Makes files of what a trace has kept, in the slots that a plan needs and that are still empty.
+pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
+    let index = Index::read(&set.dir)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let gone = set.slots().join(GONE);
+    let gone =
+        openat(CWD, &gone, flags, Mode::empty()).map_err(ChangesError::errno("opening", gone))?;
+    let mut used = HashSet::new();
+    // The names of one file are names of one again.
+    let mut made: HashMap<u64, OsString> = HashMap::new();
+    // What has been undone and done again is in its slot already.
+    let empty =
+        |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
+    for op in plan.ops.iter_mut().filter(empty) {
+        let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+        let failed = || ChangesError::io("unpacking", set.dir().join(&slot));
+        let Some(name) = slot.file_name() else {
+            continue;
+        };
+        let Some(record) = record(&index, &slot) else {
+            continue;
+        };
+        let first = index.records.iter().find(|it| it.path == record.path);
+        let Some(seen) = first.and_then(|first| first.seen) else {
+            continue;
+        };
+        let look = Look::new(
+            &seen,
+            first.map(|it| it.attributes.clone()).unwrap_or_default(),
+        );
+        let same = made
+            .get(&seen.ino)
+            .filter(|_| seen.is_file() && seen.links > 1);
+        unpack_one(set, &gone, name, record, &seen, &look, same).map_err(failed())?;
+        made.entry(seen.ino).or_insert_with(|| name.to_owned());
+        if let Content::Link(number) | Content::Clone(number) = record.content {
+            used.insert(number);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        op.slot_means = openat(&gone, name, flags, Mode::empty())
+            .ok()
+            .filter(|_| git_index::is_index(op.path()))
+            .and_then(git_index::meaning);
+    }
+    drop_links(set, &index, plan, &used);
+    for op in plan.ops.iter_mut().filter(|op| op.act != Act::Take) {
+        let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+        let name = slot.file_name().unwrap_or_default();
+        op.there = Seen::at(&gone, name)
+            .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
+    }
+    Ok(())
+}
+
+/// Removes links that have become slots: of the files in the tree, they would be names too many.
+fn drop_links(set: &Set, index: &Index, plan: &Plan, used: &HashSet<u64>) {
+    let paths: HashSet<&[u8]> = plan.ops.iter().map(|op| &op.path[..]).collect();
+    let mut others: HashSet<u64> = HashSet::new();
+    for record in &index.records {
+        if let Content::Link(number) | Content::Clone(number) = record.content
+            && !paths.contains(&record.path[..])
+        {
+            others.insert(number);
+        }
+    }
+    for number in used.difference(&others) {
+        // What stays is a name more, and no harm.
+        let _ = unlinkat(
+            &set.dir,
+            Path::new(LINKS).join(number.to_string()),
+            AtFlags::empty(),
+        );
+    }
+}
+
+/// Whether a slot has that very file.
+fn is_there(gone: &OwnedFd, op: &Op, file: &Seen) -> bool {
+    let name = op.slot().file_name().unwrap_or_default();
+    let there = Seen::at(gone, name).ok().flatten();
+    there.is_some_and(|there| there.is_same_content(file))
+}
+
+fn unpack_one(
+    set: &Set,
+    gone: &OwnedFd,
+    name: &OsStr,
+    record: &Record,
+    seen: &Seen,
+    look: &Look,
+    same: Option<&OsString>,
+) -> io::Result<()> {
+    // A leftover of an undo that was not begun.
+    match unlinkat(gone, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,
+        Err(error) => return Err(error.into()),
+    }
+    if let Some(same) = same {
+        return Ok(linkat(gone, same, gone, name, AtFlags::empty())?);
+    }
+    match &record.content {
+        Content::Nothing if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
+        Content::Nothing => mknodat(gone, name, seen.kind(), Mode::RUSR | Mode::WUSR, 0)?,
+        Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
+        Content::Link(number) | Content::Clone(number) => {
+            let link = Path::new(LINKS).join(number.to_string());
+            linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
+        }
+        content => {
+            let Some((mut from, length)) = open(set, content)? else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+            io::copy(&mut from.by_ref().take(length), &mut File::from(to))?;
+        }
+    }
+    let is_link = matches!(record.content, Content::Target(_));
+    dress(gone.as_fd(), name, look, is_link)?;
+    Ok(())
+}
+
+/// Whether contents were kept at all.
+pub(crate) fn keeps(set: &Set) -> bool {
+    set.meta.level == ChangesLevel::Undo
+}
