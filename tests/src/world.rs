@@ -94,6 +94,11 @@ impl World {
         self.root.join("tmp")
     }
 
+    /// The program of that name on the PATH, if it was put there.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.programs().join(name)
+    }
+
     fn programs(&self) -> PathBuf {
         self.root.join("bin")
     }

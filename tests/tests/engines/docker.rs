@@ -55,8 +55,28 @@ fn in_a_container() -> Result<()> {
     });
     ensure!(alone.is_some(), "left there: {:?}", container.run(&["ps"]));
     by_mcp(&world)?;
+    behind_a_banner(&world)?;
     drop(container);
     world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Whatever the way there prints first, in the words of our script, too, is not taken for it: only what the nonce stands in
+/// front of is.
+fn behind_a_banner(world: &World) -> Result<()> {
+    let docker = world.home().join("docker-itself");
+    std::fs::rename(world.program("docker"), &docker)?;
+    let docker = docker.display();
+    let banner = "printf 'welcome\\nneed\\n0123456789abcdef run\\nno newline '";
+    world.script("docker", &format!("{banner}; exec {docker} \"$@\"\n"))?;
+    let ran = on(world, &["run", "exit 6"])?;
+    ensure!(ran.code == 6, "{ran:?}");
+    // The control: the same words, of which the nonce was taken.
+    let without = "sed -u 's/^[0-9a-f]* run$/run/'";
+    world.script("docker", &format!("{docker} \"$@\" | {without}\n"))?;
+    let ran = on(world, &["run", "exit 6"])?;
+    ensure!(ran.code == 125, "{ran:?}");
+    ensure!(ran.stdout.contains("was not reached"), "{ran:?}");
     Ok(())
 }
 
