@@ -150,9 +150,10 @@ impl ShellCache {
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be set at
     /// a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
-        // What a shell sees of its trial is what was there when it first looked, so none waits in one.
+        // What a shell sees of its trial is what was there when it first looked, so none waits in one; in a box, that is closed
+        // with the trial.
         if spec.pool.is_some()
-            && spec.trial.is_none()
+            && (spec.trial.is_none() || spec.sandbox.is_none())
             && spec.shell.is_bash
             && spec.stdin == StdinSource::Null
             && exports::unexportable(&spec.env.changes).is_none()
@@ -161,7 +162,7 @@ impl ShellCache {
             if left == 0 && self.inner.options.warm_shells > 0 {
                 self.refill_later(kind);
             }
-            match shell.started().await {
+            match held_back(spec, shell).await {
                 Ok(shell) => return Ok(Handover { shell, warm: true }),
                 Err(error) => tracing::debug!(%error, "a shell that was ordered did not come"),
             }
@@ -263,6 +264,16 @@ fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
 
 fn order(kind: &Kind, directory: &Path, supervised: Supervised) -> Result<ComingShell, StartError> {
     start::order(supervised, kind, directory, OfCall::default())
+}
+
+/// A shell that was ordered, once it waits; for a trial, in its view.
+async fn held_back(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, StartError> {
+    let mut shell = shell.started().await?;
+    if let Some(trial) = &spec.trial {
+        shell.supervised.hold_back(trial).await?;
+        shell.fds.held_back = true;
+    }
+    Ok(shell)
 }
 
 /// A shell waiting for a script.

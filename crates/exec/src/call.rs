@@ -96,6 +96,9 @@ impl<'a> Call<'a> {
         let failed = |error: io::Error| RefusedHandoff {
             reason: error.to_string(),
         };
+        if spec.trial.is_some() && !fds.held_back {
+            return Err(failed(io::Error::other("it would not hold anything back")));
+        }
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let pid = fds.pid;
         let shares_place = record::shares_place(&spec.shell, fds.script_fd);

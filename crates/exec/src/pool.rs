@@ -97,6 +97,8 @@ pub(crate) struct Kind {
     sandbox: Option<Arc<Plan>>,
     /// Whether what it changes may be recorded.
     traced: bool,
+    /// Whether it waits apart from the host's mounts, for a trial.
+    apart: bool,
     /// The number of the calls that it is for.
     pool: Option<u64>,
 }
@@ -118,6 +120,7 @@ impl Kind {
             inherited: Some(Inherited::now()),
             sandbox: None,
             traced: false,
+            apart: false,
             pool: Some(0),
         }
     }
@@ -133,6 +136,8 @@ impl Kind {
             sandbox: spec.sandbox.clone(),
             // A session's shell may be watched or not: it is one session all the same.
             traced: spec.trace.is_some() && spec.session.is_none(),
+            // A box names what lies in the view, so that it is closed once that is mounted.
+            apart: spec.trial.is_some() && spec.sandbox.is_none(),
             pool: spec.pool,
         }
     }
@@ -146,9 +151,11 @@ impl Kind {
     /// its own.
     pub(crate) fn kept_in(&self, directory: &Path, trial: Option<&Overlay>) -> Option<ShellBox> {
         let trace = self.traced && trial.is_none();
-        (self.sandbox.is_some() || trial.is_some() || trace).then(|| ShellBox {
+        let apart = self.apart && trial.is_none();
+        (self.sandbox.is_some() || trial.is_some() || apart || trace).then(|| ShellBox {
             plan: self.sandbox.as_deref().cloned(),
             trial: trial.cloned(),
+            apart,
             trace,
             directory: directory.to_owned(),
             own: Vec::new(),
@@ -167,7 +174,7 @@ impl Kind {
             && self.streams == other.streams
             && self.inherited == other.inherited
             && self.sandbox == other.sandbox
-            && self.traced == other.traced
+            && (self.traced, self.apart) == (other.traced, other.apart)
     }
 }
 

@@ -223,6 +223,7 @@ fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalS
             sandbox: spec.sandbox.as_deref().map(|plan| ShellBox {
                 plan: Some(plan.clone()),
                 trial: None,
+                apart: false,
                 trace: false,
                 directory: options.directory.clone(),
                 own: Vec::new(),

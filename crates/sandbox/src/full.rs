@@ -3,9 +3,9 @@
 
 mod devices;
 mod loopback;
-mod mounts;
+pub(crate) mod mounts;
 mod namespaces;
-mod overlay;
+pub(crate) mod overlay;
 mod secrets;
 mod shared;
 mod terminal;
@@ -27,7 +27,9 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
         return Ok(Vec::new());
     }
     let directory = rustix::process::getcwd(Vec::new());
-    order.trial.as_ref().map_or(Ok(()), overlay::check)?;
+    if let Some(trial) = &order.trial {
+        overlay::check(trial, &mounts::table()?)?;
+    }
     let apart = leave(plan, entrance);
     let mut missing = Vec::new();
     match &order.trial {
@@ -49,7 +51,7 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
 }
 
 /// Leaves the host's namespaces. What the host mounts later, over a secret for example, does not appear here.
-fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), BoxError> {
+pub(crate) fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), BoxError> {
     namespaces::leave(plan.map(|plan| plan.network), entrance)?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", apart).map_err(BoxError::step("separating the mounts"))

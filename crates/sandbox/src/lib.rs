@@ -19,6 +19,11 @@ mod restrict;
 mod secrets;
 #[cfg(target_os = "linux")]
 pub mod trace;
+#[cfg(target_os = "linux")]
+pub mod view;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_view.rs"]
+pub mod view;
 
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::BoxError;

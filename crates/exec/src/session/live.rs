@@ -219,6 +219,7 @@ fn boxed(
     Ok(Some(ShellBox {
         plan: spec.sandbox.as_deref().cloned(),
         trial: None,
+        apart: false,
         trace,
         directory: options.directory.clone(),
         own: vec![fifos.canonical()?],

@@ -7,7 +7,8 @@
     reason = "a test that fails may stop"
 )]
 
-use crate::support::{Ran, cache, options, run, run_with, soon, spec};
+use crate::support::driven_clock::DrivenClock;
+use crate::support::{Ran, cache, command, options, run, run_with, soon, spec};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, NotStarted, RunSpec, SessionName, SurvivorPolicy};
@@ -51,6 +52,14 @@ impl Place {
         }))
     }
 
+    /// Where changes go from now on.
+    fn renew(&mut self) {
+        for directory in [&mut self.upper, &mut self.work] {
+            directory.as_mut_os_string().push("+");
+            fs::create_dir(directory).unwrap();
+        }
+    }
+
     /// Nothing but the file, as it was.
     fn is_as_it_was(&self) -> bool {
         let names = fs::read_dir(&self.root).unwrap().count();
@@ -80,13 +89,102 @@ async fn changes_are_seen_by_the_call_and_not_made() {
     assert!(!ran.outcome.held_back && place.root.join("more").exists());
 }
 
-/// A shell that waits has a supervisor of its own, which serves a trial no less than an ordinary call before and after.
-#[tokio::test(flavor = "multi_thread")]
-async fn no_waiting_shell_serves_a_trial_nor_is_one_left_by_it() {
-    let cache = ShellCache::new(ShellCacheOptions {
+/// One shell waits after a call, below the supervisor of that call.
+fn warm_cache() -> ShellCache {
+    ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
+        // During a longer call another one would be started below a new one.
+        clock: Arc::new(DrivenClock::holding(Duration::from_millis(50))),
         ..options()
-    });
+    })
+}
+
+/// A shell waits apart from the host's mounts, and gets its view when a call takes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_waited_sees_what_is_there_when_its_trial_begins() {
+    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let mut place = Place::new();
+    let theirs = tempfile::tempdir().unwrap();
+    fs::create_dir_all(place.root.join("d/e")).unwrap();
+    fs::write(place.root.join("gone"), "").unwrap();
+    let look = "cat file; ls -R; ls ../root/d; echo by $PPID >>file; echo new >new";
+    let first = run_with(&cache, &place.trial(look), &cancel).await.unwrap();
+    let by = |place: &Place| fs::read_to_string(place.upper.join("file")).unwrap();
+    let first_by = by(&place);
+    assert!(first.outcome.held_back, "{first:?}");
+    for round in 0..4 {
+        assert!(soon(|| cache.warm() > 0).await);
+        // While it waits: content, names, types, a directory for another, and what is below them.
+        let text = format!("theirs {round}\n");
+        fs::write(place.root.join("file"), &text).unwrap();
+        let _ = fs::remove_file(place.root.join("gone"));
+        fs::write(place.root.join(format!("made{round}")), "").unwrap();
+        fs::rename(place.root.join("d"), theirs.path().join(round.to_string())).unwrap();
+        fs::create_dir_all(place.root.join(format!("d/e{round}"))).unwrap();
+        place.renew();
+        let ran = run_with(&cache, &place.trial(look), &cancel).await.unwrap();
+        let made: Vec<_> = (0..=round).map(|n| format!("made{n}")).collect();
+        let made = made.join("\n");
+        let expect =
+            format!("{text}.:\nd\nfile\n{made}\n\n./d:\ne{round}\n\n./d/e{round}:\ne{round}\n");
+        assert_eq!(ran.out, expect, "{ran:?}");
+        assert!(ran.outcome.held_back, "{ran:?}");
+        assert_eq!(fs::read_to_string(place.root.join("file")).unwrap(), text);
+        assert!(!place.root.join("new").exists() && place.upper.join("new").exists());
+        // The supervisor of the first one had it waiting: it was not started for this call.
+        let same = first_by.lines().last().unwrap();
+        assert_eq!(by(&place), format!("{text}{same}\n"));
+    }
+}
+
+/// Set where a test has mounts of its own.
+const OWN_MOUNTS: &str = "EXEC_TEST_OWN_MOUNTS";
+
+/// What the host mounts while a shell waits apart does not appear there: that one is not used.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
+    if std::env::var_os(OWN_MOUNTS).is_none() {
+        let this = std::env::current_exe().unwrap();
+        let mut own = command("unshare");
+        own.args(["-rm", "--propagation=private"]).arg(this).args([
+            "--exact",
+            "trial::a_trial_has_the_mounts_that_the_host_has_when_it_begins",
+        ]);
+        let ran = own.env(OWN_MOUNTS, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let mut place = Place::new();
+    let beside = tempfile::tempdir().unwrap();
+    let by = "echo $PPID; ls";
+    let script = format!("{by} {}", beside.path().display());
+    let mut said = Vec::new();
+    for is_mounted in [false, false, true, true] {
+        if is_mounted {
+            let mut mount = command("mount");
+            mount.args(["-t", "tmpfs", "none"]).arg(beside.path());
+            assert!(mount.status().unwrap().success());
+            fs::write(beside.path().join("mounted"), "").unwrap();
+        }
+        place.renew();
+        let ran = run_with(&cache, &place.trial(&script), &cancel)
+            .await
+            .unwrap();
+        assert!(ran.outcome.held_back, "{ran:?}");
+        assert_eq!(ran.out.ends_with("mounted\n"), is_mounted, "{ran:?}");
+        said.push(ran.out.lines().next().unwrap().to_owned());
+        assert!(soon(|| cache.warm() > 0).await);
+    }
+    // The control: without other mounts the one that waits is used.
+    assert_eq!(said[0], said[1]);
+}
+
+/// Each has supervisors of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn shells_that_wait_for_trials_serve_nothing_else_nor_others_them() {
+    let cache = warm_cache();
     let cancel = Cancel::new();
     for round in 0..4 {
         let place = Place::new();
@@ -104,11 +202,22 @@ async fn no_waiting_shell_serves_a_trial_nor_is_one_left_by_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_outlives_a_trial() {
-    let daemon = "setsid sh -c 'exec >/dev/null 2>&1; (sleep 0.05; while :; do echo late >>file; sleep 0.02; done) &' &";
-    for policy in [SurvivorPolicy::Adopt, SurvivorPolicy::Kill] {
+    // By its whole path, too, which leads to the view for as long as it lives.
+    let daemon = "setsid sh -c 'trap \"\" TERM; exec >/dev/null 2>&1; (sleep 0.05; while :; do echo late >>file; echo late >>$PWD/file; sleep 0.02; done) &' &";
+    let (waiting, cancel) = (warm_cache(), Cancel::new());
+    for round in 0..4 {
+        let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let place = Place::new();
         let spec = place.trial(&format!("exec 9>>file; {daemon} sleep 0.2; echo $$"));
-        let ran = run(&spec.survivors(policy)).await.unwrap();
+        let spec = spec.grace(Duration::from_millis(100));
+        // The last two in shells that waited.
+        let ran = if round == 0 {
+            run(&spec.survivors(policy)).await.unwrap()
+        } else {
+            let ran = run_with(&waiting, &spec.survivors(policy), &cancel).await;
+            assert!(soon(|| waiting.warm() > 0).await);
+            ran.unwrap()
+        };
         assert!(ran.outcome.survivors.is_empty(), "{ran:?}");
         let held = || fs::read(place.upper.join("file")).unwrap();
         let then = held();

@@ -11,7 +11,7 @@ use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
 use agent_bash_sandbox::Part;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The names of all orders. Tests must have a malformed case for each.
 #[doc(hidden)]
@@ -27,6 +27,7 @@ pub const ORDERS: &[&str] = &[
     "Detach",
     "Record",
     "StopRecording",
+    "HoldBack",
 ];
 
 /// Messages from the host.
@@ -77,6 +78,12 @@ pub(super) enum Order {
     },
     /// Record nothing any more. Answer: `Recorded`.
     StopRecording,
+    /// Hold back there what the waiting shell will change, which was started apart from the host's mounts. Answer: `HeldBack`
+    /// or `NoTrial`.
+    HoldBack {
+        /// The view that it gets.
+        overlay: Overlay,
+    },
 }
 
 /// How survivors are adopted.
@@ -191,6 +198,8 @@ pub enum Event {
         /// The system's error.
         reason: String,
     },
+    /// What the waiting shell changes is held back from here on, until all of its processes have ended.
+    HeldBack,
     /// From here on it is recorded, if it can be.
     Recording,
     /// The answer to `StopRecording`.
@@ -281,6 +290,9 @@ pub struct ShellBox {
     pub plan: Option<Plan>,
     /// Where what it changes is held back; `None` makes the changes.
     pub trial: Option<Overlay>,
+    /// Whether it waits apart from the host's mounts, so that a view can be mounted for it when a call takes it. Its supervisor
+    /// leaves them, and starts no other shells from then on. Not with a box.
+    pub apart: bool,
     /// Whether what it changes may be recorded. Where it cannot be, it is started all the same.
     pub trace: bool,
     /// Where the supervisor makes a private directory for the shell, with its temporary directory.
@@ -297,7 +309,7 @@ impl ShellStart {
             ..kept
         });
         Self {
-            sandbox: kept.filter(|kept| kept.plan.is_some() || kept.trial.is_some()),
+            sandbox: kept.filter(|it| it.plan.is_some() || it.trial.is_some() || it.apart),
             ..self.clone()
         }
     }
@@ -305,6 +317,12 @@ impl ShellStart {
     /// Whether somebody is to watch it.
     pub(super) fn is_watched(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|kept| kept.trace)
+    }
+
+    /// Where it gets a directory of its own, if it is to wait apart from the host's mounts.
+    pub(super) fn apart(&self) -> Option<&Path> {
+        let kept = self.sandbox.as_ref().filter(|kept| kept.apart);
+        kept.map(|kept| kept.directory.as_path())
     }
 
     /// A start of this shell with these arguments, without any output, limits or box.

@@ -163,6 +163,12 @@ fn cases() -> Vec<Case> {
             NONE,
         ),
         (json!("StopRecording"), 0, unwatched, NONE),
+        (
+            json!({"HoldBack": {"overlay": {"root": "/", "upper": "/", "work": "/"}}}),
+            0,
+            json!("NoTrial"),
+            "no shell waits for that",
+        ),
     ]
 }
 

@@ -21,7 +21,7 @@ struct Mounted {
 
 /// Makes all mounts read-only except those at or below these. Whether all of them are now.
 pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
-    let table = fs::read("/proc/self/mountinfo").map_err(BoxError::step("listing mounts"))?;
+    let table = table()?;
     let mut all = true;
     for mounted in table.split(|byte| *byte == b'\n').filter_map(parsed) {
         let writable = except.iter().any(|path| mounted.at.starts_with(path));
@@ -32,14 +32,18 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
     Ok(all)
 }
 
+/// All mounts of this process, as the kernel lists them.
+pub(crate) fn table() -> Result<Vec<u8>, BoxError> {
+    fs::read("/proc/self/mountinfo").map_err(BoxError::step("listing mounts"))
+}
+
 /// A mount below this directory that paths lead to, if there is one.
-pub(super) fn below(directory: &Path) -> Result<Option<PathBuf>, BoxError> {
-    let table = fs::read("/proc/self/mountinfo").map_err(BoxError::step("listing mounts"))?;
+pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
     let mut mounts = table.split(|byte| *byte == b'\n').filter_map(parsed);
     let below = mounts.find(|mounted| {
         mounted.at != directory && mounted.at.starts_with(directory) && mounted.is_reachable()
     });
-    Ok(below.map(|mounted| mounted.at))
+    below.map(|mounted| mounted.at)
 }
 
 impl Mounted {

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// `f_type` of an overlay, as in linux/magic.h.
 const OVERLAYFS: i64 = 0x794C_7630;
 
-/// Whether there can be one, as far as that can be said in the host's namespaces, and only there.
-pub(super) fn check(trial: &Overlay) -> Result<(), BoxError> {
+/// Whether there can be one, as far as that can be said in the host's namespaces, and only there. `table`: its mounts.
+pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), BoxError> {
     let Overlay { root, upper, work } = trial;
     if let Some(inner) = [upper, work].into_iter().find(|it| it.starts_with(root)) {
         return Err(no(format!(
@@ -24,7 +24,7 @@ pub(super) fn check(trial: &Overlay) -> Result<(), BoxError> {
             root.display()
         )));
     }
-    if let Some(below) = mounts::below(root)? {
+    if let Some(below) = mounts::below(root, table) {
         return Err(no(format!(
             "something is mounted at `{}`, and an overlay of `{}` would not show it",
             below.display(),
@@ -35,7 +35,7 @@ pub(super) fn check(trial: &Overlay) -> Result<(), BoxError> {
 }
 
 /// Mounts it. This process has mounts of its own already. Of `own`, what lies in the workspace stays what it is.
-pub(super) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), BoxError> {
+pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), BoxError> {
     let Overlay { root, upper, work } = trial;
     let lower = directory(root)?;
     let (upper, work) = (directory(upper)?, directory(work)?);

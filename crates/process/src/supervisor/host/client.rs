@@ -9,6 +9,7 @@ use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
 use agent_bash_core::sandbox::Report;
+use agent_bash_sandbox::view::Mounts;
 use agent_bash_sandbox::{Entrance, Networks};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
@@ -51,6 +52,8 @@ pub struct Supervised {
     pub(super) last: Option<ShellStart>,
     /// What is enforced by that shell's box, if it is in one.
     pub(super) enforced: Option<Report>,
+    /// The host's mounts when it left them, if it has.
+    pub(super) left: Option<Mounts>,
     /// It was told to keep its processes when its host ends.
     keeps: bool,
     /// It must be reaped before this program exits.
@@ -82,6 +85,7 @@ impl Supervised {
             directories: None,
             last: None,
             enforced: None,
+            left: None,
             keeps: false,
             unreaped,
         }

@@ -74,6 +74,7 @@ impl Supervisor {
             sandbox: Some(ShellBox {
                 plan: Some(plan),
                 trial: None,
+                apart: false,
                 trace: false,
                 directory: directory.to_owned(),
                 own: Vec::new(),

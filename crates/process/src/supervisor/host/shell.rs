@@ -4,8 +4,10 @@ use super::client::{ANSWER, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
-use agent_bash_core::changes::Traced;
+use agent_bash_core::changes::{Overlay, Traced};
 use agent_bash_core::sandbox::Report;
+use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::view::Mounts;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -58,6 +60,10 @@ impl Supervised {
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
     ) -> Result<(), StartError> {
+        if start.apart().is_some() && self.left.is_none() {
+            let now = Mounts::now().map_err(|error| StartError::NoTrial(error.to_string()))?;
+            self.left = Some(now);
+        }
         let (start, network) = self.completed(start)?;
         let network = network.iter().map(AsFd::as_fd);
         let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().chain(network).collect();
@@ -97,6 +103,32 @@ impl Supervised {
             }
         }
         Ok(None)
+    }
+
+    /// Has what the waiting shell will change held back there. It was started apart from the host's mounts.
+    ///
+    /// # Errors
+    /// [`StartError::NoTrial`] says why not: the host has other mounts by now, for example, which the shell would not see. It
+    /// must not be used then.
+    pub async fn hold_back(&mut self, overlay: &Overlay) -> Result<(), StartError> {
+        let no = |error: BoxError| StartError::NoTrial(error.to_string());
+        let now = Mounts::now().map_err(no)?;
+        if self.left.as_ref() != Some(&now) {
+            let reason = "the mounts are not those that the shell was started with".to_owned();
+            return Err(StartError::NoTrial(reason));
+        }
+        now.check(overlay).map_err(no)?;
+        let order = Order::HoldBack {
+            overlay: overlay.clone(),
+        };
+        let answered = self.ask(&order, &[], |event| match event {
+            Event::HeldBack => Some(Ok(())),
+            Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
+            // The shell was killed while it waited.
+            Event::Ended { .. } => Some(Err(StartError::Gone)),
+            _ => None,
+        });
+        answered.await?
     }
 
     /// Has what the shell changes recorded in the set with this directory, from its first change on. It was started to be

@@ -15,6 +15,7 @@ use super::terminal::Terminal;
 use super::trace::{self, Tracer};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
+use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use agent_bash_core::StreamId;
 use agent_bash_sandbox::BoxError;
@@ -81,7 +82,9 @@ fn launch_one(
     let pipes = output.iter().filter_map(inode_of).collect();
     let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
     let confined = Confined::prepare(start, &inherited, network)?;
-    let report = Report::of(confined.as_ref().map(Confined::report))?;
+    let apart = start.apart().map(OwnDirectory::make).transpose()?;
+    let fifo = confined.as_ref().map(Confined::report);
+    let report = Report::of(fifo.or_else(|| apart.as_ref().map(OwnDirectory::report)))?;
     let script_fd = script.as_raw_fd();
     let shell = ShellCommand::of(
         start,
@@ -124,9 +127,10 @@ fn launch_one(
             pipes,
             boot,
             report,
-            shares_directory: closed.sandbox.is_some(),
-            directory: closed.directory,
+            shares_directory: closed.sandbox.is_some() || apart.is_some(),
+            directory: closed.directory.or(apart),
             mounts: closed.mounts,
+            view: None,
             tracer,
             terminal: None,
             phase: Phase::Running,
@@ -231,6 +235,7 @@ pub(super) fn launch_on_terminal(
             shares_directory: closed.sandbox.is_some(),
             directory: closed.directory,
             mounts: closed.mounts,
+            view: None,
             tracer,
             terminal: Some(Terminal::at(&start.terminal)),
             phase: Phase::Running,

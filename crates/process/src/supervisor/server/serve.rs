@@ -47,6 +47,8 @@ pub(super) struct Server {
     session_processes: Vec<SessionProcesses>,
     /// It has removed what killed supervisors left, as each does once.
     swept: bool,
+    /// It has left the host's mounts.
+    is_apart: bool,
 }
 
 /// The host's relation to our processes.
@@ -75,6 +77,7 @@ impl Server {
             job: None,
             session_processes: Vec::new(),
             swept: false,
+            is_apart: false,
         }
     }
 

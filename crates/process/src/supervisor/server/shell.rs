@@ -5,6 +5,7 @@ use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
 use crate::supervisor::server::trace::Tracer;
+use agent_bash_sandbox::view::View;
 use std::os::fd::OwnedFd;
 
 /// The shell of the current call.
@@ -18,10 +19,12 @@ pub(super) struct Shell {
     pub(super) report: Report,
     /// Its own directory, if it is kept in something.
     pub(super) directory: Option<OwnDirectory>,
-    /// Whether what it leaves uses that, too: in a box, temporary files are there.
+    /// Whether what it leaves uses that, too: in a box, temporary files are there; in a view, it may be mounted.
     pub(super) shares_directory: bool,
     /// Its mounts, if it has its own; kept until the host knows of its end.
     pub(super) mounts: Option<OwnedFd>,
+    /// Where what it changes is held back, if it waited for that; there until all of its processes have ended.
+    pub(super) view: Option<View>,
     /// By what it is watched, if it is; kept for as long as anything of the call may change files.
     pub(super) tracer: Option<Tracer>,
     /// The terminal it is on, if any.
@@ -60,6 +63,9 @@ impl Shell {
     pub(super) fn abandoned(&mut self) -> Option<OwnDirectory> {
         let is_told = matches!(self.phase, Phase::Leaving(_) | Phase::Over(_));
         drop(self.mounts.take_if(|_| is_told));
+        // With somebody left, paths would lead to the workspace itself.
+        let is_over = self.is_over();
+        drop(self.view.take_if(|_| is_over));
         let is_used = self.shares_directory && !self.is_over();
         self.directory.take_if(|_| is_told && !is_used)
     }

@@ -5,10 +5,12 @@ use crate::supervisor::protocol::{Detach, Event, Order, ShellStart, TerminalStar
 use crate::supervisor::server::confined::NotLaunched;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
+use crate::supervisor::server::shell::{Phase, Shell};
 use crate::supervisor::server::trace::Tracer;
 use crate::supervisor::server::tree::Tree;
-use agent_bash_core::changes::Traced;
+use agent_bash_core::changes::{Overlay, Traced};
 use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::view::{self, View};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -67,6 +69,12 @@ impl Server {
                 let traced = traced.map_or_else(unwatched, |tracer| tracer.stop(go_on));
                 Event::Recorded { traced }
             }
+            Order::HoldBack { overlay } => match self.hold_back(&overlay) {
+                Ok(()) => Event::HeldBack,
+                Err(error) => Event::NoTrial {
+                    reason: error.to_string(),
+                },
+            },
             Order::Survivors => Event::Survivors {
                 survivors: self.unnamed(),
             },
@@ -101,11 +109,42 @@ impl Server {
         // An earlier order to end the tree may have arrived after the tree had ended by itself; it does not concern
         // this shell.
         self.ladder = None;
-        let launched = launch(start, own.first(), network, &self.starter);
+        let launched = self
+            .part(start)
+            .map_err(NotLaunched::from)
+            .and_then(|()| launch(start, own.first(), network, &self.starter));
         if let (Tree::Marked(marked), Ok(Launched { shell, .. })) = (&mut self.tree, &launched) {
             marked.leads(shell.pid, &shell.pipes);
         }
         self.begin(start, launched)
+    }
+
+    /// Leaves the host's mounts, if that was not done for an earlier shell, and this one is to wait apart from them.
+    fn part(&mut self, start: &ShellStart) -> Result<(), BoxError> {
+        let is_to_be = start.apart().is_some();
+        if is_to_be && !self.is_apart {
+            if !matches!(self.tree, Tree::Below { .. }) {
+                return Err(BoxError::NoTrial("it takes a supervisor".to_owned()));
+            }
+            view::leave_host()?;
+            self.is_apart = true;
+        }
+        if is_to_be != self.is_apart {
+            return Err(BoxError::Start("its supervisor has left the host's mounts"));
+        }
+        Ok(())
+    }
+
+    /// Mounts the view for the shell that waits.
+    fn hold_back(&mut self, overlay: &Overlay) -> Result<(), BoxError> {
+        let waits = |shell: &&mut Shell| shell.phase == Phase::Running && shell.view.is_none();
+        let shell = self.shell.as_mut().filter(waits);
+        let (true, Some(shell)) = (self.is_apart, shell) else {
+            return Err(BoxError::NoTrial("no shell waits for that".to_owned()));
+        };
+        let own = shell.directory.iter().map(|own| own.path().to_owned());
+        shell.view = Some(View::mount(overlay, &own.collect::<Vec<_>>())?);
+        Ok(())
     }
 
     fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> Answer {
