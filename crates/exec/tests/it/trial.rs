@@ -204,7 +204,11 @@ async fn shells_that_wait_for_trials_serve_nothing_else_nor_others_them() {
 async fn nobody_outlives_a_trial() {
     // By its whole path, too, which leads to the view for as long as it lives.
     let daemon = "setsid sh -c 'trap \"\" TERM; exec >/dev/null 2>&1; (sleep 0.05; while :; do echo late >>file; echo late >>$PWD/file; sleep 0.02; done) &' &";
-    let (waiting, cancel) = (warm_cache(), Cancel::new());
+    let waiting = ShellCache::new(ShellCacheOptions {
+        warm_shells: 1,
+        ..options()
+    });
+    let cancel = Cancel::new();
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let place = Place::new();
