@@ -6,6 +6,7 @@ use crate::world::World;
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const PROGRAM: &str = "/usr/bin/podman";
 
@@ -20,6 +21,8 @@ const IMAGE: &str = "agent-bash-test";
 pub struct Podman {
     world: World,
     directory: PathBuf,
+    /// What it keeps of what runs: it takes no longer path than 50 characters.
+    running: TempDir,
     /// Its id.
     pub id: String,
 }
@@ -54,6 +57,9 @@ impl Podman {
         let mut podman = Self {
             world,
             directory,
+            running: tempfile::Builder::new()
+                .prefix("podman-")
+                .tempdir_in("/run")?,
             id: String::new(),
         };
         podman.must(&["import", &tar.display().to_string(), IMAGE])?;
@@ -93,13 +99,14 @@ impl Podman {
         ]
         .map(str::to_owned)
         .into();
-        for (option, name) in [
-            ("--root", "data"),
-            ("--runroot", "run"),
-            ("--tmpdir", "tmp"),
+        let running = self.running.path();
+        for (option, path) in [
+            ("--root", self.directory.join("data")),
+            ("--runroot", running.join("run")),
+            ("--tmpdir", running.join("tmp")),
         ] {
             words.push(option.to_owned());
-            words.push(self.directory.join(name).display().to_string());
+            words.push(path.display().to_string());
         }
         words
     }
