@@ -99,16 +99,18 @@ const LONG: [&str; 8] = [
 
 /// What searches that are not narrowed down hand over, by a pipe or a substitution: a starting point stands for each file
 /// below it.
-fn whole_trees(scene: &Scene<'_>) -> Vec<Value> {
-    let searches = scene
-        .all
-        .iter()
-        .filter(|ran| ran.feeds && matches!(ran.name(), Some("find" | "gfind" | "bfs")));
-    searches
-        .map(|ran| Search::read(&ran.words))
-        .filter(|search| !search.is_narrowed)
-        .flat_map(|search| search.found)
-        .collect()
+fn whole_trees<'s>(scene: &'s Scene<'_>) -> &'s [Value] {
+    scene.whole_trees.get_or_init(|| {
+        let searches = scene
+            .all
+            .iter()
+            .filter(|ran| ran.feeds && matches!(ran.name(), Some("find" | "gfind" | "bfs")));
+        searches
+            .map(|ran| Search::read(&ran.words))
+            .filter(|search| !search.is_narrowed)
+            .flat_map(|search| search.found)
+            .collect()
+    })
 }
 
 /// An `rm` command line.
@@ -166,21 +168,16 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         Some("rm" | "grm" | "srm" | "rimraf") => {
             let removal = read(ran.arguments())?;
             let recursive = removal.recursive || ran.name() == Some("rimraf");
-            let handed_over = if recursive || removal.maybe_recursive {
-                Vec::new()
-            } else {
-                whole_trees(scene)
-            };
-            let by_itself = |field: &Field| {
+            let deletes_trees = |field: &&&Field| {
                 recursive
                     || !field.value.has_unknown()
-                        && (removal.maybe_recursive || handed_over.contains(&field.value))
+                        && (removal.maybe_recursive || whole_trees(scene).contains(&field.value))
             };
             let found = removal
                 .operands
                 .iter()
                 .filter(counts)
-                .filter(|field| by_itself(field))
+                .filter(deletes_trees)
                 .find(|field| dangerous(&field.value))?;
             let hit = Hit::on(ran, [*found]);
             Some(if is_computed(&found.value) {
@@ -190,8 +187,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             })
         }
         Some("unlink" | "shred") => {
-            let trees = whole_trees(scene);
-            let handed_over = |field: &&Field| trees.contains(&field.value);
+            let handed_over = |field: &&Field| whole_trees(scene).contains(&field.value);
             let mut operands = ran.arguments().iter().filter(handed_over);
             let found = operands.find(|field| dangerous(&field.value))?;
             Some(Hit::on(ran, [found]))

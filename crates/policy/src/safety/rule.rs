@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 
 use super::path::Place;
 use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::Value;
 use crate::{Context, Group, Script, Span};
 
 /// A safety rule: its name, its texts, and example scripts.
@@ -45,6 +46,8 @@ pub(super) struct Scene<'s> {
     /// Whether a command in the script turns pushes into forced ones; computed once for all commands, of which
     /// there may be thousands.
     pub(super) forces_pushes: OnceCell<bool>,
+    /// What searches hand over that stands for whole trees; computed once, too.
+    pub(super) whole_trees: OnceCell<Vec<Value>>,
 }
 
 impl<'s> Scene<'s> {
@@ -58,6 +61,7 @@ impl<'s> Scene<'s> {
             depth,
             base: script.context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
+            whole_trees: OnceCell::new(),
         }
     }
 
