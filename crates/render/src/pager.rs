@@ -169,7 +169,7 @@ impl Pager<'_> {
                 theme.dim,
             ),
             PagerPrompt::Follows => (
-                format!("{position} · following, any other place stops it · q close"),
+                format!("{position} · following, moving stops it · q close"),
                 theme.accent,
             ),
             PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
