@@ -70,6 +70,9 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.hides("esc back")?;
 
     tmux.enters("vim README.md")?;
+    // Its last line is not always whole before a key is pressed.
+    tmux.shows("\"README.md\" 5L")?;
+    tmux.press(&["G"])?;
     tmux.shows("All")?;
     keep(directory, &tmux, 2)?;
     tmux.types(":q!")?;
