@@ -96,6 +96,32 @@ fn the_whole_is_recorded_where_it_was_asked_for_without_secrets() -> Result<()> 
 }
 
 #[test]
+fn all_of_the_session_that_was_recorded_last_needs_no_name() -> Result<()> {
+    let world = World::new()?;
+    let mut other = world.command(product::agent_bash()?);
+    other
+        .args(["run", "echo of another session"])
+        .env("AGENT_BASH_JOURNAL_LEVEL", "metadata");
+    product::run(other, None)?;
+    serve(&world, None, &["echo first"])?;
+    serve(&world, None, &["echo second"])?;
+    for (words, expected) in [
+        (&["log", "--json"][..], &["echo second"][..]),
+        (&["log", "--json", "--all"], &["echo first", "echo second"]),
+    ] {
+        let ran = read(&world, words)?;
+        let commands = ran.stdout.lines().map(|line| -> Result<String> {
+            let entry: Value = serde_json::from_str(line)?;
+            Ok(entry["command"].as_str().unwrap_or_default().to_owned())
+        });
+        assert_eq!(commands.collect::<Result<Vec<_>>>()?, expected, "{ran:?}");
+    }
+    let listed = read(&world, &["log", "--list"])?.stdout;
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    Ok(())
+}
+
+#[test]
 fn off_records_nothing_nor_does_a_single_call() -> Result<()> {
     let world = World::new()?;
     serve(&world, Some("off"), &["true"])?;

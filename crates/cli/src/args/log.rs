@@ -12,7 +12,7 @@ pub(crate) struct Recorded {
     pub(crate) session: Option<String>,
 
     /// Everything that is kept of the session, not only of its last process.
-    #[arg(long, requires = "session")]
+    #[arg(long)]
     pub(crate) all: bool,
 }
 

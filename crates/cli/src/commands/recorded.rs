@@ -28,13 +28,12 @@ pub(crate) fn state(start: &Start) -> anyhow::Result<PathBuf> {
 /// The record that was asked for; `None` if there is none.
 pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<Session>> {
     let mut found = all(start, chosen.session.as_deref())?;
-    if !chosen.all {
-        let last = found.pop();
-        found = last.into_iter().collect();
-    }
-    let Some(name) = found.last().map(|one| one.session.clone()) else {
+    let Some(last) = found.pop() else {
         return Ok(None);
     };
+    let name = last.session.clone();
+    found.retain(|one| chosen.all && one.session == name);
+    found.push(last);
     let mut recorded = Recorded::default();
     for one in &found {
         let read = one.read();
