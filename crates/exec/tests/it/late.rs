@@ -4,8 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::jobs::world::World;
+use crate::place::Place;
 use crate::support::{cache, run_with, soon, spec};
-use agent_bash_changes::{ChangesError, Listed, Store};
+use agent_bash_changes::{ChangesError, Listed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, Traced};
 use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobStdin, ShellCache};
@@ -17,27 +18,9 @@ const SESSION: &str = "s";
 /// How a call is made.
 type In = fn(RunSpec) -> RunSpec;
 
-/// A workspace, and a store of sets.
-struct Place {
-    temp: tempfile::TempDir,
-    root: PathBuf,
-}
+const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n")];
 
 impl Place {
-    fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(temp.path()).unwrap().join("root");
-        fs::create_dir(&root).unwrap();
-        for name in ["one", "two"] {
-            fs::write(root.join(name), format!("{name}\n")).unwrap();
-        }
-        Self { temp, root }
-    }
-
-    fn store(&self) -> Store {
-        Store::open(&self.temp.path().join("state")).unwrap()
-    }
-
     fn text(&self, name: &str) -> String {
         fs::read_to_string(self.root.join(name)).unwrap_or_default()
     }
@@ -96,7 +79,7 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
         ),
     ];
     for (script, add) in ways {
-        let (place, cache) = (Place::new(), cache());
+        let (place, cache) = (Place::with(FILES), cache());
         let call = place
             .call(&cache, &format!("echo x >>one; {script}"), add)
             .await;
@@ -131,7 +114,7 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
 /// Writing to what is open already is no call that can be watched: it is kept what is in it when the call ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_descriptor_that_is_still_open_is_known() {
-    let (place, cache) = (Place::new(), cache());
+    let (place, cache) = (Place::with(FILES), cache());
     let script = "(exec 3>>two; echo first >&3; touch ../ready; until [[ -e ../go ]]; do sleep 0.02; done; \
         echo late >&3) >/dev/null 2>&1 & until [[ -e ../ready ]]; do sleep 0.02; done";
     let call = place.call(&cache, script, |it| it).await;
@@ -160,7 +143,7 @@ async fn a_descriptor_that_is_still_open_is_known() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what_was_seen() {
-    let (place, cache) = (Place::new(), cache());
+    let (place, cache) = (Place::with(FILES), cache());
     let script = "read -r _ _ _ up _ </proc/$$/stat; echo $up >../up; \
         (until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; sleep 60) >/dev/null 2>&1 &";
     let call = place.call(&cache, script, |it| it).await;
@@ -188,7 +171,7 @@ async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_has_a_set_of_its_own_from_its_beginning() {
-    let (place, world) = (Place::new(), World::new());
+    let (place, world) = (Place::with(FILES), World::new());
     let store = place.store();
     let set = store
         .begin_job(SESSION, &place.root, ChangesLevel::Undo)

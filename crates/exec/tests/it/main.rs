@@ -13,6 +13,7 @@ mod jobs;
 mod ladder;
 mod late;
 mod other_shells;
+mod place;
 mod session_faults;
 mod session_place;
 mod session_survivors;

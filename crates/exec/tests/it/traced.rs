@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
+use crate::place::Place;
 use crate::support::{Ran, cache, options, run, run_with, soon, spec};
 use agent_bash_changes::{Limits, Set, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
@@ -17,28 +18,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A workspace, and a store of sets.
-struct Place {
-    temp: tempfile::TempDir,
-    root: PathBuf,
-}
+const FILES: &[(&str, &str)] = &[
+    ("one", "content of one\n"),
+    ("two", "content of two\n"),
+    ("three", "content of three\n"),
+    ("four", "content of four\n"),
+    ("five", "content of five\n"),
+    ("d/six", "content of d/six\n"),
+];
 
 impl Place {
-    fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(temp.path()).unwrap().join("root");
-        for directory in ["", "d"] {
-            fs::create_dir(root.join(directory)).unwrap();
-        }
-        for name in ["one", "two", "three", "four", "five", "d/six"] {
-            fs::write(root.join(name), format!("content of {name}\n")).unwrap();
-        }
-        Self { temp, root }
-    }
-
     fn set(&self) -> Set {
-        let store = Store::open(&self.temp.path().join("state")).unwrap();
-        store
+        self.store()
             .begin_trace("s", &self.root, ChangesLevel::Undo)
             .unwrap()
     }
@@ -98,7 +89,7 @@ fn code(ran: &Ran) -> Option<i32> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let script = "echo x >>one; rm two; mv three moved; cat five >/dev/null; \
         sed -i s/content/other/ d/six; mkdir new; ln -s one new/link; chmod 600 four; exit 4";
     let (ran, record) = place.run(script).await;
@@ -117,7 +108,7 @@ async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
         b"content of one\nx\n"
     );
     // The negative control: without a record there is none.
-    let place = Place::new();
+    let place = Place::with(FILES);
     let set = place.set();
     let ran = run(&place.traced(script, &set).trace(None)).await.unwrap();
     assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
@@ -126,7 +117,7 @@ async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_changes_a_file_is_seen() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let script = "(cd d; exec 5<.; echo x >>/proc/self/fd/5/six); \
         setsid sh -c 'echo x >>one' & wait; \
         bash -c 'exec -a other sh -c \"echo x >>../root/two\"'; \
@@ -140,7 +131,7 @@ async fn whoever_changes_a_file_is_seen() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_else_of_a_call_is_different() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let set = place.set();
     let mut spec = place.traced("cd d; echo $KEPT >/dev/stdout; false | true", &set);
     spec.env
@@ -158,7 +149,7 @@ async fn nothing_else_of_a_call_is_different() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_record_each_into_the_set_of_its_call() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
@@ -184,7 +175,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
 /// to record; it reads its control pipe nevertheless.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
@@ -204,7 +195,7 @@ async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
-    let (place, cache, cancel) = (Place::new(), cache(), Cancel::new());
+    let (place, cache, cancel) = (Place::with(FILES), cache(), Cancel::new());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
     let mut all = Vec::new();
     for (script, names) in [
@@ -235,7 +226,7 @@ async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched() {
-    let (place, cache, cancel) = (Place::new(), cache(), Cancel::new());
+    let (place, cache, cancel) = (Place::with(FILES), cache(), Cancel::new());
     let gives_up = "grep NoNewPrivs /proc/self/status | tr -dc 01; echo $kept";
     let say = async |script: &str, unwatched| {
         let set = place.set();
@@ -269,7 +260,7 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
 async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
     // The negative control: where there is room, it goes on.
     for (limit, ends) in [(1 << 20, true), (1 << 30, false)] {
-        let place = Place::new();
+        let place = Place::with(FILES);
         for name in ["large", "larger"] {
             fs::write(place.root.join(name), vec![b'x'; 800 << 10]).unwrap();
         }
@@ -296,7 +287,7 @@ async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_ended_was_recorded() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let set = place.set();
     let script = "while :; do echo x >>one; done";
     let spec = place.traced(script, &set);
@@ -309,7 +300,7 @@ async fn a_call_that_is_ended_was_recorded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_box_holds_and_is_watched() {
     for tier in [Tier::Base, Tier::Full] {
-        let place = Place::new();
+        let place = Place::with(FILES);
         let set = place.set();
         let plan = Plan {
             level: Level::WorkspaceWrite,
@@ -335,7 +326,7 @@ async fn a_box_holds_and_is_watched() {
 /// A program may be watched by one only; it runs all the same, and its result says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nobody_can_watch_the_call_runs_and_says_so() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let set = place.set();
     let alone = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
@@ -384,7 +375,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
 /// Whatever call it is made by, it is seen, and can be taken back.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_call_that_changes_files_is_seen() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let files = "openat2 truncated mapped shortened target this that moved saved removed linked mode mode2 times \
         attribute d/inner tree/a tree/b/c gone/a gone/b/c";
     let script = format!(

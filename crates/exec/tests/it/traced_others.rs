@@ -4,13 +4,12 @@
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
+use crate::place::Place;
 use crate::support::{Ran, run, spec};
-use agent_bash_changes::Store;
 use agent_bash_core::Ending;
 use agent_bash_core::changes::{Change, Changes, ChangesLevel};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 
 /// Where a static program is in memory, and where its code begins: behind the headers of a file with one segment.
 const BASE: u32 = 0x40_0000;
@@ -102,25 +101,9 @@ impl Convention {
     }
 }
 
-/// A workspace, and a store of sets.
-struct Place {
-    temp: tempfile::TempDir,
-    root: PathBuf,
-}
+const FILES: &[(&str, &str)] = &[("one", "before\n")];
 
 impl Place {
-    fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(temp.path()).unwrap().join("root");
-        fs::create_dir(&root).unwrap();
-        fs::write(root.join("one"), "before\n").unwrap();
-        Self { temp, root }
-    }
-
-    fn store(&self) -> Store {
-        Store::open(&self.temp.path().join("state")).unwrap()
-    }
-
     async fn watched(&self, script: &str) -> (Ran, Changes) {
         let store = self.store();
         let mut set = store
@@ -147,7 +130,7 @@ impl Place {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_static_program_is_watched() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&program).await;
     assert!(ran.outcome.traced.unwrap().lacking.is_none());
@@ -165,7 +148,7 @@ async fn a_static_program_is_watched() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_by_another_convention_is_not_said_to_be_known() {
     for convention in [I386, X32] {
-        let place = Place::new();
+        let place = Place::with(FILES);
         let Some(program) = place.program(&convention).await else {
             // This kernel has no such calls.
             continue;
@@ -182,7 +165,7 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
         assert!(lacking.is_some(), "nothing is said of what is not known");
     }
     // The control: by the usual one the same program is.
-    let place = Place::new();
+    let place = Place::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
     assert_eq!(ran.outcome.traced.unwrap().lacking, None);
@@ -191,7 +174,7 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() {
-    let place = Place::new();
+    let place = Place::with(FILES);
     let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
     let (ran, changes) = place.watched(script).await;
     assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
