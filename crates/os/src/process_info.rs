@@ -24,6 +24,8 @@ pub struct ProcessInfo {
     pub start_time: u64,
     /// Ended, but not reaped yet.
     pub zombie: bool,
+    /// Stopped by a signal. False if `/proc` does not show it.
+    pub stopped: bool,
 }
 
 impl ProcessInfo {
@@ -54,6 +56,7 @@ impl ProcessInfo {
             session: raw(getsid(Some(number))),
             start_time: 0,
             zombie: has_ended,
+            stopped: false,
         })
     }
 
@@ -64,10 +67,13 @@ impl ProcessInfo {
         let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        let state = *fields.first()?;
         Some(Self {
             pid,
             // A process whose main thread has ended while other threads live is in that state, too.
-            zombie: matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1,
+            zombie: matches!(state, "Z" | "X" | "x") && number(17)? <= 1,
+            // Not `t`, by which a debugger holds it.
+            stopped: state == "T",
             parent: number(1)?,
             group: number(2)?,
             session: number(3)?,
@@ -94,6 +100,15 @@ mod tests {
             let stat = format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 42 0");
             let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
             assert_eq!(info.zombie, zombie, "{stat}");
+        }
+    }
+
+    #[test]
+    fn who_is_stopped_by_a_signal_is_told_from_who_is_debugged() {
+        for (state, stopped) in [("S", false), ("T", true), ("t", false)] {
+            let stat = format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 42 0");
+            let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
+            assert_eq!(info.stopped, stopped, "{stat}");
         }
     }
 

@@ -139,6 +139,15 @@ async fn vim_edits_a_file() {
     assert!(out.ends_with("two words\r\nand more\r\n"), "{out:?}");
 }
 
+/// A program that suspends itself stops its group, itself last: here so late that the group has been continued before.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_stopped_after_its_group_was_continued_goes_on() {
+    let late = "(kill -TSTP $$; sleep 0.02; kill -TSTP $BASHPID; echo went on); echo after";
+    let ran = run(&spec(late)).await.unwrap();
+    assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+    assert_eq!(ran.out, "went on\r\nafter\r\n");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn top_shows_processes() {
     if !is_installed("top") {

@@ -1,10 +1,11 @@
 //! The result of reaping.
 
+use super::terminal::Continued;
 use crate::supervisor::protocol::ShellEnd;
 use rustix::process::WaitStatus;
 
 /// What was found when reaping.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Reaped {
     /// How the shell ended, if it was reaped now.
     pub(super) end: Option<ShellEnd>,
@@ -12,6 +13,8 @@ pub(super) struct Reaped {
     pub(super) empty: bool,
     /// The shell has ended, but its status was taken by somebody else's `wait`.
     pub(super) lost: bool,
+    /// A child's group that was stopped, and is continued.
+    pub(super) continued: Option<Continued>,
 }
 
 pub(super) fn shell_end(status: WaitStatus) -> Option<ShellEnd> {

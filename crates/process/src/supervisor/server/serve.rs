@@ -12,6 +12,7 @@ use super::launch::Starter;
 use super::relay::Relay;
 use super::session_processes::SessionProcesses;
 use super::shell::{Phase, Shell};
+use super::terminal::Continued;
 use super::trace::Tracer;
 use super::tree::Tree;
 use crate::supervisor::VERSION;
@@ -40,6 +41,8 @@ pub(super) struct Server {
     /// How the last shell was started, if another can be started the same way.
     last: Option<ShellStart>,
     ladder: Option<Ladder>,
+    /// A group on the terminal that was stopped a moment ago.
+    continued: Option<Continued>,
     relay: Relay,
     /// The adopted processes are a job.
     job: Option<Job>,
@@ -73,6 +76,7 @@ impl Server {
             shell: None,
             last: None,
             ladder: None,
+            continued: None,
             relay: Relay::default(),
             job: None,
             session_processes: Vec::new(),
@@ -103,6 +107,7 @@ impl Server {
                 }
                 self.tell(&Event::Stuck { survivors }, &[]);
             }
+            self.look_after_stopped();
             self.relay.pump();
             self.look_after_besides();
             self.look_after_job(empty);
@@ -122,12 +127,14 @@ impl Server {
     /// Sleeps until something happens or the next step of the ladder is due.
     fn wait(&self) -> io::Result<()> {
         let ladder = self.ladder.as_ref().map(Ladder::next);
+        let continued = self.continued.as_ref().map(Continued::next);
         let job = self.job.as_ref().and_then(Job::next);
         let session_processes = self
             .session_processes
             .iter()
             .filter_map(SessionProcesses::next);
-        let timeout = ladder.into_iter().chain(job).chain(session_processes).min();
+        let timeout = ladder.into_iter().chain(continued).chain(job);
+        let timeout = timeout.chain(session_processes).min();
         let timeout = timeout.map(|next| {
             let left = next.saturating_duration_since(now());
             // Rounded up, so that a step due in 0.3 ms does not cause several wake-ups.
@@ -266,6 +273,19 @@ impl Server {
         }
     }
 
+    /// Continues once more whoever was stopped on the terminal after its group had been continued. Not those who are being
+    /// ended: the ladder does that.
+    fn look_after_stopped(&mut self) {
+        let is_due = |continued: &Continued| continued.next() <= now();
+        let Some(continued) = self.continued.take_if(|continued| is_due(continued)) else {
+            return;
+        };
+        // Once the shell has been reaped, another process may get the number of its group.
+        if self.living_shell().is_some() && self.ladder.is_none() {
+            self.continued = continued.look(&self.tree.members(), now());
+        }
+    }
+
     /// The host is gone: ends its commands, except those that were left to us.
     fn lose_host(&mut self) {
         if std::mem::replace(&mut self.host, Host::Gone) == Host::Owner {
@@ -286,7 +306,9 @@ impl Server {
 
     /// Reaps all that have ended. True if no processes are left.
     fn reap(&mut self) -> bool {
-        let mut reaped = self.tree.reap(self.living_shell(), self.is_on_terminal());
+        let (shell, on_terminal) = (self.living_shell(), self.is_on_terminal());
+        let mut reaped = self.tree.reap(shell, on_terminal, now());
+        self.continued = reaped.continued.take().or(self.continued.take());
         if let (Some(shell), Some(end)) = (&mut self.shell, reaped.end) {
             shell.phase = Phase::Ended(end);
         }

@@ -2,8 +2,10 @@
 
 use crate::proc_fs::has_terminal_open;
 use agent_bash_core::Survivor;
+use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitStatus};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The terminal that a shell is on.
 #[derive(Debug)]
@@ -26,15 +28,65 @@ impl Terminal {
     }
 }
 
-/// A child was stopped. If by Ctrl-Z or a program's own "suspend", it is continued at once, as nobody could do that
-/// later (in an orphaned process group the kernel ignores such stops, too). A stop by any other signal is left
-/// alone: it was intended.
-pub(super) fn go_on(pid: Pid, status: WaitStatus) {
-    if status.stopping_signal() != Some(Signal::TSTP.as_raw()) {
-        return;
+/// Intervals at which a continued group is looked at again. Together they bridge the time for which a member that has
+/// been preempted between two system calls may have to wait for a busy machine's CPU.
+const LOOKS: [Duration; 6] = [
+    Duration::from_millis(2),
+    Duration::from_millis(8),
+    Duration::from_millis(30),
+    Duration::from_millis(120),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+];
+
+/// A process group that was stopped by Ctrl-Z or by a program's own "suspend", and is continued.
+///
+/// Nobody could do that later, and in an orphaned process group the kernel ignores such stops, too. Once is not enough:
+/// a program that suspends itself signals its whole group, itself last, and what stops the shell may be answered before
+/// the rest of the group has got its own.
+#[derive(Debug)]
+pub(super) struct Continued {
+    group: Pid,
+    looks: std::slice::Iter<'static, Duration>,
+    next: Instant,
+}
+
+impl Continued {
+    /// Continues this child's group, if it was stopped in that way. A stop by any other signal is left alone: it was
+    /// intended.
+    pub(super) fn stopped(child: Pid, status: WaitStatus, now: Instant) -> Option<Self> {
+        if status.stopping_signal() != Some(Signal::TSTP.as_raw()) {
+            return None;
+        }
+        // It has not been reaped, so its pid and process group are its own.
+        let group = rustix::process::getpgid(Some(child)).ok()?;
+        send_continue(group);
+        let mut looks = LOOKS.iter();
+        let next = now + *looks.next()?;
+        Some(Self { group, looks, next })
     }
-    // It has not been reaped, so its pid and process group are its own.
-    if let Ok(group) = rustix::process::getpgid(Some(pid)) {
-        let _ = rustix::process::kill_process_group(group, Signal::CONT);
+
+    /// Time of the next look.
+    pub(super) fn next(&self) -> Instant {
+        self.next
     }
+
+    /// Continues the group again if one of these, which are all that live, is a stopped member of it. `None` after the
+    /// last look.
+    pub(super) fn look(mut self, members: &[ProcessInfo], now: Instant) -> Option<Self> {
+        let group = self.group.as_raw_pid();
+        if members
+            .iter()
+            .any(|member| member.group == group && member.stopped)
+        {
+            send_continue(self.group);
+        }
+        self.next = now + *self.looks.next()?;
+        Some(self)
+    }
+}
+
+fn send_continue(group: Pid) {
+    // Its members may have ended meanwhile.
+    let _ = rustix::process::kill_process_group(group, Signal::CONT);
 }

@@ -6,7 +6,7 @@
 
 use super::marked::Marked;
 use super::reaped::{Reaped, shell_end};
-use super::terminal;
+use super::terminal::Continued;
 use crate::proc_fs;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessHandle;
@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 /// Maximum length of a survivor's command line, in characters.
 const MAX_COMMAND: usize = 200;
@@ -48,13 +49,13 @@ impl Tree {
     }
 
     /// Reaps all that have ended. `shell` is that of the call while it is alive.
-    pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool) -> Reaped {
+    pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped {
         match self {
             Self::Below { children, .. } => {
                 let mut buffer = [0u8; 64];
                 while matches!((&*children).read(&mut buffer), Ok(count) if count == buffer.len()) {
                 }
-                reap_children(shell, on_terminal)
+                reap_children(shell, on_terminal, now)
             }
             Self::Marked(marked) => marked.reap(shell),
         }
@@ -212,7 +213,7 @@ fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
     !spared.iter().any(in_it)
 }
 
-fn reap_children(shell: Option<i32>, on_terminal: bool) -> Reaped {
+fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped {
     let mut options = WaitOptions::NOHANG;
     if on_terminal {
         options |= WaitOptions::UNTRACED;
@@ -221,10 +222,13 @@ fn reap_children(shell: Option<i32>, on_terminal: bool) -> Reaped {
         end: None,
         empty: false,
         lost: false,
+        continued: None,
     };
     loop {
         match rustix::process::wait(options) {
-            Ok(Some((pid, status))) if status.stopped() => terminal::go_on(pid, status),
+            Ok(Some((pid, status))) if status.stopped() => {
+                reaped.continued = Continued::stopped(pid, status, now).or(reaped.continued);
+            }
             Ok(Some((pid, status))) => {
                 if shell == Some(pid.as_raw_pid()) {
                     reaped.end = shell_end(status);
