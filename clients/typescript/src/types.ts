@@ -216,6 +216,8 @@ export interface ChangesPreviewData {
 
 /** A set of changes in a list. */
 export interface ChangesSetData {
+  /** The set of the call that it outlived. */
+  after?: ChangesId | null;
   /** What it did, or would do. */
   changes: Changes;
   /** The set that it did again. */
@@ -454,6 +456,8 @@ export interface JobData {
   state: JobProgress;
   /** Whether it can read input written with `jobs.input`. */
   stdin: boolean;
+  /** Why what it changes is not recorded, if it was to be. */
+  unrecorded?: string | null;
 }
 
 /** How a job ended. */
@@ -623,7 +627,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
 
 /** There is a better tool for this; the command ran all the same. */
 export interface NoticeAdvice {
@@ -665,11 +669,29 @@ export interface NoticeChanges {
   text: string;
 }
 
+/** The call was ended, as more than that of what it did to files would have had to be kept. */
+export interface NoticeChangesLimit {
+  kind: "changes_limit";
+  /** The setting `changes.max_set_mb`, in MiB. */
+  max_mb: number;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
 /** What the call did to files is not known, or not all of it. */
 export interface NoticeChangesUnknown {
   kind: "changes_unknown";
   /** Why. */
   reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** What is left running of a call that was compared before and after, and not watched: what it changes from then on is in no set. */
+export interface NoticeChangesUnwatched {
+  kind: "changes_unwatched";
+  /** The processes. */
+  pids: number[];
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

@@ -198,7 +198,10 @@ async fn here(
         return Ok(ended);
     }
     let watched = Watched::of(options.live, call);
-    let outcome = run::run(tool, &decisions, &spec, &mut output, watched, cancel).await;
+    let outcome = changes::run_within(tool, changing.as_mut(), cancel, |cancel| {
+        run::run(tool, &decisions, &spec, &mut output, watched, cancel)
+    });
+    let outcome = outcome.await;
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(boxed) = &mut boxed {

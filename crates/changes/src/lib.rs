@@ -50,6 +50,7 @@ pub use look_up::Listed;
 pub use recorder::{Kept, Recorder, Touch};
 pub use sample::Sample;
 pub use set::Set;
+pub use size::size_of;
 #[doc(hidden)]
 pub use steps::{Care, Step, Steps};
 pub use store::{Limits, Store};

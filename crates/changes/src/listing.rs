@@ -42,6 +42,22 @@ pub(crate) struct Item {
 
 /// A set as it is in a result.
 pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError> {
+    let (changes, items) = described(store, set)?;
+    Ok(changes.with_files(items.iter().map(file)))
+}
+
+/// The same, and all of its files.
+pub(crate) fn describe_all(
+    store: &Store,
+    set: &Set,
+) -> Result<(Changes, Vec<FileChange>), ChangesError> {
+    let (changes, items) = described(store, set)?;
+    let files: Vec<FileChange> = items.iter().map(file).collect();
+    Ok((changes.with_files(files.iter().cloned()), files))
+}
+
+/// A set without its files, and these.
+fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesError> {
     let plan = plan_of(store, set)?;
     let by = match set.meta.kind {
         Kind::Trace | Kind::Late { .. } => ChangesBy::Trace,
@@ -60,7 +76,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let root = set.root().to_string_lossy().into_owned();
     let mut trees = Trees::open(set);
     let items = items(&plan, trees.as_mut());
-    let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
+    let mut changes = Changes::new(set.id, state, by, root);
     let names = plan.left.iter();
     let names = names.map(|path| FileName::new(OsStr::from_bytes(path)));
     if by == ChangesBy::Trace {
@@ -80,7 +96,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
         _ => Undoable::No,
     };
-    Ok(changes)
+    Ok((changes, items))
 }
 
 /// What a set did, or would do.

@@ -35,16 +35,25 @@ impl Store {
         listing::describe(self, &self.read(session, id)?)
     }
 
-    /// All files that a set changed, or would; [`Changes::files`] has the first of them only.
+    /// The same, and all files of it; [`Changes::files`] has the first of them only.
+    ///
+    /// # Errors
+    /// As for [`Store::show`].
+    pub fn show_all(
+        &self,
+        session: &str,
+        id: ChangesId,
+    ) -> Result<(Changes, Vec<FileChange>), ChangesError> {
+        listing::describe_all(self, &self.read(session, id)?)
+    }
+
+    /// All files that a set changed, or would, alone.
     ///
     /// # Errors
     /// As for [`Store::show`].
     pub fn files(&self, session: &str, id: ChangesId) -> Result<Vec<FileChange>, ChangesError> {
-        let set = self.read(session, id)?;
-        let plan = listing::plan_of(self, &set)?;
-        let mut trees = listing::Trees::open(&set);
-        let items = listing::items(&plan, trees.as_mut());
-        Ok(items.iter().map(listing::file).collect())
+        let (_, files) = self.show_all(session, id)?;
+        Ok(files)
     }
 
     /// All sets of a session, in their order. One that cannot be read is left out.

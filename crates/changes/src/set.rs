@@ -6,7 +6,7 @@ use crate::journal::Journal;
 use crate::mark;
 use crate::meta::{Kind, Meta};
 use crate::seen::Time;
-use crate::size;
+use crate::size::size_of;
 use agent_bash_core::changes::{ChangesId, Overlay};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{FlockOperation, flock};
@@ -145,7 +145,7 @@ impl Set {
 
     /// The same, with what it takes up from now on.
     pub(crate) fn end(&mut self, state: State) -> Result<(), ChangesError> {
-        self.size = size::of(self.dir.path());
+        self.size = size_of(self.dir.path());
         self.set_state(state)
     }
 

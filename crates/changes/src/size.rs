@@ -4,8 +4,8 @@ use std::fs::read_dir;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes that a directory takes up, as far as it can be read.
-pub(crate) fn of(top: &Path) -> u64 {
+/// Bytes that a directory of a set takes up, as far as it can be read. Blocks.
+pub fn size_of(top: &Path) -> u64 {
     let mut sum = 0;
     let mut waiting: Vec<PathBuf> = vec![top.to_owned()];
     while let Some(path) = waiting.pop() {

@@ -110,6 +110,10 @@ impl Store {
         self.prepare(&set, &mut upper, &mut found)?;
         set.stage(&mut upper, &mut found.plan)?;
         let mut applying = self.applying(&set, &set.slots())?;
+        let conflicts = applying.conflicts(&found.plan)?;
+        if !conflicts.is_empty() {
+            return Err(conflict(id, &conflicts, found.plan.ops.len()));
+        }
         let plan = found.plan.clone();
         let done = self.carry_out(&set, &mut applying, found.plan);
         if done.is_ok() {
@@ -231,7 +235,7 @@ impl Store {
         }
     }
 
-    /// Writes the journal into the set, and does what the plan says.
+    /// Writes the journal into the set, and does what the plan says, in which nobody has seen a conflict.
     fn carry_out(
         &self,
         set: &Set,
@@ -239,10 +243,6 @@ impl Store {
         plan: Plan,
     ) -> Result<(), ChangesError> {
         let all = plan.ops.len();
-        let conflicts = applying.conflicts(&plan)?;
-        if !conflicts.is_empty() {
-            return Err(conflict(set.id, &conflicts, all));
-        }
         self.steps
             .at(Step::Checked)
             .map_err(ChangesError::io("applying", set.dir()))?;

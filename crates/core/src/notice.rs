@@ -163,6 +163,17 @@ pub enum NoticeKind {
         /// Why.
         reason: String,
     },
+    /// The call was ended, as more than that of what it did to files would have had to be kept.
+    ChangesLimit {
+        /// The setting `changes.max_set_mb`, in MiB.
+        max_mb: u64,
+    },
+    /// What is left running of a call that was compared before and after, and not watched: what it changes from then on is in
+    /// no set.
+    ChangesUnwatched {
+        /// The processes.
+        pids: Vec<u32>,
+    },
     /// There is no supervisor: processes are found by process group and by scanning only.
     WithoutSupervisor {
         /// Why.
@@ -211,6 +222,8 @@ impl NoticeKind {
             | Self::SandboxUnknown { .. }
             | Self::Changes { .. }
             | Self::ChangesUnknown { .. }
+            | Self::ChangesLimit { .. }
+            | Self::ChangesUnwatched { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -319,6 +332,10 @@ impl NoticeKind {
             Self::ChangesUnknown { reason } => {
                 format!("What this call did to files is not known: {reason}")
             }
+            Self::ChangesLimit { max_mb } => format!(
+                "The command was ended, as more than {max_mb} MiB of what it did to files would have had to be kept (`changes.max_set_mb`)"
+            ),
+            Self::ChangesUnwatched { pids } => unwatched_sentence(pids),
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")
             }
@@ -337,6 +354,20 @@ fn millis_text(millis: u64) -> String {
         return "forever".to_owned();
     }
     short_duration(Duration::from_millis(millis))
+}
+
+/// Which processes nobody watches, naming at most five.
+fn unwatched_sentence(pids: &[u32]) -> String {
+    const NAMED: usize = 5;
+    let named: Vec<String> = pids.iter().take(NAMED).map(u32::to_string).collect();
+    let more = match pids.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let named = named.join(", ");
+    format!(
+        "What is still running (pid {named}{more}) is not watched: what it does to files from here on is in no list"
+    )
 }
 
 /// `Still running: pid 12 sleep 300 (holds the output), pid 13 …`, naming at most five.

@@ -71,7 +71,7 @@ impl ShellCache {
     }
 
     /// Starts a shell in advance for one call, without waiting for it. It serves a call with the same shell, base
-    /// environment, streams, limits and box, without a session and without input; if no such call comes, it ends with
+    /// environment, streams, limits and box, `traced` or not, without a session, a trial and input; if no such call comes, it ends with
     /// the cache. What a boxed one says of its box is the answer to the next [`Executor::confines`]. Useful for programs that make a single call: the shell starts while the call is being judged.
     ///
     /// # Panics
@@ -83,10 +83,12 @@ impl ShellCache {
         streams: Streams,
         limits: Limits,
         sandbox: Option<Arc<Plan>>,
+        traced: bool,
     ) {
         let options = &self.inner.options;
         let is_boxed = sandbox.is_some();
-        let kind = Kind::bare(shell, base, streams, limits).in_box(sandbox);
+        let kind = Kind::bare(shell, base, streams, limits);
+        let kind = kind.in_box(sandbox).traced(traced);
         let supervised = options.supervisor.start(base, &options.clock);
         match supervised.and_then(|supervised| order(&kind, &options.directory, supervised)) {
             Ok(shell) => {

@@ -147,6 +147,11 @@ impl Kind {
         Self { sandbox, ..self }
     }
 
+    /// The same for calls whose changes are recorded, or not.
+    pub(crate) fn traced(self, traced: bool) -> Self {
+        Self { traced, ..self }
+    }
+
     /// What a shell of this kind is kept in, for this trial if there is one. `directory`: where it gets a directory of
     /// its own.
     pub(crate) fn kept_in(&self, directory: &Path, trial: Option<&Overlay>) -> Option<ShellBox> {

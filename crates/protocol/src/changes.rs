@@ -25,6 +25,9 @@ pub struct ChangesSetData {
     /// The set that it did again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redoes: Option<ChangesId>,
+    /// The set of the call that it outlived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<ChangesId>,
 }
 
 /// Data of `changes.diff`.

@@ -186,6 +186,9 @@ pub struct JobData {
     /// The sandbox that it is in; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobBox>,
+    /// Why what it changes is not recorded, if it was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<String>,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -12,7 +12,7 @@ use agent_bash_protocol::data::{
 };
 
 /// A value of the session's as data of a response: both types are of other crates.
-pub(crate) trait IntoData<Data> {
+pub trait IntoData<Data> {
     /// The data.
     fn into_data(self) -> Data;
 }
@@ -24,6 +24,7 @@ impl IntoData<ChangesSetData> for Listed {
             started_at: self.begun,
             undoes: self.undoes,
             redoes: self.redoes,
+            after: self.after,
         }
     }
 }
@@ -128,6 +129,7 @@ impl IntoData<JobData> for Job {
             state: self.state.into_data(),
             started_at: self.started_at,
             sandbox: self.sandbox,
+            unrecorded: self.unrecorded,
             left: self.left,
         }
     }

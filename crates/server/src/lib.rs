@@ -13,6 +13,8 @@ pub mod mcp;
 pub mod rpc;
 mod stdio;
 
+pub use agent_bash_protocol::data::{ChangesSetData, FileDiffData};
+pub use into_data::IntoData;
 pub use stdio::stdio;
 
 #[cfg(doctest)]

@@ -314,6 +314,9 @@ class _ChangesSetDataAlways(TypedDict):
 class ChangesSetData(_ChangesSetDataAlways, total=False):
     """A set of changes in a list."""
 
+    # The set of the call that it outlived.
+    after: Optional[ChangesId]
+
     # The set that it did again.
     redoes: Optional[ChangesId]
 
@@ -652,6 +655,9 @@ class JobData(_JobDataAlways, total=False):
     # The sandbox that it is in; absent for none.
     sandbox: Optional[JobBox]
 
+    # Why what it changes is not recorded, if it was to be.
+    unrecorded: Optional[str]
+
 
 # How a job ended.
 JobEndingData = Union["JobEndingDataExited", "JobEndingDataSignaled", "JobEndingDataTimedOut", "JobEndingDataGone"]
@@ -879,7 +885,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -936,6 +942,18 @@ class NoticeChanges(TypedDict):
     text: str
 
 
+class NoticeChangesLimit(TypedDict):
+    """The call was ended, as more than that of what it did to files would have had to be kept."""
+
+    kind: Literal["changes_limit"]
+
+    # The setting `changes.max_set_mb`, in MiB.
+    max_mb: int
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
 class NoticeChangesUnknown(TypedDict):
     """What the call did to files is not known, or not all of it."""
 
@@ -943,6 +961,18 @@ class NoticeChangesUnknown(TypedDict):
 
     # Why.
     reason: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeChangesUnwatched(TypedDict):
+    """What is left running of a call that was compared before and after, and not watched: what it changes from then on is in no set."""
+
+    kind: Literal["changes_unwatched"]
+
+    # The processes.
+    pids: List[int]
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str

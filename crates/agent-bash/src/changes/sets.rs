@@ -160,12 +160,21 @@ impl ChangeSets {
         self.with(None, |store, session| store.show(session, id))
     }
 
-    /// All files of a set.
+    /// The same, and all of its files.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn show_all(&self, id: ChangesId) -> Result<(Changes, Vec<FileChange>), ChangesRefused> {
+        self.with(None, |store, session| store.show_all(session, id))
+    }
+
+    /// All files of a set alone.
     ///
     /// # Errors
     /// As [`Self::show`].
     pub fn files(&self, id: ChangesId) -> Result<Vec<FileChange>, ChangesRefused> {
-        self.with(None, |store, session| store.files(session, id))
+        let (_, files) = self.show_all(id)?;
+        Ok(files)
     }
 
     /// A set with all its files, however many.
@@ -173,8 +182,8 @@ impl ChangeSets {
     /// # Errors
     /// As [`Self::show`].
     pub fn whole(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
-        let mut changes = self.show(id)?;
-        changes.files = self.files(id)?;
+        let (mut changes, files) = self.show_all(id)?;
+        changes.files = files;
         changes.more = 0;
         Ok(changes)
     }

@@ -78,6 +78,8 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::ProtectedChanged { .. }
                 | NoticeKind::Changes { .. }
                 | NoticeKind::ChangesUnknown { .. }
+                | NoticeKind::ChangesLimit { .. }
+                | NoticeKind::ChangesUnwatched { .. }
         )
     };
     let vital = notices.iter().filter(is_vital);

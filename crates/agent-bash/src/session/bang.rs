@@ -108,7 +108,17 @@ pub(super) async fn run(
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
     let watched = Watched::of(options.live, &mut call);
     let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
-        Ok(spec) => run::run(tool, &decisions, &spec, &mut output, watched, cancel).await,
+        Ok(spec) => {
+            run::run(
+                tool,
+                &decisions,
+                &spec,
+                &mut output,
+                watched,
+                cancel.clone(),
+            )
+            .await
+        }
         Err(error) => Err(error),
     };
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;

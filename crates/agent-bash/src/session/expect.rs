@@ -5,6 +5,7 @@ use crate::HostContext;
 use crate::settings::Settings;
 use crate::stage::parse_input::Input;
 use crate::stage::{artifact, terminal};
+use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::{Plan, SandboxLevel, Tier};
 use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
 use agent_bash_policy::Script;
@@ -36,7 +37,9 @@ pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) ->
 
 /// Whether it needs nothing but a new shell without input.
 fn is_plain(request: &Request) -> bool {
-    request.mode != Some(Mode::Background)
+    // A view is mounted for its trial.
+    request.trial.is_none()
+        && request.mode != Some(Mode::Background)
         && request.session.is_none()
         && request.stdin == StdinMode::Null
         && request.sandbox.is_none()
@@ -46,7 +49,7 @@ impl Session {
     /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
     /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
     /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: one that was not parsed
-    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input; and for one in a box, for
+    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input, of a trial; and for one in a box, for
     /// which see [`Self::expect_boxed`].
     ///
     /// # Panics
@@ -94,7 +97,9 @@ impl Session {
         if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
             let streams = artifact::streams(tool, request);
             let variables = &tool.environment.variables;
-            shells.expect(shell, variables, streams, tool.limits, sandbox);
+            // One that turns out to be unwatched takes another one.
+            let traced = tool.changes.level() != ChangesLevel::Off;
+            shells.expect(shell, variables, streams, tool.limits, sandbox, traced);
         }
     }
 }
@@ -118,6 +123,8 @@ mod tests {
             (json!({"command": "true", "cwd": "/nowhere"}), false),
             (json!({"command": "true", "session": "a"}), false),
             (json!({"command": "true", "mode": "background"}), false),
+            (json!({"command": "true", "trial": true}), false),
+            (json!({"command": "true", "trial": "atomic"}), false),
             (json!(format!("true {}", "x".repeat(JUDGED_AHEAD))), false),
         ] {
             let input = Input::from(call).parsed();

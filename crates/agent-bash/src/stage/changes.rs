@@ -1,6 +1,9 @@
 //! What a call does to files: held back, watched, or compared; and what becomes of it when the call has ended.
 
 mod compared;
+mod limit;
+
+pub(crate) use limit::run_within;
 
 use crate::apart::apart;
 use crate::call::Call;
@@ -33,6 +36,8 @@ const AT_MOST: usize = 15;
 pub(crate) struct Changing {
     store: Arc<Store>,
     how: How,
+    /// Whether the call was ended, as what it changed grew too large.
+    is_full: bool,
 }
 
 /// How they are known.
@@ -94,7 +99,7 @@ pub(crate) async fn begin(
         }
     };
     match begun {
-        Ok((store, how)) => Ok(Some(Changing { store, how })),
+        Ok((store, how)) => Ok(Some(Changing::new(store, how))),
         Err(reason) => {
             call.notices.extend(is_asked_for.then(|| unknown(reason)));
             Ok(None)
@@ -179,10 +184,7 @@ async fn hold_back(
         other => other.to_string(),
     })?;
     let (store, set) = started(tool, call, Store::begin_trial).await?;
-    Ok(Changing {
-        store,
-        how: How::Trial(set, trial),
-    })
+    Ok(Changing::new(store, How::Trial(set, trial)))
 }
 
 /// Begins a set, away from the runtime: its file system may be slow.
@@ -245,6 +247,21 @@ impl How {
 }
 
 impl Changing {
+    fn new(store: Arc<Store>, how: How) -> Self {
+        Self {
+            store,
+            how,
+            is_full: false,
+        }
+    }
+
+    /// What is left of a call that was only compared goes on unseen.
+    fn left_unwatched(&self, outcome: &Outcome) -> Option<Notice> {
+        let is_seen = !matches!(self.how, How::Scan(_)) || outcome.survivors.is_empty();
+        let pids = || outcome.survivors.iter().map(|it| it.pid).collect();
+        (!is_seen).then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
+    }
+
     /// Where what it changes is held back, if it is.
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
         match &self.how {
@@ -274,7 +291,7 @@ impl Changing {
 
     /// Nothing has run.
     async fn give_up(self) {
-        let Self { store, how } = self;
+        let Self { store, how, .. } = self;
         let gone = apart(move || match how {
             How::Trial(set, _) => store.drop_trial(set).map(drop),
             How::Trace(set, _) => store.finish(set).map(drop),
@@ -287,7 +304,7 @@ impl Changing {
 
     /// Somebody else goes on with it. What is known so far.
     async fn let_go(self, session: String) -> Result<Changes, String> {
-        let Self { store, how } = self;
+        let Self { store, how, .. } = self;
         let How::Job(set) = how else {
             return Err("it is no job".to_owned());
         };
@@ -308,11 +325,13 @@ impl Changing {
         };
         let is_to_be_known = trial.is_some() || tool.changes.is_asked_for();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
-        let full = traced.as_ref().filter(|it| it.full);
-        let full = full.and_then(|it| it.lacking.clone());
+        let max_mb = tool.changes.settings.max_set_mb;
+        let is_full = traced.as_ref().is_some_and(|it| it.full) || self.is_full;
+        let full = is_full.then(|| NoticeKind::ChangesLimit { max_mb }.into());
+        let unwatched = self.left_unwatched(outcome);
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
-        let Self { store, how } = self;
+        let Self { store, how, .. } = self;
         if let (How::Trace(_, shell), Some(traced)) = (&how, &traced)
             && traced.unwatched
         {
@@ -350,7 +369,8 @@ impl Changing {
                     notices: text
                         .map(|text| file_notice(&changes, &text))
                         .into_iter()
-                        .chain(full.map(unknown))
+                        .chain(full)
+                        .chain(unwatched)
                         .collect(),
                     changes: Some(changes),
                 }

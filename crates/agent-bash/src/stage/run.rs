@@ -68,12 +68,12 @@ pub(crate) async fn run(
     spec: &RunSpec,
     output: &mut CallOutput,
     watched: Watched<'_, '_>,
-    cancel: &Cancel,
+    cancel: Cancel,
 ) -> Result<Outcome, NotStarted> {
     let mut tee = Tee { output, watched };
     let executor = executor(tool, decisions.terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
-    match caught_in(executor.run(spec, &mut tee, cancel)).await {
+    match caught_in(executor.run(spec, &mut tee, &cancel)).await {
         Ok(ran) => ran,
         Err(panicked) => {
             let reason = panicked.to_string();

@@ -4,8 +4,8 @@
 use crate::scripted::{Scripted, Stopped, builder_by, outcome};
 use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, Traced, Undoable};
 use agent_bash::core::{
-    Cancel, Clock, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Timestamp,
-    ToolResult,
+    Cancel, Clock, Ending, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer, RunSpec,
+    Survivor, Timestamp, ToolResult,
 };
 use agent_bash::{BashTool, BashToolBuilder, ChangesSettings, profiles};
 use async_trait::async_trait;
@@ -132,6 +132,34 @@ async fn what_nobody_watches_is_compared_and_says_so() {
         let said = "[Files: about 1 deleted, 1 created: old (deleted), new (created) changes://1 (by scan, may be incomplete)]";
         assert!(result.text.contains(said), "{}", result.text);
     }
+}
+
+/// What is left of such a call goes on unseen, which is said where it was compared; what is watched has a set of its own.
+#[tokio::test]
+async fn what_goes_on_unwatched_is_named() {
+    let notices = async |is_watched: bool, survivors: Vec<Survivor>| {
+        let mut place = Place::new(!is_watched);
+        let mut ended = outcome(Ending::Exited { code: 0 });
+        ended.survivors = survivors;
+        place.script = Scripted::new(Vec::new(), Ok(ended));
+        let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::List)));
+        let result = call(&tool, None).await;
+        let kinds = result.notices.into_iter().map(|notice| notice.kind);
+        let unwatched = kinds.filter(|kind| matches!(kind, NoticeKind::ChangesUnwatched { .. }));
+        (unwatched.collect::<Vec<_>>(), result.text)
+    };
+    let left = || {
+        vec![
+            Survivor::new(7, "tail -f log", false),
+            Survivor::new(9, "sh", false),
+        ]
+    };
+    let (named, text) = notices(false, left()).await;
+    assert_eq!(named, [NoticeKind::ChangesUnwatched { pids: vec![7, 9] }]);
+    let said = "[What is still running (pid 7, 9) is not watched: what it does to files from here on is in no list]";
+    assert!(text.contains(said), "{text}");
+    assert_eq!(notices(false, Vec::new()).await.0, []);
+    assert_eq!(notices(true, left()).await.0, []);
 }
 
 /// A walk for each call is for who asked for it.

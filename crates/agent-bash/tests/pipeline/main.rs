@@ -20,6 +20,7 @@ mod refusals;
 mod sandbox;
 mod scripted;
 mod terminal;
+mod too_much;
 
 use agent_bash::core::{
     Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, OutputConsumer, Stage, Status,

@@ -4,13 +4,14 @@ use crate::args::{ChangesAction, ChangesArgs};
 use crate::output;
 use crate::start::Start;
 use crate::table::{ago, table};
-use agent_bash::change_sets::{FileDiff, Listed, Text};
+use agent_bash::change_sets::Listed;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::layout::changes as layout;
 use agent_bash::process::SystemClock;
 use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
+use agent_bash_server::{ChangesSetData, FileDiffData, IntoData};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -102,7 +103,8 @@ impl Kept {
         let listed = self.sets.list()?;
         if self.json {
             for one in &listed {
-                print_json(&as_json(one))?;
+                let data: ChangesSetData = one.clone().into_data();
+                print_json(&json!(data))?;
             }
             return Ok(());
         }
@@ -117,13 +119,12 @@ impl Kept {
     }
 
     fn show(&self, id: ChangesId, names: bool) -> Result<(), Refused> {
-        let files = self.sets.files(id)?;
+        let (mut changes, files) = self.sets.show_all(id)?;
         if names {
             let all = files.iter().filter_map(|file| file.name.bytes());
             let text: Vec<u8> = all.flat_map(|name| [name, vec![0]].concat()).collect();
             return Ok(output::print_bytes(&text)?);
         }
-        let mut changes = self.sets.show(id)?;
         if self.json {
             changes.files = files;
             changes.more = 0;
@@ -135,8 +136,9 @@ impl Kept {
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), Refused> {
         let diffs = self.sets.diff(id, paths)?;
         if self.json {
-            let all = diffs.iter().map(diff_as_json);
-            return print_json(&all.collect());
+            let all = diffs.into_iter().map(IntoData::into_data);
+            let all: Vec<FileDiffData> = all.collect();
+            return print_json(&json!(all));
         }
         let text: String = diffs.iter().map(layout::diff).collect();
         Ok(output::print(&text)?)
@@ -145,15 +147,6 @@ impl Kept {
 
 fn print_json(value: &Value) -> Result<(), Refused> {
     Ok(output::print(&format!("{value}\n"))?)
-}
-
-fn as_json(listed: &Listed) -> Value {
-    json!({
-        "changes": listed.changes,
-        "started_at": listed.begun,
-        "undoes": listed.undoes,
-        "redoes": listed.redoes,
-    })
 }
 
 fn row(listed: &Listed, now: Timestamp) -> [String; 5] {
@@ -165,17 +158,4 @@ fn row(listed: &Listed, now: Timestamp) -> [String; 5] {
         layout::counts(&changes.counts),
         one_line(&changes.root).into_owned(),
     ]
-}
-
-fn diff_as_json(diff: &FileDiff) -> Value {
-    let text = match &diff.text {
-        Text::Unified(text) => Some(text),
-        _ => None,
-    };
-    json!({
-        "file": diff.file,
-        "diff": text,
-        "binary": diff.text == Text::Binary,
-        "mode": diff.mode.map(|(before, after)| [format!("{before:o}"), format!("{after:o}")]),
-    })
 }

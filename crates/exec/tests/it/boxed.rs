@@ -255,7 +255,14 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
     let cache = cache();
     let call = boxed(&place, "echo x >file");
     let plan = call.sandbox.clone();
-    cache.expect(&call.shell, &call.env.base, call.streams, call.limits, plan);
+    cache.expect(
+        &call.shell,
+        &call.env.base,
+        call.streams,
+        call.limits,
+        plan,
+        false,
+    );
     // Another tier than the one that is found out otherwise.
     assert_eq!(cache.confines().await.unwrap().tier, Tier::Base);
     assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
@@ -275,6 +282,7 @@ async fn the_box_of_an_expected_call_tells_what_is_enforced() {
         call.streams,
         call.limits,
         Some(Arc::new(refused)),
+        false,
     );
     assert_eq!(cache.confines().await.unwrap().tier, Tier::Full);
 }

@@ -2,9 +2,36 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
+use crate::support::command;
 use agent_bash_changes::Store;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Set where a test has mounts of its own.
+const OWN_MOUNTS: &str = "EXEC_TEST_OWN_MOUNTS";
+
+/// Whether the test of that name has mounts of its own. Otherwise it is run with them, and has passed.
+pub(crate) fn has_own_mounts(test: &str) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "a test that starts itself again")]
+    if std::env::var_os(OWN_MOUNTS).is_some() {
+        return true;
+    }
+    let mut own = command("unshare");
+    own.args(["-rm", "--propagation=private"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test]);
+    let ran = own.env(OWN_MOUNTS, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+    false
+}
+
+/// Mounts an empty file system there.
+pub(crate) fn mount(at: &Path) {
+    let mut mount = command("mount");
+    mount.args(["-t", "tmpfs", "none"]).arg(at);
+    assert!(mount.status().unwrap().success());
+}
 
 pub(crate) struct Place {
     pub(crate) temp: tempfile::TempDir,

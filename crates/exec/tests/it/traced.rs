@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::place::Place;
+use crate::place::{Place, has_own_mounts, mount};
 use crate::support::{Ran, cache, options, run, run_with, soon, spec};
 use agent_bash_changes::{Limits, Set, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
@@ -283,6 +283,43 @@ async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
         store.undo("s", changes.id, &[], false).unwrap();
         assert_eq!(size("large"), 800 << 10);
     }
+}
+
+/// What is mounted below the workspace is another tree: the call is recorded all the same, writes there are counted, and an
+/// undo leaves them alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
+    const THIS: &str = "traced::a_mount_below_the_workspace_is_counted_and_not_taken_back";
+    if !has_own_mounts(THIS) {
+        return;
+    }
+    let place = Place::with(FILES);
+    let below = place.root.join("d/below");
+    fs::create_dir(&below).unwrap();
+    mount(&below);
+    fs::write(below.join("in"), "in\n").unwrap();
+    let set = place.set();
+    let script = "echo x >>one; echo x >>d/below/in; echo x >d/below/new; mv two d/below/two; mv d/below/in three";
+    let ran = run(&place.traced(script, &set)).await.unwrap();
+    assert_eq!(
+        (code(&ran), ran.outcome.traced.clone()),
+        (Some(0), Some(Traced::complete())),
+        "{ran:?}"
+    );
+    let store = place.store();
+    let changes = store.finish(set).unwrap();
+    assert_eq!((changes.counts.changed, changes.counts.deleted), (2, 1));
+    assert!(changes.outside.values().sum::<u64>() >= 4, "{changes:?}");
+    store.undo("s", changes.id, &[], false).unwrap();
+    let text = |path: &str| fs::read_to_string(place.root.join(path)).unwrap();
+    for name in ["one", "two", "three"] {
+        assert_eq!(text(name), format!("content of {name}\n"));
+    }
+    assert_eq!(
+        (text("d/below/new"), text("d/below/two")),
+        ("x\n".to_owned(), "content of two\n".to_owned())
+    );
+    assert!(!below.join("in").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,7 @@
     reason = "a test that fails may stop"
 )]
 
+use crate::place::{has_own_mounts, mount};
 use crate::support::driven_clock::DrivenClock;
 use crate::support::{Ran, cache, command, options, run, run_with, soon, spec};
 use agent_bash_core::changes::Overlay;
@@ -137,24 +138,11 @@ async fn a_shell_that_waited_sees_what_is_there_when_its_trial_begins() {
     }
 }
 
-/// Set where a test has mounts of its own.
-const OWN_MOUNTS: &str = "EXEC_TEST_OWN_MOUNTS";
-
 /// What the host mounts while a shell waits apart does not appear there: that one is not used.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
-    #[expect(clippy::disallowed_methods, reason = "a test that starts itself again")]
-    let has_own = std::env::var_os(OWN_MOUNTS).is_some();
-    if !has_own {
-        let this = std::env::current_exe().unwrap();
-        let mut own = command("unshare");
-        own.args(["-rm", "--propagation=private"]).arg(this).args([
-            "--exact",
-            "trial::a_trial_has_the_mounts_that_the_host_has_when_it_begins",
-        ]);
-        let ran = own.env(OWN_MOUNTS, "1").output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stdout);
-        assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+    const THIS: &str = "trial::a_trial_has_the_mounts_that_the_host_has_when_it_begins";
+    if !has_own_mounts(THIS) {
         return;
     }
     let (cache, cancel) = (warm_cache(), Cancel::new());
@@ -165,9 +153,7 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
     let mut said = Vec::new();
     for is_mounted in [false, false, true, true] {
         if is_mounted {
-            let mut mount = command("mount");
-            mount.args(["-t", "tmpfs", "none"]).arg(beside.path());
-            assert!(mount.status().unwrap().success());
+            mount(beside.path());
             fs::write(beside.path().join("mounted"), "").unwrap();
         }
         place.renew();
@@ -181,6 +167,41 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
     }
     // The control: without other mounts the one that waits is used.
     assert_eq!(said[0], said[1]);
+}
+
+/// An overlay would not show what is mounted below: neither a new shell nor one that waits runs anything. Where it is
+/// mounted no more, both do.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
+    const THIS: &str = "trial::a_mount_below_the_workspace_is_named_and_nothing_runs";
+    if !has_own_mounts(THIS) {
+        return;
+    }
+    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let mut place = Place::new();
+    let below = place.root.join("below");
+    fs::create_dir(&below).unwrap();
+    for round in 0..2 {
+        mount(&below);
+        place.renew();
+        let error = run_with(
+            &cache,
+            &place.trial("echo x >ran; echo x >below/ran"),
+            &cancel,
+        )
+        .await;
+        let error = error.unwrap_err().to_string();
+        let said = format!("something is mounted at `{}`", below.display());
+        assert!(error.contains(&said), "{round}: {error}");
+        assert!(!place.root.join("ran").exists() && !below.join("ran").exists());
+        assert!(command("umount").arg(&below).status().unwrap().success());
+        place.renew();
+        let ran = run_with(&cache, &place.trial("echo x >ran"), &cancel)
+            .await
+            .unwrap();
+        assert!(ran.outcome.held_back && !place.root.join("ran").exists());
+        assert!(soon(|| cache.warm() > 0).await);
+    }
 }
 
 /// Each has supervisors of its own.
@@ -270,15 +291,32 @@ async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_variables_and_directories_are_reported() {
-    let place = Place::new();
-    let mut spec = place.trial("mkdir d; cd d; echo $KEPT; false | true");
+    let mut place = Place::new();
+    let mut spec =
+        place.trial("mkdir d; cd d; echo $KEPT; false | (exit 3) | sh -c 'kill $$' | true");
     spec.env
         .changes
         .extend([("KEPT".into(), Some("kept".into()))]);
-    let ran = run(&spec.report_stages(true)).await.unwrap();
-    let codes = ran.outcome.stages.as_deref().map(<[_]>::len);
-    assert_eq!((&*ran.out, codes), ("kept\n", Some(2)), "{ran:?}");
-    assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
+    let spec = spec.report_stages(true);
+    // Cold, in a shell that waited, and as without a trial.
+    let (cache, cancel) = (warm_cache(), Cancel::new());
+    for (round, is_trial) in [true, true, false].into_iter().enumerate() {
+        place.renew();
+        let again = place.trial(&spec.script).trial;
+        let spec = spec.clone().trial(again.filter(|_| is_trial));
+        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
+        let stages = ran.outcome.stages.iter().flatten();
+        let codes: Vec<i32> = stages.map(|stage| stage.code).collect();
+        assert_eq!(
+            (&*ran.out, &codes[..]),
+            ("kept\n", &[1, 3, 143, 0][..]),
+            "{ran:?}"
+        );
+        assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
+        assert_eq!(ran.outcome.held_back, is_trial);
+        assert!(!is_trial || place.is_as_it_was());
+        assert!(round > 1 || soon(|| cache.warm() > 0).await);
+    }
     // A directory that the call has removed below itself.
     let place = Place::new();
     let gone = place.trial("mkdir d; cd d; rmdir ../d; pwd; false | true");
@@ -327,9 +365,19 @@ async fn where_nothing_can_be_held_back_nothing_runs() {
         upper: place.upper.join("missing"),
         work: place.work.clone(),
     }));
-    for (cache, spec) in [(cache(), &session), (cache(), &missing), (alone, &spec)] {
+    // The step that failed is named, wherever it did.
+    for (cache, spec, step) in [
+        (cache(), &session, "persistent shell"),
+        (cache(), &missing, "missing`: No such file"),
+        (warm_cache(), &missing, "missing`: No such file"),
+        (alone, &spec, "supervisor"),
+    ] {
         let error = run_with(&cache, spec, &cancel).await.unwrap_err();
-        assert!(matches!(error, NotStarted::Trial { .. }), "{error:?}");
+        let reason = match &error {
+            NotStarted::Trial { reason } => reason.clone(),
+            other => format!("not as a trial: {other:?}"),
+        };
+        assert!(reason.contains(step), "{reason}");
         assert!(place.is_as_it_was());
     }
     let job = cache().start_job(&spec, JobStdin::Null, &cancel).await;

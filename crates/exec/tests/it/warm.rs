@@ -6,8 +6,10 @@
     reason = "a test that fails may stop"
 )]
 
+use crate::place::Place;
 use crate::support::driven_clock::DrivenClock;
 use crate::support::{self, options, run_with, spec};
+use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{Cancel, Ending, Limits, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -210,10 +212,51 @@ async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
         std::env::temp_dir(),
     ));
     let call = spec("echo $((6 * 7))");
-    cache.expect(&call.shell, &call.env.base, call.streams, call.limits, None);
+    cache.expect(
+        &call.shell,
+        &call.env.base,
+        call.streams,
+        call.limits,
+        None,
+        false,
+    );
     until_warm(&cache, 1).await;
     assert_eq!(out(&cache, &call).await, "42\n");
     assert_eq!(cache.warm(), 0);
+}
+
+/// For a call that is recorded, one that is watched is started, and for others none.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expected_shell_is_watched_where_its_call_is() {
+    let place = Place::with(&[("file", "old\n")]);
+    for (expected, asked, taken) in [
+        (true, true, true),
+        (false, true, false),
+        (true, false, false),
+    ] {
+        let cache = ShellCache::new(ShellCacheOptions::one_call(
+            Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
+            Arc::new(SystemClock::new()),
+            std::env::temp_dir(),
+        ));
+        let set = place
+            .store()
+            .begin_trace("s", &place.root, ChangesLevel::Undo)
+            .unwrap();
+        let call = spec("echo x >>file; echo 42").cwd(place.root.clone());
+        let call = call.trace(asked.then(|| set.dir().to_owned()));
+        cache.expect(
+            &call.shell,
+            &call.env.base,
+            call.streams,
+            call.limits,
+            None,
+            expected,
+        );
+        until_warm(&cache, 1).await;
+        assert_eq!(out(&cache, &call).await, "42\n");
+        assert_eq!(cache.warm() == 0, taken, "{expected} {asked}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -230,7 +273,14 @@ async fn an_expected_shell_serves_no_other_kind_of_call() {
         memory_mb: Some(64 << 10),
         ..call.limits
     };
-    cache.expect(&call.shell, &call.env.base, call.streams, limits, None);
+    cache.expect(
+        &call.shell,
+        &call.env.base,
+        call.streams,
+        limits,
+        None,
+        false,
+    );
     until_warm(&cache, 1).await;
     out(&cache, &call).await;
     assert_eq!(cache.warm(), 1);

@@ -2,16 +2,21 @@
 
 use super::jobs::Answer;
 use super::tools::{ChangesAction, ChangesArgs, PART};
-use agent_bash::core::changes::{Changes, ChangesId, FileChange};
+use crate::into_data::IntoData;
+use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
 use agent_bash::layout::changes as layout;
 use agent_bash::{ChangeSets, ChangesRefused, Session};
+use agent_bash_protocol::data::ChangesSetData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// The scheme of links to sets.
 pub(super) const SCHEME: &str = "changes://";
+
+/// Sets in the data of an answer at most.
+const SETS: usize = 10;
 
 /// Files in an answer at most; others are counted.
 const FILES: usize = 500;
@@ -116,10 +121,17 @@ fn list(sets: &ChangeSets, window: Window) -> Result<Answer, ChangesRefused> {
         format!("{}  {kind}  {counts}\n", one.changes.id)
     });
     let text: String = lines.collect();
-    Ok(if text.is_empty() {
-        said("Nothing is kept.".to_owned())
-    } else {
-        said(cut(&text, window, "these are older"))
+    if text.is_empty() {
+        return Ok(said("Nothing is kept.".to_owned()));
+    }
+    let text = cut(&text, window, "these are older");
+    // The latest, too, as the data of `changes.list` are.
+    let latest = listed.into_iter().rev().take(SETS);
+    let sets: Vec<ChangesSetData> = latest.map(IntoData::into_data).collect();
+    Ok(Answer {
+        text,
+        data: json!({ "sets": sets }),
+        is_error: false,
     })
 }
 
@@ -139,8 +151,7 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<Answer, Chan
 
 /// A set, its first files, and how many others there are.
 fn shown(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
-    let changes = sets.show(id)?;
-    let files: Vec<FileChange> = sets.files(id)?;
+    let (changes, files) = sets.show_all(id)?;
     let mut text = layout::set(&changes, &files[..files.len().min(FILES)]);
     if let more @ 1.. = files.len().saturating_sub(FILES) {
         // Writing to a String cannot fail.

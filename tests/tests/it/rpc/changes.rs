@@ -2,6 +2,7 @@
 
 use super::{SOON, ask, data, world};
 use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::poll::until;
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::Result;
@@ -69,6 +70,24 @@ fn what_a_call_did_is_listed_previewed_taken_back_and_done_again() -> Result<()>
     assert!(unknown["error"].to_string().contains("named by its number"));
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// What outlives a call has a set of its own, and says after which.
+#[test]
+fn a_set_of_what_outlived_a_call_names_the_call() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "ask")?;
+    run(
+        &mut server,
+        &json!("rm old; setsid sh -c 'sleep 0.2; echo x > late' > /dev/null 2>&1 &"),
+    )?;
+    let late = || {
+        let list = data(&mut server, json!({"type": "changes.list"})).ok()?;
+        (list["sets"][1]["after"] == "1" && list["sets"][0]["after"].is_null()).then_some(())
+    };
+    assert!(until(SOON, late).is_some(), "no set says so");
+    assert!(server.end()?.status.success());
     Ok(())
 }
 

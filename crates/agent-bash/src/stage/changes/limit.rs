@@ -1,0 +1,54 @@
+//! How large what a trial changes may grow. A record is bounded by whoever keeps it; what an overlay takes is written by the
+//! kernel, so it is looked at now and then.
+
+use super::Changing;
+use crate::apart::apart;
+use crate::wiring::Wiring;
+use agent_bash_changes::size_of;
+use agent_bash_core::Cancel;
+use std::time::Duration;
+
+/// How often it is looked at. What is written in between is beyond the limit.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// The part of the time that looking may take: a walk through what has been written.
+const PART: u32 = 20;
+
+/// Waits for `run`, and ends it by its signal if what its trial changes takes more than a set may.
+pub(crate) async fn run_within<T, F: Future<Output = T>>(
+    tool: &Wiring,
+    changing: Option<&mut Changing>,
+    cancel: &Cancel,
+    run: impl FnOnce(Cancel) -> F,
+) -> T {
+    let cancel = cancel.child();
+    let mut run = std::pin::pin!(run(cancel.clone()));
+    let Some((changing, trial)) = changing.and_then(|it| it.trial().map(|trial| (it, trial)))
+    else {
+        return run.await;
+    };
+    let max = tool.changes.settings.max_set_mb << 20;
+    let grown = async {
+        let mut pause = EVERY;
+        loop {
+            tool.clock.sleep(pause).await;
+            let begun = tool.clock.now();
+            let upper = trial.upper.clone();
+            // Without a thread for it, it is looked at later.
+            let size = apart(move || size_of(&upper)).await.unwrap_or(0);
+            if size > max {
+                return;
+            }
+            let took = tool.clock.now().saturating_sub(begun);
+            pause = EVERY.max(took.saturating_mul(PART));
+        }
+    };
+    tokio::select! {
+        biased;
+        ran = &mut run => return ran,
+        () = grown => {}
+    }
+    changing.is_full = true;
+    cancel.cancel();
+    run.await
+}
