@@ -317,17 +317,7 @@ impl NoticeKind {
                 "This call changed {}, which run or configure programs outside of the sandbox.",
                 listed(paths)
             ),
-            Self::SandboxUnknown { unknown } => {
-                let what = |unknown: &Unknown| match unknown {
-                    Unknown::Changed => "which protected files this call changed",
-                    Unknown::Denied => "which files this call was denied",
-                };
-                let what: Vec<&str> = unknown.iter().map(what).collect();
-                format!(
-                    "A file system does not answer, so it is not known {}.",
-                    what.join(", nor ")
-                )
-            }
+            Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
             Self::Changes { line, .. } => line.clone(),
             Self::ChangesUnknown { reason } => {
                 format!("What this call did to files is not known: {reason}")
@@ -354,6 +344,19 @@ fn millis_text(millis: u64) -> String {
         return "forever".to_owned();
     }
     short_duration(Duration::from_millis(millis))
+}
+
+/// What no file system says.
+fn unanswered_sentence(unknown: &[Unknown]) -> String {
+    let what = |unknown: &Unknown| match unknown {
+        Unknown::Changed => "which protected files this call changed",
+        Unknown::Denied => "which files this call was denied",
+    };
+    let what: Vec<&str> = unknown.iter().map(what).collect();
+    format!(
+        "A file system does not answer, so it is not known {}.",
+        what.join(", nor ")
+    )
 }
 
 /// Which processes nobody watches, naming at most five.

@@ -39,8 +39,8 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
             if size > max {
                 return;
             }
-            let took = tool.clock.now().saturating_sub(begun);
-            pause = EVERY.max(took.saturating_mul(PART));
+            let spent = tool.clock.now().saturating_sub(begun);
+            pause = EVERY.max(spent.saturating_mul(PART));
         }
     };
     tokio::select! {
