@@ -13,6 +13,9 @@ use ratatui::text::{Line, Span};
 /// How to get at what is held back.
 const HINT: &str = "ctrl+↑ selects it · enter diff · c commit · d discard";
 
+/// The same where that is nothing.
+const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
+
 /// What a call did to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardChanges {
@@ -101,7 +104,11 @@ impl CardChanges {
             .flat_map(|line| wrapped(&visible::one_line(line), width, style))
             .collect();
         if self.set.state == ChangesState::Held {
-            rows.extend(wrapped(HINT, width, theme.dim));
+            let hint = match self.set.counts.total() {
+                0 => EMPTY_HINT,
+                _ => HINT,
+            };
+            rows.extend(wrapped(hint, width, theme.dim));
         }
         if self.set.by == ChangesBy::Scan && self.set.counts.total() > 0 {
             let line = format!("files {BY_SCAN}; cannot be taken back");

@@ -428,11 +428,12 @@ impl App {
     }
 }
 
+/// Short enough for 40 columns, as it is not wrapped.
 fn welcome(theme: &Theme) -> Vec<Line<'static>> {
     let version = concat!("agent-bash ", env!("CARGO_PKG_VERSION"));
     let said = [
-        "A line runs as a tool call, as a model's would; !command as your own.",
-        "? shows the keys.",
+        "A line runs as a model's call would.",
+        "!command is yours · ? shows the keys.",
     ];
     let title = Line::styled(version, theme.title);
     let said = said.map(|line| Line::styled(line, theme.dim));

@@ -8,6 +8,10 @@ use agent_bash::core::changes::{
 /// What can be done with a set, in the order in which keys are shown.
 pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     match (set.state, set.by) {
+        // There is nothing to apply, but its directory to be removed.
+        (ChangesState::Held, ChangesBy::Overlay) if set.counts.total() == 0 => {
+            &[ChangesAct::Discard]
+        }
         (ChangesState::Held, ChangesBy::Overlay) => &[ChangesAct::Commit, ChangesAct::Discard],
         (ChangesState::Done | ChangesState::Interrupted, _)
             if set.undo != Undoable::No && set.counts.total() > 0 =>
@@ -19,9 +23,13 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     }
 }
 
-/// Whether anything of it is left to be shown.
-pub(crate) fn has_diff(set: &Changes) -> bool {
-    set.state != ChangesState::Discarded
+/// Why there is no diff to be shown; `None` if there is one.
+pub(crate) fn no_diff(set: &Changes) -> Option<&'static str> {
+    match set.state {
+        ChangesState::Discarded => Some("what it changed was discarded"),
+        _ if set.counts.total() == 0 => Some("it changed no file"),
+        _ => None,
+    }
 }
 
 /// The key for it.
@@ -52,10 +60,41 @@ pub(crate) fn keys(set: &Changes) -> String {
     keys.join(" · ")
 }
 
-/// The key of something that can be done with a set.
-pub(crate) fn act_by(key_pressed: char, set: &Changes) -> Option<ChangesAct> {
-    let mut acts = possible(set).iter().copied();
-    acts.find(|act| key(*act) == key_pressed)
+/// All of them, whatever can be done.
+const ACTS: [ChangesAct; 4] = [
+    ChangesAct::Commit,
+    ChangesAct::Discard,
+    ChangesAct::Undo,
+    ChangesAct::Redo,
+];
+
+/// What a key stands for.
+pub(crate) fn act_by(key_pressed: char) -> Option<ChangesAct> {
+    ACTS.into_iter().find(|act| key(*act) == key_pressed)
+}
+
+/// Why that cannot be done with what a call did to files, if anything is known of that; `None` if it can.
+pub(crate) fn hindrance(act: ChangesAct, set: Option<&Changes>) -> Option<String> {
+    let Some(set) = set.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
+    else {
+        return Some(format!(
+            "nothing to {}: it changed no file that is known",
+            word(act)
+        ));
+    };
+    if possible(set).contains(&act) {
+        return None;
+    }
+    let why = match set.state {
+        ChangesState::Held if set.counts.total() == 0 => "it changed no file",
+        ChangesState::Held => "what it would change is held back",
+        ChangesState::Discarded => "what it changed was discarded",
+        ChangesState::Undone => "that is undone already",
+        ChangesState::Listed => "only the names of the files are known",
+        _ if set.undo == Undoable::No => "nothing was kept of what was there before",
+        _ => "that is done, and can be undone",
+    };
+    Some(format!("nothing to {}: {why}", word(act)))
 }
 
 /// Something that waits for a yes.

@@ -99,8 +99,13 @@ impl DiffState {
             (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
             (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
             (KeyCode::Char(pressed), KeyModifiers::NONE) => {
-                let act = set.and_then(|set| deeds::act_by(pressed, set));
-                return act.map_or(DiffRequest::Nothing, DiffRequest::Act);
+                let Some(act) = deeds::act_by(pressed) else {
+                    return DiffRequest::Nothing;
+                };
+                self.message = deeds::hindrance(act, set);
+                if self.message.is_none() {
+                    return DiffRequest::Act(act);
+                }
             }
             _ => {}
         }

@@ -36,8 +36,8 @@ impl App {
             return false;
         };
         let (id, wish) = (set.id, Wish::Diff);
-        if !deeds::has_diff(set) {
-            self.message = Some("what it changed was discarded".to_owned());
+        if let Some(why) = deeds::no_diff(set) {
+            self.message = Some(why.to_owned());
             return true;
         }
         self.effects.push(Effect::Changes { entry, id, wish });
@@ -82,14 +82,16 @@ impl App {
         self.diff = Some(diff);
     }
 
-    /// A key for the changes of the selected card. Returns whether it was one.
+    /// A key for the changes of the selected card. Returns whether it was one. If that cannot be done, it is said and not
+    /// typed: whoever has selected a card means it.
     pub(super) fn act_by(&mut self, pressed: char) -> bool {
-        let chosen = self.chosen_changes();
-        let act = chosen.and_then(|(entry, set)| Some((entry, deeds::act_by(pressed, set)?)));
-        let Some((entry, act)) = act else {
+        let (Some(entry), Some(act)) = (self.chosen_card(), deeds::act_by(pressed)) else {
             return false;
         };
-        self.message = self.look_at(entry, act);
+        self.message = match deeds::hindrance(act, self.set_of(entry)) {
+            None => self.look_at(entry, act),
+            hindrance => hindrance,
+        };
         true
     }
 

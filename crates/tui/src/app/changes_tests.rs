@@ -82,13 +82,55 @@ fn keys_of_a_selected_card_do_what_can_be_done_with_its_changes() {
             let is_its = keys.contains(key);
             let looks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(wanted), .. }] if *wanted == act);
             assert_eq!(looks, is_its, "{key} {state:?}: {effects:?}");
-            assert_eq!(app.prompt.is_empty(), is_its, "{key} is typed otherwise");
+            assert!(app.prompt.is_empty(), "{key} is not typed");
+            assert_eq!(
+                app.message.is_none(),
+                is_its,
+                "{key} {state:?}: {:?}",
+                app.message
+            );
         }
     }
     let mut kept = set(ChangesState::Done, ChangesBy::Trace);
     kept.undo = Undoable::No;
     let (mut app, _) = app_with(kept);
     assert!(letter(&mut app, 'u', NOW).is_empty());
+}
+
+#[test]
+fn what_cannot_be_done_with_changes_is_said() {
+    let empty = |state, by| Changes::new(ChangesId(7), state, by, "/p");
+    for (set, key, said) in [
+        (
+            set(ChangesState::Held, ChangesBy::Overlay),
+            'u',
+            "nothing to undo: what it would change is held back",
+        ),
+        (
+            empty(ChangesState::Held, ChangesBy::Overlay),
+            'c',
+            "nothing to commit: it changed no file",
+        ),
+        (
+            set(ChangesState::Undone, ChangesBy::Trace),
+            'u',
+            "nothing to undo: that is undone already",
+        ),
+        (
+            set(ChangesState::Listed, ChangesBy::Scan),
+            'u',
+            "nothing to undo: only the names of the files are known",
+        ),
+        (
+            empty(ChangesState::Done, ChangesBy::Trace),
+            'u',
+            "nothing to undo: it changed no file that is known",
+        ),
+    ] {
+        let (mut app, _) = app_with(set);
+        assert!(letter(&mut app, key, NOW).is_empty());
+        assert_eq!(app.message.as_deref(), Some(said));
+    }
 }
 
 #[test]
