@@ -30,6 +30,7 @@ mod run;
 pub mod sandbox;
 mod screen;
 mod setters;
+mod size_text;
 mod status;
 mod stream;
 mod timestamp;
@@ -63,6 +64,7 @@ pub use run::{
     Ending, Executor, Flow, Limits, Outcome, OutputConsumer, RunSpec, Shell, StdinSource,
 };
 pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
+pub use size_text::{SizeStyle, size_text};
 pub use status::Status;
 pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;

@@ -29,6 +29,7 @@ mod secrets;
 mod shell;
 mod signal;
 pub mod supervisor;
+mod terminal_size;
 mod transport;
 mod unattended;
 
@@ -49,6 +50,7 @@ pub use proc_fs::{
 pub use quote::quoted;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};
+pub use terminal_size::terminal_columns;
 pub use transport::{Carrier, Transport};
 
 #[cfg(doctest)]

@@ -1,17 +1,22 @@
 //! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::bash_text::script_rows;
-use crate::card_frame::{Body, CardFrame, Part, parts_that_fit};
+use crate::card_frame::{Body, CardFrame, Part, ended, parts_that_fit};
 use crate::styled_line::wrapped;
-use crate::{CardChanges, OutputLimits, OutputText, Theme, spell};
+use crate::{CardChanges, CardState, OutputLimits, OutputText, Theme, remark, spell, words};
+use agent_bash_core::{SizeStyle, Status, size_text};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
 /// Lines, and rows, of output on a collapsed card.
 const COLLAPSED: usize = 20;
 
-/// Columns before a card's text.
-const MARGIN: usize = 1;
+/// Columns before a card's text, as on the card of a tool call.
+const MARGIN: usize = 2;
+
+/// They hold the place of a rail.
+const SPACE: &str = "  ";
 
 /// A bang command as its card shows it.
 #[derive(Debug)]
@@ -21,7 +26,7 @@ pub struct BangCard {
     /// Started with `!!`: the model does not see it.
     pub excluded_from_context: bool,
     /// Its state.
-    pub state: BangState,
+    pub state: CardState,
     /// Time since it started.
     pub elapsed: Duration,
     /// What it printed.
@@ -34,25 +39,13 @@ pub struct BangCard {
     pub changes: Option<CardChanges>,
 }
 
-/// The state of a bang command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BangState {
-    /// Still running.
-    Running,
-    /// Ended. `None` if the exit code is unknown.
-    Exited(Option<i32>),
-    /// Cancelled.
-    Cancelled,
-    /// It could not be started.
-    Failed(String),
-}
-
 /// The full output of a command whose output was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptOutput {
     /// For example `artifact://3`; `None` if it was not kept.
     pub uri: Option<String>,
+    /// Bytes in the message, and bytes printed.
+    pub shown: [u64; 2],
 }
 
 impl BangCard {
@@ -61,7 +54,7 @@ impl BangCard {
         Self {
             command: command.into(),
             excluded_from_context,
-            state: BangState::Running,
+            state: CardState::Running,
             elapsed: Duration::ZERO,
             output: OutputText::new(OutputLimits::BANG),
             kept: None,
@@ -89,6 +82,7 @@ impl BangCard {
 
     fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
         let inner = usize::from(width).saturating_sub(MARGIN);
+        let (icon, style) = spell::mark(&self.state, self.elapsed, theme);
         let border = if self.excluded_from_context {
             theme.rail
         } else {
@@ -98,7 +92,6 @@ impl BangCard {
             let columns = usize::from(width).saturating_sub(label.chars().count());
             Line::styled(format!("{label}{}", "─".repeat(columns)), border)
         };
-        let margin = Span::raw(" ");
         let note = |text: &str, style| indented(wrapped(text, inner, style));
         let label = if self.excluded_from_context {
             "── not in context "
@@ -107,16 +100,24 @@ impl BangCard {
         };
         let label: String = label.chars().take(usize::from(width)).collect();
         let mut head = vec![rule(&label)];
-        if self.excluded_from_context {
-            head.extend(note(&format!("$ {}", self.command), theme.dim));
+        let columns = inner.saturating_sub(MARGIN);
+        let rows = if self.excluded_from_context {
+            wrapped(&self.command, columns, theme.dim)
         } else {
-            let rows = script_rows(&self.command, inner.saturating_sub(2), theme.text, theme);
-            let before = |at| if at == 0 { " $ " } else { "   " };
-            head.extend(rows.into_iter().enumerate().map(|(at, mut row)| {
-                row.spans.insert(0, Span::styled(before(at), theme.dim));
-                row
-            }));
-        }
+            script_rows(&self.command, columns, theme.text, theme)
+        };
+        head.extend(rows.into_iter().enumerate().map(|(at, row)| {
+            let before = match at {
+                0 => [
+                    Span::styled(format!("{icon} "), style),
+                    Span::styled("$ ", theme.dim),
+                ],
+                _ => [SPACE, SPACE].map(Span::raw),
+            };
+            let mut line: Line<'static> = before.into_iter().chain(row.spans).collect();
+            line.style = row.style;
+            line
+        }));
         let mut foot = Vec::new();
         let body = if expanded {
             let dropped = self.output.dropped_lines();
@@ -129,60 +130,67 @@ impl BangCard {
             Body::All {
                 output: &self.output,
                 width: inner,
-                rail: margin,
+                rail: Span::raw(SPACE),
             }
         } else {
             let tail = self.output.tail(inner, COLLAPSED, COLLAPSED, theme);
             if tail.earlier > 0 {
-                let hint = format!("… {} more lines (ctrl+o to expand)", tail.earlier);
-                foot.extend(note(&hint, theme.dim));
+                let all = tail.earlier + tail.rows.len() as u64;
+                let hint = format!("… {} rows above · ctrl+o expands all {all}", tail.earlier);
+                head.extend(note(&hint, theme.dim));
             }
             Body::Rows(indented(tail.rows))
         };
-        match &self.state {
-            BangState::Running => {
-                let spinner = spell::spinner(self.elapsed);
-                foot.extend(note(
-                    &format!("{spinner} Running… (esc to cancel)"),
-                    theme.running,
-                ));
-            }
-            BangState::Exited(Some(0)) => {}
-            BangState::Exited(Some(code)) => {
-                foot.extend(note(&format!("(exit {code})"), theme.error));
-            }
-            BangState::Exited(None) => foot.extend(note("(exit unknown)", theme.error)),
-            BangState::Cancelled => foot.extend(note("(cancelled)", theme.warning)),
-            BangState::Failed(reason) => {
-                foot.extend(note(&format!("Error: {reason}"), theme.error));
-            }
+        if let CardState::Ended(Status::NotStarted { reason } | Status::Lost { reason, .. }) =
+            &self.state
+        {
+            foot.extend(note(reason, theme.error));
         }
         if let Some(kept) = &self.kept {
-            let text = match &kept.uri {
-                Some(uri) => format!("Output truncated. Full output: {uri}"),
-                None => "Output truncated.".to_owned(),
+            let [shown, all] = kept.shown;
+            let about = if self.excluded_from_context {
+                format!("{} printed", size_text(all, SizeStyle::Spaced))
+            } else {
+                format!("the model saw {}", words::part(shown, all))
             };
-            foot.extend(note(&text, theme.warning));
+            foot.extend(note(
+                &remark::kept(&about, kept.uri.as_deref()),
+                theme.warning,
+            ));
         }
         for text in &self.notes {
             foot.extend(note(&format!("[{text}]"), theme.dim));
         }
         if let Some(changes) = &self.changes {
             foot.extend(indented(changes.rows(inner, theme)));
-            let mark = changes.mark(theme);
-            foot.extend(mark.map(|spans| {
-                let part = Part { rank: 0, spans };
-                let mut line = Line::from(" ");
-                line.spans
-                    .extend(parts_that_fit(vec![part], inner, theme.dim));
-                line
-            }));
         }
+        foot.push(self.footer(inner, style, theme));
         foot.push(rule(""));
         CardFrame { head, body, foot }
+    }
+
+    /// Outcome, duration and changes, in the columns of a tool call's.
+    fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
+        let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
+        let badge_style = if is_plain { theme.dim } else { style };
+        let badge = self.state.badge();
+        let mut parts = match &self.state {
+            CardState::Ended(Status::NotStarted { .. }) => {
+                vec![Part::new(0, Span::styled(badge, badge_style))]
+            }
+            _ => vec![ended(&badge, badge_style, self.elapsed, theme)],
+        };
+        let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
+        parts.extend(mark.map(|spans| Part { rank: 1, spans }));
+        if self.state.is_live() {
+            parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
+        }
+        let mut line = Line::from(SPACE);
+        line.spans.extend(parts_that_fit(parts, inner, theme.dim));
+        line
     }
 }
 
 fn indented(rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
-    crate::card_frame::railed(rows, &Span::raw(" "))
+    crate::card_frame::railed(rows, &Span::raw(SPACE))
 }

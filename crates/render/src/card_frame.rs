@@ -2,9 +2,13 @@
 //! Only the visible rows are built.
 
 use crate::visible_text::shortened;
-use crate::{OutputText, Theme};
+use crate::{CardState, OutputText, Theme, words};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// Columns of a duration, at most.
+const DURATION: usize = 7;
 
 /// A card's contents, for one width.
 pub(crate) struct CardFrame<'a> {
@@ -89,6 +93,17 @@ impl Part {
         let spans = vec![span];
         Self { rank, spans }
     }
+}
+
+/// How it ended and how long it took, in columns, so that both stand below each other on all cards.
+pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme) -> Part {
+    const OUTCOME: usize = CardState::BADGE;
+    let elapsed = format!("{:>DURATION$}", words::duration(elapsed));
+    let spans = vec![
+        Span::styled(format!("{badge:<OUTCOME$}"), style),
+        Span::styled(elapsed, theme.dim),
+    ];
+    Part { rank: 0, spans }
 }
 
 /// The parts that there is room for, separated by dots; what stays is shortened if need be.

@@ -15,25 +15,28 @@ pub enum CardState {
 }
 
 impl CardState {
-    /// The state in a word or two. Outcomes that matter to the user differ even without colour: `running`, `waiting
-    /// for input`, `exit 0`, `exit 3`, `killed by SIGKILL`, `timed out`, `cancelled`, `in the background`,
-    /// `blocked`, `not started`, `outcome unknown`.
+    /// Columns of the longest badge.
+    pub(crate) const BADGE: usize = 11;
+
+    /// The state in a word or two. Outcomes that matter to the user differ even without colour: `running`, `needs
+    /// input`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`, `cancelled`, `background`, `blocked`, `not started`,
+    /// `unknown`.
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),
-            Self::WaitingForInput => return "waiting for input".to_owned(),
+            Self::WaitingForInput => return "needs input".to_owned(),
             Self::Ended(status) => status,
         };
         match status {
             Status::Exited { code } => format!("exit {code}"),
-            Status::Signaled { signal, .. } => format!("killed by {signal}"),
+            Status::Signaled { signal, .. } => signal.clone(),
             Status::TimedOut { .. } => "timed out".to_owned(),
             Status::Cancelled => "cancelled".to_owned(),
-            Status::MovedToBackground { .. } => "in the background".to_owned(),
+            Status::MovedToBackground { .. } => "background".to_owned(),
             Status::Blocked { .. } => "blocked".to_owned(),
             Status::NotStarted { .. } => "not started".to_owned(),
             // Lost, and whatever a later version adds.
-            _ => "outcome unknown".to_owned(),
+            _ => "unknown".to_owned(),
         }
     }
 
@@ -46,17 +49,26 @@ impl CardState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::JobId;
     use std::collections::BTreeSet;
 
     #[test]
     fn no_two_states_look_the_same() {
         let reason = || "x".to_owned();
+        let signaled = |signal: &str, number| Status::Signaled {
+            signal: signal.to_owned(),
+            number,
+        };
         let ends = [
             Status::Exited { code: 0 },
             Status::Exited { code: 124 },
-            Status::Signaled {
-                signal: "SIGKILL".to_owned(),
-                number: 9,
+            signaled("SIGKILL", 9),
+            signaled("SIGRTMIN+14", 48),
+            Status::MovedToBackground {
+                job: JobId("3".to_owned()),
+                pid: 9,
+                pgid: 9,
+                output: String::new(),
             },
             Status::TimedOut { after_ms: 1 },
             Status::Cancelled,
@@ -74,6 +86,9 @@ mod tests {
             .chain([CardState::Running, CardState::WaitingForInput]);
         let badges: BTreeSet<String> = states.map(|state| state.badge()).collect();
         assert_eq!(badges.len(), count, "{badges:?}");
+        // What stands behind them stays in its column.
+        let longest = badges.iter().map(|badge| badge.chars().count()).max();
+        assert_eq!(longest, Some(CardState::BADGE), "{badges:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The background jobs of a session: a list, and the output of the selected one.
 
-use crate::{OutputText, Theme, spell, visible_text};
+use crate::{OutputText, Theme, spell, visible_text, words};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -188,7 +188,7 @@ impl JobRow {
         let (icon, word, style) = self.mark(theme);
         let word = visible_text::shortened(word, words);
         let padding = " ".repeat(words - visible_text::width(&word));
-        let time = self.elapsed.map(spell::elapsed).unwrap_or_default();
+        let time = self.elapsed.map(words::duration).unwrap_or_default();
         let pointer = if is_selected { "▸ " } else { "  " };
         let id = format!("{pointer}{:>2} ", visible_text::shortened(&self.id, 8));
         let pid = if width >= ROOM_FOR_PID {

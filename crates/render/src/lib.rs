@@ -27,6 +27,7 @@ mod panel_frame;
 mod prompt_view;
 mod question;
 mod refused;
+mod remark;
 mod screen_view;
 mod sgr;
 mod spell;
@@ -39,7 +40,7 @@ pub mod words;
 
 pub use agent_bash_core as core;
 pub use agent_bash_syntax as syntax;
-pub use bang_card::{BangCard, BangState, KeptOutput};
+pub use bang_card::{BangCard, KeptOutput};
 pub use bash_text::BashStyles;
 pub use card_changes::CardChanges;
 pub use card_state::CardState;
@@ -56,11 +57,12 @@ pub use prompt_view::PromptView;
 pub use question::{Question, QuestionPart};
 pub use refused::Refused;
 pub use regex;
+pub use remark::Remark;
 pub use screen_view::ScreenView;
 pub use spell::{SPINNER_STEP, icon, mark};
 pub use steady::steady;
 pub use theme::Theme;
-pub use tool_card::{OutputPage, Remark, ToolCard};
+pub use tool_card::{OutputPage, ToolCard};
 pub use visible_text::{abridged, shortened};
 
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! Shared by several views: durations, the spinner, and the icon of a state.
 
-use crate::{CardState, Theme};
+use crate::{CardState, Theme, words};
 use agent_bash_core::Status;
 use ratatui::style::Style;
 use std::time::Duration;
@@ -10,31 +10,11 @@ pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. Tenths are rounded, as they are in texts about the same command.
-pub(crate) fn elapsed(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    if seconds == 0 {
-        return format!("{}ms", duration.as_millis());
-    }
-    let tenths = (duration.as_millis() + 50) / 100;
-    if tenths < 100 {
-        return format!("{}.{}s", tenths / 10, tenths % 10);
-    }
-    let seconds = seconds.max(10);
-    if seconds < 60 {
-        return format!("{seconds}s");
-    }
-    if seconds < 3600 {
-        return format!("{}m {:02}s", seconds / 60, seconds % 60);
-    }
-    format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
-}
-
 /// In at most six columns: `12ms`, `0.4s`, `12s`, `1m 05s`, `26h`.
 pub(crate) fn brief(duration: Duration) -> String {
     match duration.as_secs() {
         0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
-        seconds if seconds < 3600 => elapsed(duration),
+        seconds if seconds < 3600 => words::duration(duration),
         seconds => format!("{}h", seconds / 3600),
     }
 }
@@ -105,21 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
-        for (millis, want) in [
-            (0, "0ms"),
-            (420, "420ms"),
-            (999, "999ms"),
-            (1_000, "1.0s"),
-            (3_151, "3.2s"),
-            (9_949, "9.9s"),
-            (9_950, "10s"),
-            (12_300, "12s"),
-            (65_000, "1m 05s"),
-            (7_380_000, "2h 03m"),
-        ] {
-            assert_eq!(elapsed(Duration::from_millis(millis)), want);
-        }
+    fn a_limit_is_exact() {
         assert_eq!(seconds(Duration::from_secs(300)), "300s");
         assert_eq!(seconds(Duration::from_millis(1500)), "1.5s");
     }

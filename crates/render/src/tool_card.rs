@@ -1,13 +1,13 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
 use crate::bash_text::{script_lines, script_rows};
-use crate::card_frame::{Body, CardFrame, Part, parts_that_fit, railed};
+use crate::card_frame::{Body, CardFrame, Part, ended, parts_that_fit, railed};
+use crate::remark::{Remark, remarks};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
-use crate::{CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, spell};
-use agent_bash_core::sandbox::Access;
+use crate::{CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, spell, words};
 use agent_bash_core::visible::one_line;
-use agent_bash_core::{NoticeKind, Status, ToolResult, TruncatedBy};
+use agent_bash_core::{Status, ToolResult, TruncatedBy};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -15,21 +15,11 @@ use std::time::Duration;
 /// Rows of output on a collapsed card, unless the host says otherwise.
 const COLLAPSED_ROWS: usize = 10;
 
-/// Columns of an outcome, and of a duration: so they stand below each other on all cards.
-const OUTCOME: usize = 11;
-const DURATION: usize = 7;
-
 /// The part of the time limit from which on it is named.
 const NEAR: f64 = 0.8;
 
 /// Lines of the command on a collapsed card.
 const COLLAPSED_COMMAND: usize = 3;
-
-/// Survivors that are listed.
-const SURVIVORS: usize = 3;
-
-/// Denied accesses that are listed.
-const DENIED: usize = 3;
 
 /// Columns before a card's text.
 const RAIL: usize = 2;
@@ -66,43 +56,6 @@ pub struct ToolCard {
     pub changes: Option<CardChanges>,
     /// A page of the full output, which an expanded card shows instead of `output`.
     pub page: Option<OutputPage>,
-}
-
-/// A line below the output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Remark {
-    /// The result does not hold all of the output.
-    Truncated {
-        /// Where the full output is, for example `artifact://3`.
-        uri: Option<String>,
-        /// Lines in the result.
-        shown: u64,
-        /// Lines printed.
-        total: u64,
-    },
-    /// A process that is still running.
-    Survivor {
-        /// Its process id.
-        pid: u32,
-        /// Its command line.
-        command: String,
-        /// The job it became, if it was adopted.
-        job: Option<String>,
-    },
-    /// An access that the sandbox denied.
-    Denied {
-        /// The file.
-        path: String,
-        /// What was denied.
-        access: Access,
-    },
-    /// A tool that is better suited.
-    UseTool(String),
-    /// Something that the person can do.
-    Offer(String),
-    /// A notice.
-    Notice(String),
 }
 
 /// A page of a full output.
@@ -142,7 +95,7 @@ impl ToolCard {
     /// said, shown instead of the result's text, which repeats the command for the model.
     pub fn finish(&mut self, result: &ToolResult, refused: Option<Refused>) {
         self.state = CardState::Ended(result.status.clone());
-        self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
+        self.elapsed = words::millis(result.duration_ms);
         self.remarks = remarks(result);
         self.changes = CardChanges::known(result.changes.as_ref(), &result.notices);
         self.output.show_instead(None);
@@ -353,12 +306,7 @@ impl ToolCard {
         let badge_style = if is_plain { theme.dim } else { style };
         let mut parts = Vec::new();
         if was_started {
-            let elapsed = format!("{:>DURATION$}", spell::elapsed(self.elapsed));
-            let spans = vec![
-                Span::styled(format!("{badge:<OUTCOME$}"), badge_style),
-                Span::styled(elapsed, theme.dim),
-            ];
-            parts.push(Part { rank: 0, spans });
+            parts.push(ended(&badge, badge_style, self.elapsed, theme));
         } else {
             parts.push(Part::new(0, Span::styled(badge, badge_style)));
         }
@@ -403,101 +351,4 @@ fn page_line(page: &OutputPage, columns: usize, theme: &Theme) -> Span<'static> 
         page.first_line, page.total_lines
     );
     Span::styled(shortened(&text, columns), theme.accent)
-}
-
-impl Remark {
-    fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let (text, style) = match self {
-            Self::Truncated { uri, shown, total } => {
-                let full = uri
-                    .as_ref()
-                    .map(|uri| format!("Full output: {uri}. "))
-                    .unwrap_or_default();
-                (
-                    format!("[{full}Truncated: showing {shown} of {total} lines]"),
-                    theme.warning,
-                )
-            }
-            Self::Survivor { pid, command, job } => {
-                let job = job
-                    .as_ref()
-                    .map(|job| format!(" as job {job}"))
-                    .unwrap_or_default();
-                (
-                    format!("↯ still running{job}: pid {pid} {}", one_line(command)),
-                    theme.warning,
-                )
-            }
-            Self::Denied { path, access } => {
-                let what = match access {
-                    Access::Read => "read",
-                    Access::Write => "written",
-                };
-                (
-                    format!("⊘ cannot be {what} in the sandbox: {}", one_line(path)),
-                    theme.warning,
-                )
-            }
-            Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
-            Self::Offer(text) => (format!("→ {text}"), theme.accent),
-            Self::Notice(text) => (format!("[{text}]"), theme.dim),
-        };
-        wrapped(&text, width, style)
-    }
-}
-
-fn remarks(result: &ToolResult) -> Vec<Remark> {
-    let mut remarks = Vec::new();
-    if result.output.truncated {
-        remarks.push(Remark::Truncated {
-            uri: result
-                .artifacts
-                .first()
-                .map(|artifact| artifact.uri.clone()),
-            shown: result.output.shown_lines,
-            total: result.output.total_lines,
-        });
-    }
-    remarks.extend(
-        result
-            .survivors
-            .iter()
-            .take(SURVIVORS)
-            .map(|survivor| Remark::Survivor {
-                pid: survivor.pid,
-                command: survivor.command.clone(),
-                job: survivor.job.as_ref().map(ToString::to_string),
-            }),
-    );
-    if result.survivors.len() > SURVIVORS {
-        let more = result.survivors.len() - SURVIVORS;
-        remarks.push(Remark::Notice(format!(
-            "and {more} more processes are still running"
-        )));
-    }
-    let denied = result.sandbox.iter().flat_map(|said| &said.denied);
-    remarks.extend(denied.clone().take(DENIED).map(|denied| Remark::Denied {
-        path: denied.path.clone(),
-        access: denied.access,
-    }));
-    let more = denied.count().saturating_sub(DENIED);
-    if more > 0 {
-        remarks.push(Remark::Notice(format!("and {more} more were denied")));
-    }
-    remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
-    // These have remarks of their own.
-    let has_own = |kind: &NoticeKind| {
-        matches!(
-            kind,
-            NoticeKind::Survivors { .. }
-                | NoticeKind::SandboxDenied { .. }
-                | NoticeKind::Changes { .. }
-        )
-    };
-    let told = result
-        .notices
-        .iter()
-        .filter(|notice| notice.kind.is_for_model() && !has_own(&notice.kind));
-    remarks.extend(told.map(|notice| Remark::Notice(notice.text.clone())));
-    remarks
 }

@@ -2,7 +2,8 @@
 
 use crate::{CardState, icon};
 use agent_bash_core::changes::{Change, ChangeCounts};
-use agent_bash_core::{Status, Timestamp};
+use agent_bash_core::{SizeStyle, Status, Timestamp, size_text};
+use std::time::Duration;
 
 /// How the end of a call looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,28 +30,38 @@ pub fn outcome(status: &Status) -> Outcome {
     }
 }
 
-/// `12 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`.
-pub fn duration(ms: f64) -> String {
-    if ms < 999.5 {
-        return format!("{ms:.0} ms");
+/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. In at most seven columns up to a hundred hours. Tenths are rounded, as they are in
+/// texts about the same command.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if seconds == 0 {
+        return format!("{}ms", duration.as_millis());
     }
-    if ms < 59_950.0 {
-        return format!("{:.1} s", ms / 1000.0);
+    let tenths = (duration.as_millis() + 50) / 100;
+    if tenths < 100 {
+        return format!("{}.{}s", tenths / 10, tenths % 10);
     }
-    let seconds = whole(ms / 1000.0);
-    match seconds {
-        0..3600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+    let seconds = seconds.max(10);
+    if seconds < 60 {
+        return format!("{seconds}s");
     }
+    if seconds < 3600 {
+        return format!("{}m {:02}s", seconds / 60, seconds % 60);
+    }
+    format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float that is too large becomes the largest number, a negative one 0"
-)]
-fn whole(number: f64) -> u64 {
-    number.round() as u64
+/// Milliseconds as results have them; what is no time is none.
+pub fn millis(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
+}
+
+/// How much of something: `8.5 of 97.7 KB`, `900 B of 1.2 MB`.
+pub fn part(some: u64, all: u64) -> String {
+    let [some, all] = [some, all].map(|bytes| size_text(bytes, SizeStyle::Spaced));
+    let unit = all.rsplit(' ').next().unwrap_or_default();
+    let some = some.strip_suffix(unit).map_or(&*some, str::trim_end);
+    format!("{some} of {all}")
 }
 
 /// The time of day in UTC, `12:03:04`.
@@ -103,17 +114,36 @@ mod tests {
 
     #[test]
     fn durations_are_short() {
-        for (ms, want) in [
-            (0.0, "0 ms"),
-            (4.3, "4 ms"),
-            (999.4, "999 ms"),
-            (999.6, "1.0 s"),
-            (59_940.0, "59.9 s"),
-            (59_960.0, "1 m 00 s"),
-            (125_000.0, "2 m 05 s"),
-            (3_725_000.0, "1 h 02 m"),
+        for (millis, want) in [
+            (0, "0ms"),
+            (420, "420ms"),
+            (999, "999ms"),
+            (1_000, "1.0s"),
+            (3_151, "3.2s"),
+            (9_949, "9.9s"),
+            (9_950, "10s"),
+            (12_300, "12s"),
+            (65_000, "1m 05s"),
+            (7_380_000, "2h 03m"),
         ] {
-            assert_eq!(duration(ms), want);
+            assert_eq!(duration(Duration::from_millis(millis)), want);
+        }
+        let longest = duration(Duration::from_secs(99 * 3600 + 59 * 60));
+        assert_eq!(longest, "99h 59m");
+        for (ms, want) in [(1234.5, 1234), (-1.0, 0), (f64::NAN, 0)] {
+            assert_eq!(millis(ms).as_millis(), want, "{ms}");
+        }
+    }
+
+    #[test]
+    fn a_part_and_the_whole_have_one_unit_where_they_can() {
+        for (some, all, want) in [
+            (8_700, 100_000, "8.5 of 97.7 KB"),
+            (900, 100_000, "900 B of 97.7 KB"),
+            (12, 100, "12 of 100 B"),
+            (131_072, 1_572_864, "128 KB of 1.5 MB"),
+        ] {
+            assert_eq!(part(some, all), want);
         }
     }
 

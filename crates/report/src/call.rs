@@ -4,9 +4,9 @@ use crate::ansi::Palette;
 use crate::changes::changes;
 use crate::given::{Diff, JobLine};
 use agent_bash_core::sandbox::SandboxLevel;
-use agent_bash_core::{Caller, Status, visible};
+use agent_bash_core::{Caller, SizeStyle, Status, size_text, visible};
 use agent_bash_journal::{Entry, Objection};
-use agent_bash_render::words::{clock, delta, duration, outcome};
+use agent_bash_render::words::{clock, delta, duration, millis, outcome};
 use maud::{Markup, html};
 
 /// A kind of calls that can be looked at alone.
@@ -118,7 +118,7 @@ pub(crate) fn call(
                     span.icon.(look.class) { (look.icon) }
                     code.line { @if entry.by == Caller::User { span.user { "! " } } (visible::one_line(first)) }
                     span.delta { (changed) }
-                    span.took { @if !is_refused(entry) { (duration(result.duration_ms)) } }
+                    span.took { @if !is_refused(entry) { (duration(millis(result.duration_ms))) } }
                     span.outcome.(look.class) { (visible::one_line(&look.text)) }
                 }
                 div.body {
@@ -201,18 +201,21 @@ fn facts(entry: &Entry) -> Vec<String> {
         facts.push(format!("stages {}", codes.join(" ")));
     }
     if result.output.total_bytes > 0 {
-        let shown = if result.output.truncated {
-            ", of which the model saw a part"
-        } else {
-            ""
+        let size = |bytes| size_text(bytes, SizeStyle::Spaced);
+        let shown = match result.output.truncated {
+            true => format!(
+                ", of which the model saw {}",
+                size(result.output.shown_bytes)
+            ),
+            false => String::new(),
         };
         let lines = match result.output.total_lines {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
         };
         facts.push(format!(
-            "{lines}, {} bytes{shown}",
-            result.output.total_bytes
+            "{lines}, {}{shown}",
+            size(result.output.total_bytes)
         ));
     }
     for artifact in &result.artifacts {
@@ -226,7 +229,7 @@ fn output(entry: &Entry, palette: &mut Palette) -> Markup {
     html! {
         @match &entry.printed {
             Some(_) if result.output.binary => {
-                p.note { "Binary output, " (result.output.total_bytes) " bytes: not shown." }
+                p.note { "Binary output, " (size_text(result.output.total_bytes, SizeStyle::Spaced)) ": not shown." }
             }
             Some(printed) if !printed.head.is_empty() => pre.output { (palette.printed(printed)) },
             _ => @if result.output.total_bytes > 0 { p.note { "The output was not recorded." } },

@@ -8,7 +8,7 @@ use crate::timeline::timeline;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::{Entry, Recorded};
-use agent_bash_render::words::{date, duration};
+use agent_bash_render::words::{date, duration, millis};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ impl Page {
             p.summary {
                 @if let Some(first) = first { span { (date(first)) } }
                 span { (self.entries.len()) @if self.entries.len() == 1 { " call" } @else { " calls" } }
-                span { (duration(busy)) " of running" }
+                span { (duration(millis(busy))) " of running" }
             }
             @if self.full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
             @if self.damaged > 0 { p.warn { (self.damaged) " lines of the record could not be read." } }

@@ -2,7 +2,7 @@
 
 use agent_bash_core::visible;
 use agent_bash_journal::Entry;
-use agent_bash_render::words::{duration, outcome};
+use agent_bash_render::words::{self, duration, outcome};
 use maud::{Markup, html};
 
 /// Width of the strip in its own units.
@@ -30,7 +30,7 @@ pub(crate) fn timeline(entries: &[Entry]) -> Markup {
                 @let width = (entry.result.duration_ms.max(0.0) * scale).max(LEAST);
                 a href={ "#c" (index + 1) } {
                     rect.(look.class) x={ (format!("{x:.1}")) } y="2" width={ (format!("{width:.1}")) } height=(HEIGHT - 4) {
-                        title { (index + 1) " · " (visible::one_line(&look.text)) " · " (duration(entry.result.duration_ms)) }
+                        title { (index + 1) " · " (visible::one_line(&look.text)) " · " (duration(words::millis(entry.result.duration_ms))) }
                     }
                 }
             }

@@ -49,6 +49,7 @@ mod window;
 mod wording;
 
 pub use agent_bash_core as core;
+pub use agent_bash_core::{SizeStyle, size_text};
 pub use artifact_dir::{ArtifactDir, LookupError, open_artifact};
 pub use artifact_list::{ArtifactInfo, Cleared, Removed};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
@@ -66,7 +67,7 @@ pub use sink::{OutputSink, SinkOptions};
 pub use tail_buffer::{TailBuffer, TailPart};
 pub use terminal_text::TerminalText;
 pub use view::{DEFAULT_LINES, FileView, MAX_PAGE, Next, Page};
-pub use wording::{SizeStyle, binary_text, size_text, truncated_note};
+pub use wording::{binary_text, truncated_note};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

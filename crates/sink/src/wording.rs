@@ -1,42 +1,6 @@
-//! Sizes in texts, and the phrases for output that is incomplete or binary.
+//! The phrases for output that is incomplete or binary.
 
-use agent_bash_core::ArtifactRef;
-
-/// How a size is written; 1 KB is 1024 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SizeStyle {
-    /// `50.0KB`: always one decimal, no space.
-    Tight,
-    /// `128 KB`, `1.5 MB`: a decimal only if it is not zero.
-    Spaced,
-    /// `100KB`: as `Spaced`, without the space.
-    Short,
-}
-
-/// A size in the largest unit in which it is at least one.
-pub fn size_text(bytes: u64, style: SizeStyle) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    let space = match style {
-        SizeStyle::Tight | SizeStyle::Short => "",
-        SizeStyle::Spaced => " ",
-    };
-    if bytes < 1024 {
-        return format!("{bytes}{space}B");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    // 1023.95 would be rounded to 1024.0.
-    while value >= 1023.95 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let number = format!("{value:.1}");
-    let number = match style {
-        SizeStyle::Tight => number.as_str(),
-        SizeStyle::Spaced | SizeStyle::Short => number.strip_suffix(".0").unwrap_or(&number),
-    };
-    format!("{number}{space}{}", UNITS[unit])
-}
+use agent_bash_core::{ArtifactRef, SizeStyle, size_text};
 
 /// The suffix to the name of a file that holds only the beginning of its output: ` (truncated at 100MB)`.
 pub fn truncated_note(artifact: &ArtifactRef) -> String {
@@ -54,29 +18,4 @@ pub(crate) fn truncated_at(bytes: u64) -> String {
 /// The stand-in for output that is not text.
 pub fn binary_text(bytes: u64, style: SizeStyle) -> String {
     format!("[Binary output: {}, not shown]", size_text(bytes, style))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_written_in_the_largest_unit() {
-        for (bytes, tight, spaced) in [
-            (0, "0B", "0 B"),
-            (1023, "1023B", "1023 B"),
-            (1024, "1.0KB", "1 KB"),
-            (50 * 1024, "50.0KB", "50 KB"),
-            (128 * 1024, "128.0KB", "128 KB"),
-            (128 * 1024 + 1, "128.0KB", "128 KB"),
-            (1_572_864, "1.5MB", "1.5 MB"),
-            (1024 * 1024 - 1, "1.0MB", "1 MB"),
-            (3 * 1024 * 1024 * 1024, "3.0GB", "3 GB"),
-            (u64::MAX, "16777216.0TB", "16777216 TB"),
-        ] {
-            assert_eq!(size_text(bytes, SizeStyle::Tight), tight);
-            assert_eq!(size_text(bytes, SizeStyle::Spaced), spaced);
-            assert_eq!(size_text(bytes, SizeStyle::Short), spaced.replace(' ', ""));
-        }
-    }
 }

@@ -7,7 +7,7 @@ use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
 use agent_bash::{CallOptions, LiveFeed, Refusal, Session};
-use agent_bash_render::{BangState, CardChanges, KeptOutput, Refused};
+use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, words};
 use std::time::Duration;
 
 /// How a command ended.
@@ -105,12 +105,8 @@ impl CallEnd {
                 entry.file = artifact.map(|artifact| artifact.path.clone().into());
             }
             (Self::Bang(message), Card::Bang(card)) => {
-                card.elapsed = Duration::from_secs_f64((message.duration_ms / 1000.0).max(0.0));
-                card.state = match &message.status {
-                    Status::NotStarted { reason } => BangState::Failed(reason.clone()),
-                    _ if message.cancelled => BangState::Cancelled,
-                    _ => BangState::Exited(message.exit_code),
-                };
+                card.elapsed = words::millis(message.duration_ms);
+                card.state = CardState::Ended(message.status.clone());
                 let notices = message.notices.iter();
                 let told = notices.filter(|notice| notice.kind.is_for_model());
                 let is_other =
@@ -126,12 +122,15 @@ impl CallEnd {
                         .artifact
                         .as_ref()
                         .map(|artifact| artifact.uri.clone()),
+                    shown: [message.summary.shown_bytes, message.summary.total_bytes],
                 });
                 let artifact = message.artifact;
                 entry.artifact = artifact.as_ref().map(|artifact| artifact.id);
                 entry.file = artifact.map(|artifact| artifact.path.into());
             }
-            (Self::Refused(reason), Card::Bang(card)) => card.state = BangState::Failed(reason),
+            (Self::Refused(reason), Card::Bang(card)) => {
+                card.state = CardState::Ended(Status::NotStarted { reason });
+            }
             _ => {}
         }
     }

@@ -313,18 +313,18 @@ mod tests {
         // NULs as separators, and an unterminated string sequence.
         assert_eq!(
             screen_after(b"a\0b\x1bPq\n"),
-            "a␀b| ⠋ Running… (esc to cancel)"
+            "a␀b|  running        0ms · esc to cancel"
         );
         let noise: Vec<u8> = (128..=255).collect();
         assert_eq!(
             screen_after(&noise),
-            "[Binary output: 135B, not shown]| ⠋ Running… (esc to cancel)"
+            "[Binary output: 135B, not shown]|  running        0ms · esc to cancel"
         );
         // It was the beginning of a text.
         let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
-        assert!(screen_after(&text).ends_with("x| end"));
+        assert!(screen_after(&text).ends_with("x|  end"));
         transcript.change(id, Entry::ended);
-        assert!(shown(&mut transcript, 40, 20).contains(&" end".to_owned()));
+        assert!(shown(&mut transcript, 40, 20).contains(&"  end".to_owned()));
     }
 
     #[test]

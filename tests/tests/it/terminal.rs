@@ -103,3 +103,31 @@ fn settings_that_are_no_file_are_an_error() -> anyhow::Result<()> {
     ensure!(ran.stderr.contains("no regular file"), "{ran:?}");
     Ok(())
 }
+
+#[test]
+fn the_log_fits_the_terminal_and_is_whole_in_a_pipe() -> anyhow::Result<()> {
+    const COLUMNS: usize = 60;
+    let world = World::new()?;
+    let long = format!("echo {}", "word ".repeat(40));
+    let mut command = world.command(product::agent_bash()?);
+    command
+        .env("AGENT_BASH_JOURNAL_LEVEL", "metadata")
+        .args(["run", &long]);
+    ensure!(product::run(command, None)?.code == 0);
+    let mut piped = world.command(product::agent_bash()?);
+    piped.arg("log");
+    let piped = product::run(piped, None)?.stdout;
+    ensure!(piped.contains(long.trim_end()), "{piped}");
+    let mut command = world.command("script");
+    let program = product::agent_bash()?;
+    let words = format!("stty cols {COLUMNS}; {} log", program.display());
+    command.args(["-qec", &words, "/dev/null"]);
+    let shown = product::run(command, None)?.stdout;
+    let rows: Vec<&str> = shown
+        .lines()
+        .map(|row| row.trim_end_matches('\r'))
+        .collect();
+    ensure!(rows.len() == 2 && rows[1].ends_with('…'), "{shown}");
+    ensure!(rows[1].chars().count() == COLUMNS, "{shown}");
+    Ok(())
+}

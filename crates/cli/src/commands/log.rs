@@ -4,17 +4,22 @@ use crate::args::LogArgs;
 use crate::commands::recorded;
 use crate::output;
 use crate::start::Start;
-use crate::table::{ago, table};
+use crate::table::{ago, fitted, table};
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Caller, Clock};
 use agent_bash::journals::{Entry, Recording};
-use agent_bash::process::SystemClock;
+use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_render::words;
 use serde_json::json;
 
 /// Nothing is recorded.
 const NOT_THERE: u8 = 1;
+
+/// Columns that a narrow terminal does not show.
+const AT: usize = 1;
+const TOOK: usize = 2;
+const FILES: usize = 4;
 
 /// Prints it.
 pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
@@ -36,9 +41,11 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let rows: Vec<[String; 6]> = entries.iter().enumerate().skip(from).map(row).collect();
-    output::print(&table(
+    output::print(&fitted(
         ["CALL", "AT", "TOOK", "OUTCOME", "FILES", "COMMAND"],
         &rows,
+        terminal_columns(),
+        &[AT, FILES, TOOK],
     ))?;
     if session.recorded.full {
         output::say("[The record was full: later calls are missing (journal.max_mb).]");
@@ -53,14 +60,9 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
 }
 
 fn row((index, entry): (usize, &Entry)) -> [String; 6] {
-    const SHOWN: usize = 80;
     let result = &entry.result;
     let look = words::outcome(&result.status);
-    let first = one_line(entry.command.trim_start()).into_owned();
-    let mut command: String = first.chars().take(SHOWN).collect();
-    if command.len() < first.len() {
-        command.push('…');
-    }
+    let mut command = one_line(entry.command.trim_start()).into_owned();
     if entry.by == Caller::User {
         command.insert(0, '!');
     }
@@ -70,7 +72,7 @@ fn row((index, entry): (usize, &Entry)) -> [String; 6] {
         match result.duration_ms {
             // Nothing ran.
             0.0 => String::new(),
-            ms => words::duration(ms),
+            ms => words::duration(words::millis(ms)),
         },
         format!("{} {}", look.icon, look.text),
         recorded::delta(result),

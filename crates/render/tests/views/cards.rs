@@ -6,8 +6,7 @@ use agent_bash_core::{
     ToolResult, TruncatedBy,
 };
 use agent_bash_render::{
-    BangCard, BangState, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Refused,
-    Theme, ToolCard,
+    BangCard, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Refused, Theme, ToolCard,
 };
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -60,6 +59,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     of_truncated.output.total_bytes = 98765;
     of_truncated.output.total_lines = 5000;
     of_truncated.output.shown_lines = 2000;
+    of_truncated.output.shown_bytes = 51_200;
     of_truncated.output.truncated = true;
     of_truncated.output.truncated_by = Some(TruncatedBy::Bytes);
     let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Merged);
@@ -211,26 +211,36 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
         let mut card = BangCard::new(command, excluded);
         card.output.push(output.as_bytes());
         card.state = state;
+        card.elapsed = Duration::from_millis(1234);
         card
     };
-    let ok = || BangState::Exited(Some(0));
+    let signaled = || {
+        let signal = "SIGKILL".to_owned();
+        CardState::Ended(Status::Signaled { signal, number: 9 })
+    };
+    let exited = |code| CardState::Ended(Status::Exited { code });
+    let ok = || exited(0);
+    let reason = || "no shell".to_owned();
     let mut truncated = card("seq 9999", false, &numbered(30), ok());
     truncated.kept = Some(KeptOutput {
         uri: Some("artifact://7".to_owned()),
+        shown: [51_200, 100_000],
     });
+    let mut hidden = card("seq 9999", true, &numbered(3), ok());
+    hidden.kept.clone_from(&truncated.kept);
     let mut binary = card("cat x", false, "\u{1}\u{fffd}", ok());
     binary
         .output
         .show_instead(Some("[Binary output: 4.9KB, not shown]"));
     binary.kept.clone_from(&truncated.kept);
-    let mut reset = card("kill -9 $$", false, "", BangState::Exited(Some(137)));
+    let mut reset = card("kill -9 $$", false, "", signaled());
     reset.notes = vec!["The session's shell was reset: it was killed".to_owned()];
     vec![
         ("bang_binary", binary, true),
         ("bang_reset", reset, false),
         (
             "bang_running",
-            card("make", false, "\x1b[36mone\x1b[0m\ntwo", BangState::Running),
+            card("make", false, "\x1b[36mone\x1b[0m\ntwo", CardState::Running),
             false,
         ),
         (
@@ -258,27 +268,34 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
             card("x", false, &"y".repeat(5000), ok()),
             false,
         ),
-        (
-            "bang_failed",
-            card("false", false, "", BangState::Exited(Some(1))),
-            false,
-        ),
+        ("bang_failed", card("false", false, "", exited(1)), false),
         (
             "bang_unknown",
-            card("x", false, "", BangState::Exited(None)),
+            card("x", false, "", CardState::Ended(Status::lost(reason()))),
             false,
         ),
         (
             "bang_cancelled",
-            card("sleep 9", false, "so far\n", BangState::Cancelled),
+            card(
+                "sleep 9",
+                false,
+                "so far\n",
+                CardState::Ended(Status::Cancelled),
+            ),
             false,
         ),
         (
             "bang_error",
-            card("x", false, "", BangState::Failed("no shell".to_owned())),
+            card(
+                "x",
+                false,
+                "",
+                CardState::Ended(Status::NotStarted { reason: reason() }),
+            ),
             false,
         ),
         ("bang_truncated", truncated, false),
+        ("bang_truncated_hidden", hidden, false),
     ]
 }
 
@@ -308,6 +325,39 @@ fn every_state_of_a_bang() {
             card.rows(width, expanded, 0, usize::MAX, &theme)
         });
     }
+}
+
+/// Where the durations of all cards end: 11 columns of an outcome, and 7 of theirs.
+const DURATIONS_END: usize = 2 + 11 + 7;
+
+#[test]
+fn durations_stand_below_each_other_on_all_cards() {
+    let theme = Theme::plain();
+    let tools = tool_cards()
+        .into_iter()
+        .map(|(name, card, expanded)| (name, card.rows(80, expanded, 0, usize::MAX, &theme)));
+    let bangs = bang_cards().into_iter().map(|(name, card, expanded)| {
+        let mut rows = card.rows(80, expanded, 0, usize::MAX, &theme);
+        // The rule below it.
+        rows.pop();
+        (name, rows)
+    });
+    let mut seen = 0;
+    for (name, rows) in tools.chain(bangs) {
+        let foot: Vec<char> = rows.last().unwrap().to_string().chars().collect();
+        // Nothing ran.
+        if ["blocked", "background", "not_started", "bang_error"].contains(&name) {
+            continue;
+        }
+        let before = foot[..DURATIONS_END].iter().collect::<String>();
+        assert!(before.ends_with('s'), "{name}: {before:?}");
+        assert!(
+            matches!(foot.get(DURATIONS_END), None | Some(' ')),
+            "{name}: {foot:?}"
+        );
+        seen += 1;
+    }
+    assert!(seen > 25, "{seen}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use agent_bash_core::changes::{
 };
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Network, SandboxLevel, Sandboxed};
 use agent_bash_core::{Notice, NoticeKind, Status, Timestamp, ToolResult};
-use agent_bash_render::{BangCard, BangState, CardChanges, Theme, ToolCard};
+use agent_bash_render::{BangCard, CardChanges, CardState, Theme, ToolCard};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -165,7 +165,7 @@ fn a_persons_own_command_has_it_too() {
     let theme = Theme::dark();
     let (_, changes) = states().swap_remove(0);
     let mut card = BangCard::new("make install", false);
-    card.state = BangState::Exited(Some(2));
+    card.state = CardState::Ended(Status::Exited { code: 2 });
     card.changes = Some(changes);
     assert_shown("bang_changes", |width| {
         card.rows(width, false, 0, usize::MAX, &theme)

@@ -6,7 +6,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
-    BangCard, BangState, CardChanges, DiffLine, DiffView, JobRow, JobRowState, JobsPanel,
+    BangCard, CardChanges, CardState, DiffLine, DiffView, JobRow, JobRowState, JobsPanel,
     OutputLimits, OutputText, Overlay, OverlayState, Pager, PagerPosition, PagerPrompt, Question,
     QuestionPart, ScreenView, Theme, ToolCard,
 };
@@ -130,7 +130,7 @@ proptest! {
         changes.said = vec![text.clone()];
         tool.changes = Some(changes.clone());
         bang.changes = Some(changes);
-        bang.state = BangState::Failed(String::from_utf8_lossy(&bytes).into_owned());
+        bang.state = CardState::Ended(Status::NotStarted { reason: String::from_utf8_lossy(&bytes).into_owned() });
         for expanded in [false, true] {
             for rows in [
                 tool.rows(width, expanded, skip, usize::from(height), &theme),

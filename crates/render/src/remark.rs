@@ -1,0 +1,151 @@
+//! The lines below a card's output: what of it the model saw, what is still running, what was denied.
+
+use crate::styled_line::wrapped;
+use crate::{Theme, words};
+use agent_bash_core::sandbox::Access;
+use agent_bash_core::visible::one_line;
+use agent_bash_core::{NoticeKind, ToolResult};
+use ratatui::text::Line;
+
+/// Survivors that are listed.
+const SURVIVORS: usize = 3;
+
+/// Denied accesses that are listed.
+const DENIED: usize = 3;
+
+/// A line below the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remark {
+    /// The result does not hold all of the output.
+    Truncated {
+        /// Where the full output is, for example `artifact://3`.
+        uri: Option<String>,
+        /// Bytes in the result.
+        shown: u64,
+        /// Bytes printed.
+        total: u64,
+    },
+    /// A process that is still running.
+    Survivor {
+        /// Its process id.
+        pid: u32,
+        /// Its command line.
+        command: String,
+        /// The job it became, if it was adopted.
+        job: Option<String>,
+    },
+    /// An access that the sandbox denied.
+    Denied {
+        /// The file.
+        path: String,
+        /// What was denied.
+        access: Access,
+    },
+    /// A tool that is better suited.
+    UseTool(String),
+    /// Something that the person can do.
+    Offer(String),
+    /// A notice.
+    Notice(String),
+}
+
+impl Remark {
+    pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let (text, style) = match self {
+            Self::Truncated { uri, shown, total } => {
+                let seen = format!("the model saw {}", words::part(*shown, *total));
+                (kept(&seen, uri.as_deref()), theme.warning)
+            }
+            Self::Survivor { pid, command, job } => {
+                let job = job
+                    .as_ref()
+                    .map(|job| format!(" as job {job}"))
+                    .unwrap_or_default();
+                (
+                    format!("↯ still running{job}: pid {pid} {}", one_line(command)),
+                    theme.warning,
+                )
+            }
+            Self::Denied { path, access } => {
+                let what = match access {
+                    Access::Read => "read",
+                    Access::Write => "written",
+                };
+                (
+                    format!("⊘ cannot be {what} in the sandbox: {}", one_line(path)),
+                    theme.warning,
+                )
+            }
+            Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
+            Self::Offer(text) => (format!("→ {text}"), theme.accent),
+            Self::Notice(text) => (format!("[{text}]"), theme.dim),
+        };
+        wrapped(&text, width, style)
+    }
+}
+
+/// Those of a call that has ended.
+pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if result.output.truncated {
+        remarks.push(Remark::Truncated {
+            uri: result
+                .artifacts
+                .first()
+                .map(|artifact| artifact.uri.clone()),
+            shown: result.output.shown_bytes,
+            total: result.output.total_bytes,
+        });
+    }
+    remarks.extend(
+        result
+            .survivors
+            .iter()
+            .take(SURVIVORS)
+            .map(|survivor| Remark::Survivor {
+                pid: survivor.pid,
+                command: survivor.command.clone(),
+                job: survivor.job.as_ref().map(ToString::to_string),
+            }),
+    );
+    if result.survivors.len() > SURVIVORS {
+        let more = result.survivors.len() - SURVIVORS;
+        remarks.push(Remark::Notice(format!(
+            "and {more} more processes are still running"
+        )));
+    }
+    let denied = result.sandbox.iter().flat_map(|said| &said.denied);
+    remarks.extend(denied.clone().take(DENIED).map(|denied| Remark::Denied {
+        path: denied.path.clone(),
+        access: denied.access,
+    }));
+    let more = denied.count().saturating_sub(DENIED);
+    if more > 0 {
+        remarks.push(Remark::Notice(format!("and {more} more were denied")));
+    }
+    remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
+    // These have remarks of their own.
+    let has_own = |kind: &NoticeKind| {
+        matches!(
+            kind,
+            NoticeKind::Survivors { .. }
+                | NoticeKind::SandboxDenied { .. }
+                | NoticeKind::Changes { .. }
+        )
+    };
+    let told = result
+        .notices
+        .iter()
+        .filter(|notice| notice.kind.is_for_model() && !has_own(&notice.kind));
+    remarks.extend(told.map(|notice| Remark::Notice(notice.text.clone())));
+    remarks
+}
+
+/// Something about an output that is longer than what is shown, and how to see all of it.
+pub(crate) fn kept(about: &str, uri: Option<&str>) -> String {
+    match uri {
+        Some(uri) => format!("[{about} · ctrl+f shows all of it: {uri}]"),
+        None => format!("[{about} · the rest was not kept]"),
+    }
+}
