@@ -34,6 +34,7 @@ mod spell;
 mod steady;
 mod styled_line;
 mod theme;
+mod took;
 mod tool_card;
 mod visible_text;
 pub mod words;

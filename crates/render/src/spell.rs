@@ -1,6 +1,6 @@
 //! Shared by several views: durations, the spinner, and the icon of a state.
 
-use crate::{CardState, Theme, words};
+use crate::{CardState, Theme, took};
 use agent_bash_core::Status;
 use ratatui::style::Style;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 pub(crate) fn brief(duration: Duration) -> String {
     match duration.as_secs() {
         0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
-        seconds if seconds < 3600 => words::duration(duration),
+        seconds if seconds < 3600 => took::duration(duration),
         seconds => format!("{}h", seconds / 3600),
     }
 }

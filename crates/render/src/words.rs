@@ -1,9 +1,9 @@
 //! How an outcome looks, and short forms of numbers, times and counts, wherever a finished call is shown as text.
 
+pub use crate::took::{duration, millis};
 use crate::{CardState, icon};
 use agent_bash_core::changes::{Change, ChangeCounts};
 use agent_bash_core::{SizeStyle, Status, Timestamp, size_text};
-use std::time::Duration;
 
 /// How the end of a call looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,32 +28,6 @@ pub fn outcome(status: &Status) -> Outcome {
         text: CardState::Ended(status.clone()).badge(),
         class,
     }
-}
-
-/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. In at most seven columns up to a hundred hours. Tenths are rounded, as they are in
-/// texts about the same command.
-pub fn duration(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    if seconds == 0 {
-        return format!("{}ms", duration.as_millis());
-    }
-    let tenths = (duration.as_millis() + 50) / 100;
-    if tenths < 100 {
-        return format!("{}.{}s", tenths / 10, tenths % 10);
-    }
-    let seconds = seconds.max(10);
-    if seconds < 60 {
-        return format!("{seconds}s");
-    }
-    if seconds < 3600 {
-        return format!("{}m {:02}s", seconds / 60, seconds % 60);
-    }
-    format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
-}
-
-/// Milliseconds as results have them; what is no time is none.
-pub fn millis(ms: f64) -> Duration {
-    Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }
 
 /// How much of something: `8.5 of 97.7 KB`, `900 B of 1.2 MB`.
@@ -111,29 +85,6 @@ pub fn delta(counts: &ChangeCounts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_are_short() {
-        for (millis, want) in [
-            (0, "0ms"),
-            (420, "420ms"),
-            (999, "999ms"),
-            (1_000, "1.0s"),
-            (3_151, "3.2s"),
-            (9_949, "9.9s"),
-            (9_950, "10s"),
-            (12_300, "12s"),
-            (65_000, "1m 05s"),
-            (7_380_000, "2h 03m"),
-        ] {
-            assert_eq!(duration(Duration::from_millis(millis)), want);
-        }
-        let longest = duration(Duration::from_secs(99 * 3600 + 59 * 60));
-        assert_eq!(longest, "99h 59m");
-        for (ms, want) in [(1234.5, 1234), (-1.0, 0), (f64::NAN, 0)] {
-            assert_eq!(millis(ms).as_millis(), want, "{ms}");
-        }
-    }
 
     #[test]
     fn a_part_and_the_whole_have_one_unit_where_they_can() {

@@ -202,12 +202,11 @@ fn facts(entry: &Entry) -> Vec<String> {
     }
     if result.output.total_bytes > 0 {
         let size = |bytes| size_text(bytes, SizeStyle::Spaced);
-        let shown = match result.output.truncated {
-            true => format!(
-                ", of which the model saw {}",
-                size(result.output.shown_bytes)
-            ),
-            false => String::new(),
+        let shown = if result.output.truncated {
+            let seen = size(result.output.shown_bytes);
+            format!(", of which the model saw {seen}")
+        } else {
+            String::new()
         };
         let lines = match result.output.total_lines {
             1 => "1 line".to_owned(),
