@@ -184,13 +184,19 @@ async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
     let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
     let supervisor = ran.out.trim().to_owned();
     let reads = || {
-        let children = format!("/proc/{supervisor}/task/{supervisor}/children");
-        let shell = fs::read_to_string(children).unwrap_or_default();
+        let shell = children(&supervisor).concat();
         let call = fs::read_to_string(format!("/proc/{}/syscall", shell.trim()));
         let first = format!("{} 0x0 ", nix::libc::SYS_read);
         call.is_ok_and(|call| call.starts_with(&first))
     };
     assert!(soon(reads).await);
+}
+
+/// Of each of its threads.
+fn children(supervisor: &str) -> Vec<String> {
+    let threads = fs::read_dir(format!("/proc/{supervisor}/task")).unwrap();
+    let of = |thread: PathBuf| fs::read_to_string(thread.join("children")).unwrap_or_default();
+    threads.map(|thread| of(thread.unwrap().path())).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,7 @@ use super::report::Report;
 use super::shell::{Phase, Shell};
 use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
 use super::terminal::Terminal;
-use super::trace::{self, Tracer};
+use super::trace::{self, Before, Tracer};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::supervisor::own_directory::OwnDirectory;
@@ -55,15 +55,16 @@ pub(super) fn launch(
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &Starter,
+    before: Before,
 ) -> Result<Launched, NotLaunched> {
     let reason = match starter {
         Starter::Leader { .. } if start.is_watched() => "it takes a supervisor of its own".into(),
-        _ => match launch_one(start, stdin, network, starter) {
+        _ => match launch_one(start, stdin, network, starter, before) {
             Err(NotLaunched::Box(BoxError::Unwatched(reason))) => reason,
             other => return other,
         },
     };
-    let mut launched = launch_one(&start.unwatched(), stdin, network, starter)?;
+    let mut launched = launch_one(&start.unwatched(), stdin, network, starter, Before::Other)?;
     if let Event::Started { unwatched, .. } = &mut launched.event {
         *unwatched = Some(reason);
     }
@@ -75,6 +76,7 @@ fn launch_one(
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &Starter,
+    before: Before,
 ) -> Result<Launched, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
@@ -98,7 +100,7 @@ fn launch_one(
     let mut tracer = None;
     let pid = match starter {
         Starter::Child if start.is_watched() && confined.is_none() => {
-            let (pid, watched) = trace::start(&command, standard, &inherited)?;
+            let (pid, watched) = trace::start(&command, standard, &inherited, before)?;
             tracer = Some(watched);
             pid
         }

@@ -17,10 +17,20 @@ pub(crate) fn is_possible() -> io::Result<()> {
     Err(io::Error::other("it takes Linux"))
 }
 
+/// What went before a shell.
+#[derive(Debug)]
+pub(super) enum Before {
+    /// Nothing, or something else.
+    Other,
+    /// A shell that was started just so.
+    Same(Option<Tracer>),
+}
+
 pub(super) fn start(
     _: &ShellCommand<'_>,
     _: [OwnedFd; 3],
     _: &[&OwnedFd],
+    _: Before,
 ) -> Result<(i32, Tracer), NotLaunched> {
     Err(BoxError::Unwatched("it takes Linux".to_owned()).into())
 }

@@ -51,11 +51,16 @@ impl<'a> ShellCommand<'a> {
 
     /// Starts it as a child in its own process group, with these standard descriptors and `inherited` ones, which keep
     /// their numbers. Returns its pid.
-    pub(super) fn spawn(
+    pub(super) fn spawn(&self, standard: [OwnedFd; 3], inherited: &[&OwnedFd]) -> io::Result<i32> {
+        self.prepared(standard, inherited)?.spawn()
+    }
+
+    /// The same, up to starting it, for which the `inherited` descriptors must still be open.
+    pub(super) fn prepared(
         &self,
         [stdin, stdout, stderr]: [OwnedFd; 3],
         inherited: &[&OwnedFd],
-    ) -> io::Result<i32> {
+    ) -> io::Result<Prepared> {
         // There are no other threads that could start a process meanwhile and inherit these.
         for fd in inherited {
             rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
@@ -78,7 +83,18 @@ impl<'a> ShellCommand<'a> {
                 None => command.env_remove(name),
             };
         }
-        let pid = command.spawn().map_err(explained)?.id();
+        Ok(Prepared(command))
+    }
+}
+
+/// All that it takes to start a shell.
+#[derive(Debug)]
+pub(super) struct Prepared(Command);
+
+impl Prepared {
+    /// Starts it. Its pid.
+    pub(super) fn spawn(mut self) -> io::Result<i32> {
+        let pid = self.0.spawn().map_err(explained)?.id();
         i32::try_from(pid).map_err(io::Error::other)
     }
 }

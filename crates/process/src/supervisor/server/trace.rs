@@ -1,15 +1,16 @@
 //! Watching what a call does to files, and keeping what was there before.
 //!
-//! In a thread of its own, the only one that a supervisor has: keeping a large file takes its time, and a file system that
-//! does not answer must not keep a call from being ended.
+//! In a thread of its own: keeping a large file takes its time, and a file system that does not answer must not keep a call
+//! from being ended. Beside it, and the thread that starts what is watched, a supervisor has none.
 
+mod filtered;
 mod held;
 mod memory;
 mod paths;
 mod start;
 mod touched;
 
-pub(super) use start::start;
+pub(super) use start::{Before, start};
 
 pub(crate) use agent_bash_sandbox::trace::is_possible;
 
@@ -18,6 +19,7 @@ use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::cell::Cell;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +42,11 @@ pub(super) struct Tracer {
     wake: PipeWriter,
     /// A byte once no more can be kept.
     full: PipeReader,
-    _thread: JoinHandle<()>,
+    thread: JoinHandle<()>,
+    /// Who starts what is watched, if others are to follow.
+    filtered: Option<filtered::Filtered>,
+    /// Whether the thread has nothing at hand, and nothing of what it records is open.
+    is_idle: Cell<bool>,
 }
 
 #[derive(Debug)]
@@ -50,6 +56,8 @@ enum Order {
     Stop(Sender<Traced>, Option<Vec<i32>>),
     /// Those who went on have ended.
     Conclude,
+    /// Everybody has ended, and another shell is started.
+    Another,
 }
 
 impl Tracer {
@@ -78,12 +86,25 @@ impl Tracer {
             orders,
             wake,
             full,
-            _thread: thread.spawn(move || watch.run())?,
+            thread: thread.spawn(move || watch.run())?,
+            filtered: None,
+            is_idle: Cell::new(true),
         })
+    }
+
+    /// Whether it can watch another shell, as soon as nobody is left of the former.
+    fn is_idle(&self) -> bool {
+        self.is_idle.get() && !self.thread.is_finished()
+    }
+
+    /// Watches what is started from here on as what it was begun for.
+    fn watch_another(&self) {
+        self.order(Order::Another);
     }
 
     /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned.
     pub(super) fn record(&self, set: PathBuf, at_once: bool) {
+        self.is_idle.set(false);
         let (tell, told) = channel();
         self.order(Order::Record(set, at_once.then_some(tell)));
         // Nothing comes if nobody is to tell. If the thread hangs, the end of the record says so.
@@ -120,10 +141,13 @@ impl Tracer {
     }
 
     fn stop_within(&self, patience: Duration, go_on: Option<Vec<i32>>) -> Traced {
+        let nobody_goes_on = go_on.is_none();
         let (tell, told) = channel();
         self.order(Order::Stop(tell, go_on));
-        told.recv_timeout(patience)
-            .unwrap_or_else(|_| Traced::incomplete("whoever records them does not answer"))
+        let told = told.recv_timeout(patience);
+        let is_idle = |traced: &Traced| nobody_goes_on && !traced.full;
+        self.is_idle.set(told.as_ref().is_ok_and(is_idle));
+        told.unwrap_or_else(|_| Traced::incomplete("whoever records them does not answer"))
     }
 
     fn order(&self, order: Order) {
@@ -180,10 +204,12 @@ impl Watch {
             if !matches!((&self.woken).read(&mut byte), Ok(1)) {
                 return None;
             }
-            self.obey(self.given.try_recv().ok()?);
+            self.obey_next();
         }
         let heard = happened.get(1).copied().unwrap_or(PollFlags::empty());
         if heard.contains(PollFlags::IN) {
+            // What was ordered before a shell was started holds for what it does.
+            while self.obey_next() {}
             self.look();
         } else if !heard.is_empty() {
             self.listener = None;
@@ -191,8 +217,15 @@ impl Watch {
         Some(())
     }
 
+    /// False if there was no order. Its byte may come later.
+    fn obey_next(&mut self) -> bool {
+        let order = self.given.try_recv();
+        order.map(|order| self.obey(order)).is_ok()
+    }
+
     fn obey(&mut self, order: Order) {
         match order {
+            Order::Another => self.state = State::Waiting(None),
             Order::Record(set, tell) => {
                 let recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
                 let traced = match &recorder {

@@ -6,7 +6,7 @@ use crate::supervisor::server::confined::NotLaunched;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::shell::{Phase, Shell};
-use crate::supervisor::server::trace::Tracer;
+use crate::supervisor::server::trace::{Before, Tracer};
 use crate::supervisor::server::tree::Tree;
 use agent_bash_core::changes::{Overlay, Traced};
 use agent_bash_sandbox::BoxError;
@@ -27,7 +27,7 @@ impl Server {
     pub(super) fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<Answer> {
         let event = match order {
             Order::Start(start) => {
-                let answer = self.start(&start, &fds);
+                let answer = self.start(&start, &fds, Before::Other);
                 self.last = Some(start);
                 return Some(answer);
             }
@@ -35,7 +35,10 @@ impl Server {
                 let Some(start) = self.last.take() else {
                     return Some(not_started("no shell was started before"));
                 };
-                return self.obey(Order::Start(start), fds);
+                let before = self.before();
+                let answer = self.start(&start, &fds, before);
+                self.last = Some(start);
+                return Some(answer);
             }
             Order::StartOnTerminal(start) => return Some(self.start_on_terminal(&start, &fds)),
             Order::Terminate {
@@ -98,7 +101,17 @@ impl Server {
         self.shell.as_ref().and_then(|shell| shell.tracer.as_ref())
     }
 
-    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd]) -> Answer {
+    /// What went before a shell that is started as the last one was.
+    fn before(&mut self) -> Before {
+        let is_left = !self.session_processes.is_empty() || self.job.is_some();
+        let over = self.shell.as_mut().filter(|shell| shell.is_over());
+        match over {
+            Some(shell) if !is_left => Before::Same(shell.tracer.take()),
+            _ => Before::Other,
+        }
+    }
+
+    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd], before: Before) -> Answer {
         if self.shell.as_ref().is_some_and(|shell| !shell.is_over()) {
             return not_started("the supervisor still has a shell");
         }
@@ -112,7 +125,7 @@ impl Server {
         let launched = self
             .part(start)
             .map_err(NotLaunched::from)
-            .and_then(|()| launch(start, own.first(), network, &self.starter));
+            .and_then(|()| launch(start, own.first(), network, &self.starter, before));
         if let (Tree::Marked(marked), Ok(Launched { shell, .. })) = (&mut self.tree, &launched) {
             marked.leads(shell.pid, &shell.pipes);
         }

@@ -1,52 +1,83 @@
 //! Starting a shell that is watched from its first instruction on.
 //!
 //! A filter of system calls belongs to a thread, and to what that starts: one that lives for nothing else takes the filter
-//! upon itself and starts the shell. It takes no launcher for that, which would be executed before the shell is.
+//! upon itself and starts the shell. It takes no launcher for that, which would be executed before the shell is. Where
+//! shells are started one after another, each when nobody of the former is left, that thread starts all of them, and
+//! who watches goes on with the next.
 
+use super::filtered::Filtered;
 use super::{Tracer, memory};
 use crate::supervisor::server::confined::NotLaunched;
-use crate::supervisor::server::shell_command::ShellCommand;
-use agent_bash_sandbox::{BoxError, trace};
+use crate::supervisor::server::shell_command::{Prepared, ShellCommand};
+use agent_bash_sandbox::BoxError;
 use nix::errno::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
 use std::os::fd::OwnedFd;
-use std::thread::{Builder, scope};
 
-/// Its stack. It makes a few system calls, and an argument list.
-const STACK: usize = 256 * 1024;
+/// What went before a shell.
+#[derive(Debug)]
+pub(in crate::supervisor::server) enum Before {
+    /// Nothing, or something else.
+    Other,
+    /// A shell that was started just so, of which nobody is left, so that others may follow; by what it was watched.
+    Same(Option<Tracer>),
+}
 
 /// Starts it as [`ShellCommand::spawn`] does. Its pid, and by what it is watched.
 pub(in crate::supervisor::server) fn start(
     command: &ShellCommand<'_>,
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
+    before: Before,
 ) -> Result<(i32, Tracer), NotLaunched> {
-    let (listener, pid) = scope(|scope| {
-        let start = move || {
-            let listener = trace::begin().map_err(|error| unwatched(&error))?;
-            // From here on until the shell runs, nothing may be done that waits: nobody listens yet.
-            let pid = command.spawn(standard, inherited)?;
-            Ok::<_, NotLaunched>((listener, pid))
-        };
-        let thread = Builder::new().name("agent-bash-start".to_owned());
-        let thread = thread.stack_size(STACK).spawn_scoped(scope, start);
-        let started = thread.map_err(|error| unwatched(&error))?.join();
-        started.unwrap_or_else(|_| Err(unwatched(&"starting it failed")))
-    })?;
-    let tracer = may_read(pid).and_then(|()| {
+    let command = command.prepared(standard, inherited)?;
+    let (more_follow, kept) = match before {
+        Before::Other => (false, None),
+        Before::Same(tracer) => (true, tracer),
+    };
+    if let Some(mut tracer) = kept.filter(Tracer::is_idle)
+        && let Some(filtered) = tracer.filtered.take()
+    {
+        tracer.watch_another();
+        let (pid, _) = begun(&filtered, command)?;
+        tracer.filtered = Some(filtered);
+        watchable(pid).inspect_err(|_| kill(pid))?;
+        return Ok((pid, tracer));
+    }
+    let (filtered, thread) = Filtered::new().map_err(|error| unwatched(&error))?;
+    let (pid, listener) = begun(&filtered, command)?;
+    let tracer = watchable(pid).and_then(|()| {
+        let listener = listener.ok_or_else(|| unwatched(&"nobody listens"))?;
         let (apart, hidden) = (Vec::new(), Vec::new());
         Tracer::start(listener, apart, hidden).map_err(|error| unwatched(&error))
     });
-    if let (Err(_), Some(pid)) = (&tracer, Pid::from_raw(pid)) {
-        // It has not been reaped, so the pid is still its own. Its calls would fail.
+    let mut tracer = tracer.inspect_err(|_| kill(pid))?;
+    if more_follow {
+        tracer.filtered = Some(filtered);
+    } else {
+        drop(filtered);
+        // The shell becomes a child of the main thread, where it is looked for.
+        let _ = thread.join();
+    }
+    Ok((pid, tracer))
+}
+
+/// The shell's pid, and the listener if it is the first.
+fn begun(filtered: &Filtered, command: Prepared) -> Result<(i32, Option<OwnedFd>), NotLaunched> {
+    let started = filtered.start(command).map_err(|error| unwatched(&error))?;
+    Ok(started?)
+}
+
+/// Kills a shell that has not been reaped, so that the pid is still its own: its calls would fail.
+fn kill(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
         let _ = kill_process(pid, Signal::KILL);
     }
-    Ok((pid, tracer?))
 }
 
 /// Whether its memory can be read, in which the paths are: without that, every change would be unknown.
-fn may_read(pid: i32) -> Result<(), NotLaunched> {
+fn watchable(pid: i32) -> Result<(), NotLaunched> {
     match memory::text(pid, 0) {
         Err(error @ (Errno::EPERM | Errno::EACCES | Errno::ENOSYS)) => Err(unwatched(&error)),
         // Nothing is there.
@@ -56,4 +87,91 @@ fn may_read(pid: i32) -> Result<(), NotLaunched> {
 
 fn unwatched(reason: &dyn Display) -> NotLaunched {
     BoxError::Unwatched(reason.to_string()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_changes::Store;
+    use agent_bash_core::changes::{ChangesLevel, Traced};
+    use rustix::process::{WaitOptions, waitpid};
+    use std::ffi::OsStr;
+    use std::fs::{self, File};
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn started(script: &str, before: Before) -> (i32, Tracer) {
+        let command = ShellCommand {
+            program: Path::new("/bin/sh"),
+            arg0: OsStr::new("sh"),
+            args: vec!["-c".into(), script.into()],
+            env_changes: &[],
+        };
+        let null = || OwnedFd::from(File::open("/dev/null").unwrap());
+        let started = start(&command, [null(), null(), null()], &[], before);
+        started.map_err(|_| "it was not started").unwrap()
+    }
+
+    fn ended(pid: i32) {
+        waitpid(Pid::from_raw(pid), WaitOptions::empty()).unwrap();
+    }
+
+    /// Whether it waits within an open, or has ended.
+    fn stands_still(pid: i32) -> bool {
+        let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
+        let opens = call.starts_with(&format!("{} ", nix::libc::SYS_openat));
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        opens && stat.contains(") S ") || stat.contains(") Z ")
+    }
+
+    /// The first shell, whose thread ends; then two of one thread, of which each waits until it is said where to record.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "there is no runtime whose clock it could wait by"
+    )]
+    fn a_shell_that_follows_is_watched_as_the_first_was() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        let (state, root) = (base.join("state"), base.join("root"));
+        fs::create_dir(&state).unwrap();
+        fs::create_dir(&root).unwrap();
+        let file = root.join("file");
+        fs::write(&file, "0").unwrap();
+        let store = Store::open(&state).unwrap();
+        let mut before = Before::Other;
+        let mut threads = Vec::new();
+        for round in 1..=4 {
+            let script = format!("echo {round} >{}", file.display());
+            let (pid, tracer) = started(&script, before);
+            let tries = (0..500).find(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                stands_still(pid)
+            });
+            assert!(tries.is_some(), "{round}");
+            let there = fs::read_to_string(&file).unwrap();
+            assert_eq!(there.trim(), (round - 1).to_string());
+            let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
+            tracer.record(set.dir().to_owned(), false);
+            ended(pid);
+            assert_eq!(tracer.stop(None), Traced::complete());
+            let changes = store.finish(set).unwrap();
+            assert_eq!(changes.counts.changed, 1, "{round}");
+            assert_eq!(tracer.filtered.is_some(), round > 1);
+            threads.push(tracer.thread.thread().id());
+            before = Before::Same(Some(tracer));
+        }
+        assert_ne!(threads[0], threads[1]);
+        assert_eq!(threads[1], threads[2]);
+        assert_eq!(threads[2], threads[3]);
+        // One whose record nobody has ended watches nobody else.
+        let Before::Same(Some(tracer)) = before else {
+            return;
+        };
+        let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
+        tracer.record(set.dir().to_owned(), false);
+        let (pid, tracer) = started("true", Before::Same(Some(tracer)));
+        ended(pid);
+        assert_ne!(threads[3], tracer.thread.thread().id());
+    }
 }

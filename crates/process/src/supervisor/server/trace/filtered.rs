@@ -1,0 +1,54 @@
+//! A thread with the filter: everything that it starts is watched.
+
+use crate::supervisor::server::shell_command::Prepared;
+use agent_bash_sandbox::trace;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+
+/// Its stack. It makes a few system calls, and an argument list.
+const STACK: usize = 256 * 1024;
+
+/// The thread, for as long as it is to start anything.
+#[derive(Debug)]
+pub(super) struct Filtered {
+    orders: Sender<Prepared>,
+    started: Receiver<io::Result<io::Result<Started>>>,
+}
+
+/// A pid; with the first the listener.
+type Started = (i32, Option<OwnedFd>);
+
+impl Filtered {
+    pub(super) fn new() -> io::Result<(Self, JoinHandle<()>)> {
+        let (orders, ordered) = channel::<Prepared>();
+        let (tell, started) = channel();
+        let run = move || {
+            let mut listener = match trace::begin() {
+                Ok(listener) => Some(listener),
+                // Whoever waits for it has not gone.
+                Err(error) => return drop(tell.send(Err(error))),
+            };
+            // Until the first shell runs, nothing may be done that waits: nobody listens yet.
+            for command in ordered {
+                let pid = command.spawn();
+                let started = pid.map(|pid| (pid, listener.take()));
+                if tell.send(Ok(started)).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = Builder::new().name("agent-bash-start".to_owned());
+        let thread = thread.stack_size(STACK).spawn(run)?;
+        Ok((Self { orders, started }, thread))
+    }
+
+    /// Starts it; an error of the first kind says that it cannot be watched.
+    pub(super) fn start(&self, command: Prepared) -> io::Result<io::Result<Started>> {
+        // If nobody takes it, nobody answers.
+        let _ = self.orders.send(command);
+        let failed = |_| io::Error::other("starting it failed");
+        self.started.recv().map_err(failed)?
+    }
+}
