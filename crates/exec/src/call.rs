@@ -96,9 +96,7 @@ impl<'a> Call<'a> {
         let failed = |error: io::Error| RefusedHandoff {
             reason: error.to_string(),
         };
-        if spec.trial.is_some() && !fds.held_back {
-            return Err(failed(io::Error::other("it would not hold anything back")));
-        }
+        may_take(spec, fds.held_back).map_err(failed)?;
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let pid = fds.pid;
         let shares_place = record::shares_place(&spec.shell, fds.script_fd);
@@ -178,5 +176,32 @@ impl<'a> Call<'a> {
             result,
             supervised: left.is_empty.then_some(self.supervised),
         }
+    }
+}
+
+/// Whether a shell gets this script, by what it has said of itself: that of a trial only one that holds back what it does.
+fn may_take(spec: &RunSpec, held_back: bool) -> io::Result<()> {
+    if spec.trial.is_some() && !held_back {
+        return Err(io::Error::other("it would not hold anything back"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::changes::Overlay;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_shell_that_holds_nothing_back_gets_no_trial() {
+        let spec = RunSpec::new("rm -rf .", "/");
+        let trial = spec.clone().trial(Arc::new(Overlay {
+            root: "/".into(),
+            upper: "/upper".into(),
+            work: "/work".into(),
+        }));
+        assert!(may_take(&trial, false).is_err());
+        assert!(may_take(&trial, true).is_ok() && may_take(&spec, false).is_ok());
     }
 }
