@@ -1,6 +1,6 @@
 //! The keys, for whoever asks. Where the terminal is too low for all of them, they are on several pages.
 
-use agent_bash_render::Theme;
+use agent_bash_render::{Theme, abridged};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -121,7 +121,8 @@ impl Help {
     }
 
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        let pages = pages(usize::from(area.height.saturating_sub(2)));
+        let inner = [area.width, area.height].map(|size| usize::from(size.saturating_sub(2)));
+        let pages = pages(inner);
         self.pages = pages.len();
         self.page = self.page.min(pages.len().saturating_sub(1));
         // All pages are as wide and as high as the largest.
@@ -136,9 +137,9 @@ impl Help {
         };
         let footer = match self.pages {
             ..=1 => "any key closes".to_owned(),
-            pages => format!(
-                "{}/{pages} · space or → next · any other key closes",
-                self.page + 1
+            pages => abridged(
+                &format!("{}/{pages} · → next · any other key closes", self.page + 1),
+                inner[0].saturating_sub(3),
             ),
         };
         let block = Block::bordered()
@@ -158,26 +159,35 @@ impl Help {
 }
 
 /// A row of the help.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Row {
     Title(&'static str),
-    Key(&'static str, &'static str),
+    /// Keys with what they do beside them.
+    Both(&'static str, &'static str),
+    /// Keys, and what they do in rows below them.
+    Keys(&'static str),
+    What(String),
 }
 
 impl Row {
-    fn line(self, theme: &Theme) -> Line<'static> {
+    fn line(&self, theme: &Theme) -> Line<'static> {
         match self {
             Self::Title(title) => Line::styled(format!(" {title}"), theme.title),
-            Self::Key(key, what) => {
-                let padding = " ".repeat(longest() - Span::raw(key).width() + GAP);
+            Self::Both(keys, what) => {
+                let padding = " ".repeat(longest() - Span::raw(*keys).width() + GAP);
                 Line::from_iter([
-                    Span::styled(format!(" {key}{padding}"), theme.accent),
-                    Span::styled(what, theme.text),
+                    Span::styled(format!(" {keys}{padding}"), theme.accent),
+                    Span::styled(*what, theme.text),
                 ])
             }
+            Self::Keys(keys) => Line::styled(format!(" {keys}"), theme.accent),
+            Self::What(what) => Line::styled(format!("{INDENT}{what}"), theme.text),
         }
     }
 }
+
+/// Before what keys do, below them.
+const INDENT: &str = "   ";
 
 /// Columns of the keys.
 fn longest() -> usize {
@@ -187,17 +197,56 @@ fn longest() -> usize {
         .unwrap_or(0)
 }
 
-/// Rows of each page, of at most `height`; a group is on one page if it fits there.
-fn pages(height: usize) -> Vec<Vec<Row>> {
+/// Whether what keys do has room beside them everywhere.
+fn fits_beside(width: usize) -> bool {
+    let mut texts = GROUPS.iter().flat_map(|group| group.keys);
+    texts.all(|(_, what)| 1 + longest() + GAP + Span::raw(*what).width() <= width)
+}
+
+/// Broken between words.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match rows.last_mut() {
+            Some(row) if Span::raw(row.as_str()).width() + 1 + Span::raw(word).width() <= width => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            _ => rows.push(word.to_owned()),
+        }
+    }
+    rows
+}
+
+/// Rows of each page, of at most this width and height; a group is on one page if it fits there.
+fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
     let height = height.max(2);
-    let mut pages = vec![Vec::new()];
+    let beside = fits_beside(width);
+    let mut pages: Vec<Vec<Row>> = vec![Vec::new()];
     for group in GROUPS {
-        let rows = group.keys.iter().map(|(key, what)| Row::Key(key, what));
-        let rows: Vec<Row> = [Row::Title(group.title)].into_iter().chain(rows).collect();
-        for part in rows.chunks(height) {
+        let keys = group.keys.iter().map(|(keys, what)| {
+            if beside {
+                return vec![Row::Both(keys, what)];
+            }
+            let below = broken(what, width.saturating_sub(INDENT.len()));
+            let below = below.into_iter().map(Row::What);
+            [Row::Keys(keys)].into_iter().chain(below).collect()
+        });
+        // What belongs together: the title with the first keys.
+        let mut parts: Vec<Vec<Row>> = keys.collect();
+        if let Some(first) = parts.first_mut() {
+            first.insert(0, Row::Title(group.title));
+        }
+        let rows: usize = parts.iter().map(Vec::len).sum();
+        let has_room = |page: &Vec<Row>, rows| page.len() + rows <= height;
+        let on_one = rows <= height;
+        if on_one && !pages.last().is_some_and(|page| has_room(page, rows)) {
+            pages.push(Vec::new());
+        }
+        for part in parts {
             match pages.last_mut() {
-                Some(page) if page.len() + part.len() <= height => page.extend(part),
-                _ => pages.push(part.to_vec()),
+                Some(page) if page.is_empty() || has_room(page, part.len()) => page.extend(part),
+                _ => pages.push(part),
             }
         }
     }
@@ -238,6 +287,25 @@ mod tests {
                 assert!(seen.contains(key) && seen.contains(what), "{key}\n{seen}");
             }
         }
+    }
+
+    #[test]
+    fn where_it_is_narrow_what_keys_do_stands_below_them_whole() {
+        let mut help = Help::default();
+        let mut seen = drawn(&mut help, 40, 14);
+        while press(&mut help, KeyCode::Char(' ')) {
+            seen.push_str(&drawn(&mut help, 40, 14));
+        }
+        let frame = |c: char| " \n\"│╭╮╰╯─".contains(c);
+        let words: Vec<&str> = seen.split(frame).filter(|word| !word.is_empty()).collect();
+        let all = words.join(" ");
+        for (keys, what) in GROUPS.iter().flat_map(|group| group.keys) {
+            assert!(
+                all.contains(&format!("{keys} {what}")),
+                "{keys}: {what}\n{seen}"
+            );
+        }
+        assert!(seen.contains(" · any other key closes"), "{seen}");
     }
 
     #[test]

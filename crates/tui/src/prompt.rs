@@ -3,7 +3,7 @@
 use crate::complete::Commands;
 use crate::history::History;
 use agent_bash_render::syntax::tokens::{Ending, Tokens, ending};
-use agent_bash_render::{BashStyles, PromptView, Theme};
+use agent_bash_render::{BashStyles, PromptView, Theme, abridged};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -224,14 +224,12 @@ impl Prompt {
             ..area
         };
         if text.is_empty() {
-            let hint = " a command · !command is yours · !!command is yours alone";
-            frame.buffer_mut().set_stringn(
-                rest.x,
-                rest.y,
-                hint,
-                usize::from(rest.width),
-                self.theme.dim,
-            );
+            let hint = "a command · !command is yours · !!command is yours alone";
+            let hint = abridged(hint, usize::from(rest.width).saturating_sub(1));
+            let style = self.theme.dim;
+            frame
+                .buffer_mut()
+                .set_string(rest.x, rest.y, format!(" {hint}"), style);
         }
         let selected = self.area.selection_range();
         let view = PromptView {
