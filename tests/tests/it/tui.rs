@@ -88,16 +88,16 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         tmux.enters("!!basename $PWD; false")?;
         let screen = tmux.shows("  exit 1 ")?;
         ensure!(screen.contains("── not in context ──"), "{screen}");
-        ensure!(screen.contains("\n sub\n"), "{screen}");
+        ensure!(screen.contains("\n  sub\n"), "{screen}");
         tmux.enters("!sleep 300")?;
         tmux.shows("· esc to cancel")?;
         tmux.enters("!echo no")?;
         tmux.shows("A bash command is already running. Press Esc to cancel it first.")?;
         tmux.press(&["Escape"])?;
-        tmux.shows("(cancelled)")?;
+        tmux.shows("  cancelled ")?;
         // The text typed before is still there.
         tmux.press(&["Enter"])?;
-        tmux.shows("\n no\n")?;
+        tmux.shows("\n  no\n")?;
         // A shell that has ended is reported, and so are survivors.
         tmux.enters("!kill -9 $$")?;
         tmux.shows("[The session's shell was reset")?;
