@@ -160,7 +160,8 @@ impl Pager<'_> {
             (total, _) => format!("{first}–{} of {total}", first + seen - 1),
         };
         let position = match self.matches {
-            Some((at, all)) => format!("{position} · match {at}/{all}"),
+            // What is most wanted comes first: it stays where there is little room.
+            Some((at, all)) => format!("match {at}/{all} · {position}"),
             None => position,
         };
         match self.prompt {
@@ -169,11 +170,11 @@ impl Pager<'_> {
                 theme.dim,
             ),
             PagerPrompt::Follows => (
-                format!("{position} · following, moving stops it · q close"),
+                format!("following · {position} · moving stops it · q close"),
                 theme.accent,
             ),
             PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
-            PagerPrompt::Message(message) => (format!("{position} · {message}"), theme.warning),
+            PagerPrompt::Message(message) => (format!("{message} · {position}"), theme.warning),
         }
     }
 }

@@ -4,6 +4,7 @@
 use crate::Theme;
 use crate::file_row::file_row;
 use crate::styled_line::wrapped;
+use crate::visible_text::{self, shortened};
 use agent_bash_core::changes::{FileChange, FileName};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
@@ -16,6 +17,9 @@ const MOST_ROWS: usize = 6;
 
 /// Files that are listed.
 const MOST_FILES: usize = 10;
+
+/// Columns of the bottom line that are not the words beside its keys: `╭─ y  · n  ╮`.
+const BESIDE_WORDS: usize = 12;
 
 /// The widest that it gets.
 const WIDEST: u16 = 84;
@@ -67,6 +71,10 @@ impl Question<'_> {
             height,
         };
         let [title, yes, no] = [self.title, self.yes, self.no].map(visible::one_line);
+        // The keys stay, whatever the words beside them.
+        let room = usize::from(width).saturating_sub(BESIDE_WORDS);
+        let no = shortened(&no, room / 2);
+        let yes = shortened(&yes, room - visible_text::width(&no));
         Clear.render(area, buffer);
         Block::bordered()
             .border_type(BorderType::Rounded)

@@ -391,7 +391,7 @@ fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
             tmux.shows("· 1 job")?;
             tmux.press(&["C-d"])?;
             if !answer.is_empty() {
-                tmux.shows("1 job is running: y ends it")?;
+                tmux.shows("y end job · n keep · esc stay")?;
                 tmux.press(&[answer])?;
             }
             tmux.hides(PROMPT)?;

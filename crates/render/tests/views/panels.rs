@@ -327,3 +327,28 @@ fn every_state_of_the_jobs_panel() {
         });
     }
 }
+
+#[test]
+fn a_narrow_question_keeps_its_keys() {
+    let theme = Theme::plain();
+    for width in [20, 30, 40, 80] {
+        let area = Rect::new(0, 0, width, 6);
+        let mut buffer = ratatui::buffer::Buffer::empty(area);
+        let question = agent_bash_render::Question {
+            title: "Undo what call 7 did to files?",
+            parts: &[],
+            yes: "undo all but those that were changed since",
+            no: "leave everything as it is",
+        };
+        question.render(area, &mut buffer, &theme);
+        let text: String = buffer
+            .content()
+            .iter()
+            .map(ratatui::buffer::Cell::symbol)
+            .collect();
+        assert!(
+            text.contains("─ y ") && text.contains(" · n "),
+            "{width}: {text}"
+        );
+    }
+}

@@ -13,13 +13,12 @@ impl App {
     fn quit(&mut self) {
         if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
             self.is_leaving = true;
-            let (jobs, them) = match self.running_jobs {
-                1 => ("1 job is".to_owned(), "it"),
-                jobs => (format!("{jobs} jobs are"), "them"),
+            // The keys first: they are there on a narrow terminal, too.
+            let (jobs, running) = match self.running_jobs {
+                1 => ("job", "1 job is running".to_owned()),
+                jobs => ("jobs", format!("{jobs} jobs are running")),
             };
-            let asked = format!(
-                "{jobs} running: y ends {them} and quits · n keeps {them} and quits · esc stays"
-            );
+            let asked = format!("quit? y end {jobs} · n keep · esc stay · {running}");
             self.message = Some(asked);
         } else {
             let ending = self.on_quit == OnQuit::End;
