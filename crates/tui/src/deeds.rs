@@ -78,7 +78,7 @@ pub(crate) fn hindrance(act: ChangesAct, set: Option<&Changes>) -> Option<String
     let Some(set) = set.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
     else {
         return Some(format!(
-            "nothing to {}: it changed no file that is known",
+            "nothing to {}: no change of files is known",
             word(act)
         ));
     };

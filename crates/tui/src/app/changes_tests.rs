@@ -124,7 +124,7 @@ fn what_cannot_be_done_with_changes_is_said() {
         (
             empty(ChangesState::Done, ChangesBy::Trace),
             'u',
-            "nothing to undo: it changed no file that is known",
+            "nothing to undo: no change of files is known",
         ),
     ] {
         let (mut app, _) = app_with(set);

@@ -124,10 +124,10 @@ fn what_is_not_recorded_has_no_counts_and_no_keys() -> Result<()> {
         let screen = tmux.shows("╰ exit 0")?;
         ensure!(!screen.contains('Δ'), "{screen}");
         tmux.press(&["C-Up", "u"])?;
-        let screen = tmux.shows("❯ u")?;
+        let screen = tmux.shows("nothing to undo: no change of files is known")?;
         ensure!(!screen.contains("Undo"), "{screen}");
         ensure!(!world.cwd().join("old.txt").exists(), "it was removed");
-        tmux.press(&["C-c"])
+        Ok(())
     })
 }
 
