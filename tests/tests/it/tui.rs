@@ -104,7 +104,7 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         tmux.enters("!sleep 300 & echo $! >pid")?;
         tmux.shows("[Still running: pid ")?;
         tmux.enters("!kill $(cat pid); echo ended")?;
-        tmux.shows("\n ended\n")?;
+        tmux.shows("\n  ended\n")?;
         Ok(())
     })
 }
@@ -188,7 +188,7 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
         tmux.press(&["C-l"])?;
 
         tmux.enters("seq 30000")?;
-        tmux.shows("[Full output: artifact://")?;
+        tmux.shows("all of it: artifact://")?;
         tmux.press(&["C-o", "C-Home"])?;
         tmux.shows("full output, lines 29501–30000 of 30000")?;
         tmux.press(&["C-PPage"])?;
@@ -282,7 +282,7 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
         ensure!(written == "hello\n", "{written:?}");
         // The person's editor is opened, not the one that answers for nobody.
         tmux.enters("!!git init -q; git config user.name u; git config user.email u@e; git config core.editor 'vim -u NONE'; echo set")?;
-        tmux.shows("\n set\n")?;
+        tmux.shows("\n  set\n")?;
         tmux.enters("git commit --allow-empty")?;
         tmux.shows("COMMIT_EDITMSG")?;
         tmux.types("iFirst")?;

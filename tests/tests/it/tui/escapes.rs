@@ -76,7 +76,7 @@ fn frames_are_whole_and_places_in_files_are_links() -> Result<()> {
         tmux.shows("Stopped")?;
         tmux.enters("fg")?;
         tmux.enters("echo src/main.rs:12:5 is wrong; seq 30000")?;
-        tmux.shows("[Full output: artifact://")?;
+        tmux.shows("all of it: artifact://")?;
         tmux.press(&["C-l"])?;
         tmux.enters("echo src/main.rs:12:5 is wrong")?;
         tmux.shows("│ src/main.rs:12:5")?;

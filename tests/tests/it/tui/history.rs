@@ -28,7 +28,7 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
         begin(tmux, ".", "DEPLOY_TOKEN=from-the-environment")?;
         for (command, ended) in [
             ("echo first; exit 3", "╰ exit 3"),
-            ("!echo second", "\n second\n"),
+            ("!echo second", "\n  second\n"),
             (" echo unseen", "│ unseen\n╰ "),
             (
                 "PASSWORD=hunter22 echo from-the-environment",

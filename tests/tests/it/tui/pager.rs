@@ -15,7 +15,7 @@ const TICKS: &str = "seq 100; for i in {1..3000}; do echo tick $i; sleep 0.1; do
 fn the_pager_has_the_colours_of_the_output_and_searches_its_text() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("printf 'a \\e[31mr\\e[1med\\e[0m word\\e[2J\\e]52;c;eA==\\a\\n'; seq 30000")?;
-        tmux.shows("[Full output: artifact://")?;
+        tmux.shows("all of it: artifact://")?;
         tmux.press(&["C-f"])?;
         tmux.shows("1 │a red word")?;
         let coloured = poll::until(SOON, || {
