@@ -1,5 +1,5 @@
 //! Calls per second of one server with several calls in flight, compared with `xargs -P` and bare bash,
-//! interleaved.
+//! interleaved; first without a record of what calls do to files, then with it, which is what servers have by default.
 //!
 //! `cargo xtask bench tests -- 600` sets the number of calls of each kind. What counts is the ratio within a line:
 //! machines differ, and so does one machine from minute to minute.
@@ -23,7 +23,13 @@ fn main() -> Result<()> {
         .find_map(|word| word.parse().ok())
         .unwrap_or(CALLS);
     let world = World::new()?;
-    for at_once in [1, 2, 4, 16, 64] {
+    let settings = world.home().join(".config/agent-bash/config.toml");
+    std::fs::create_dir_all(settings.parent().context("it is in a directory")?)?;
+    for (level, at_once) in ["off", "undo"]
+        .into_iter()
+        .flat_map(|level| [1, 2, 4, 16, 64].map(|at_once| (level, at_once)))
+    {
+        std::fs::write(&settings, format!("[changes]\nlevel = \"{level}\"\n"))?;
         // Each twice, taking the better one: other load on the machine slows down only one of them.
         let mut best = [0.0_f64; 2];
         for _ in 0..2 {
@@ -32,7 +38,7 @@ fn main() -> Result<()> {
         }
         let [server, xargs] = best;
         say(&format!(
-            "{at_once:3} in flight: rpc {server:6.0}/s, xargs -P {xargs:6.0}/s, ratio {:.2}",
+            "{level:>4}, {at_once:3} in flight: rpc {server:6.0}/s, xargs -P {xargs:6.0}/s, ratio {:.2}",
             server / xargs
         ));
     }
