@@ -18,7 +18,7 @@ const COLLAPSED_ROWS: usize = 10;
 /// The part of the time limit from which on it is named.
 const NEAR: f64 = 0.8;
 
-/// Lines of the command on a collapsed card.
+/// The least lines of the command on a collapsed card, which has more where it has more rows of output.
 const COLLAPSED_COMMAND: usize = 3;
 
 /// Columns before a card's text.
@@ -236,9 +236,10 @@ impl ToolCard {
             script_rows(&command, columns, theme.text, theme)
         } else {
             let count = command.lines().count();
-            let mut rows = script_lines(&command, COLLAPSED_COMMAND, columns, theme.text, theme);
-            if count > COLLAPSED_COMMAND {
-                let more = format!("… ({} more lines)", count - COLLAPSED_COMMAND);
+            let shown = COLLAPSED_COMMAND.max(self.collapsed_rows / 3);
+            let mut rows = script_lines(&command, shown, columns, theme.text, theme);
+            if count > shown {
+                let more = format!("… ({} more lines)", count - shown);
                 rows.push(Line::styled(shortened(&more, columns), theme.dim));
             }
             rows

@@ -294,6 +294,7 @@ impl App {
             Event::Paste(text) => {
                 self.listed = None;
                 self.prompt.paste(text);
+                self.leave_card();
             }
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),

@@ -44,7 +44,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     draw_rule(app, frame, rule);
     draw_queue(app, frame, waiting);
     if !is_covered(app) {
-        app.prompt.draw(frame, prompt);
+        app.prompt.draw(frame, prompt, app.chosen_card().is_none());
     }
     draw_status(app, frame, status);
     let panel = Rect {

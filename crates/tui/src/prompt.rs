@@ -206,8 +206,16 @@ impl Prompt {
         u16::try_from(rows).unwrap_or(MOST_ROWS).min(MOST_ROWS)
     }
 
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect) {
+    /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed.
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, has_keys: bool) {
         if area.is_empty() {
+            return;
+        }
+        if !has_keys {
+            let hint = "❯  keys are the selected card's · esc comes back to the prompt";
+            let hint = abridged(hint, usize::from(area.width).saturating_sub(1));
+            let buffer = frame.buffer_mut();
+            buffer.set_string(area.x, area.y, hint, self.theme.dim);
             return;
         }
         let text = self.text();

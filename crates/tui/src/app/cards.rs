@@ -16,6 +16,13 @@ impl App {
         chosen.map(|entry| entry.id)
     }
 
+    /// Ends the selection once something is typed: else the first letters of the next line would be keys of that card.
+    pub(super) fn leave_card(&mut self) {
+        if !self.prompt.is_empty() {
+            self.transcript.selected = None;
+        }
+    }
+
     /// What links on the screen lead to; nothing while a command has it.
     pub(crate) fn targets(&self) -> Targets {
         if self.console.is_some() {

@@ -45,6 +45,30 @@ fn the_selected_card_is_copied_edited_run_again_and_folded() {
 }
 
 #[test]
+fn what_is_typed_ends_the_selection() {
+    let mut app = app(None);
+    enters(&mut app, "make");
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    assert!(app.chosen_card().is_some());
+    letter(&mut app, 'l', NOW);
+    letter(&mut app, 's', NOW);
+    assert_eq!(
+        starts(&press(&mut app, KeyCode::Enter, KeyModifiers::NONE)),
+        ["ls"]
+    );
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    app.effects();
+    // Else `e` and `y` were keys of that card, and another command ran than was typed.
+    for c in "echo y".chars() {
+        letter(&mut app, c, NOW);
+    }
+    assert_eq!(app.prompt.text(), "echo y");
+}
+
+#[test]
 fn a_click_selects_a_card_and_another_one_expands_it() {
     let mut app = app(None);
     enters(&mut app, "ls");

@@ -95,7 +95,10 @@ impl App {
                 }
             }
             (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.take_back() => {}
-            _ => self.prompt.key(key),
+            _ => {
+                self.prompt.key(key);
+                self.leave_card();
+            }
         }
     }
 

@@ -48,6 +48,8 @@ fn with_changes(level: &str, play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>)
         tmux.enters("agent-bash tui")?;
         tmux.shows(PROMPT)?;
         play(tmux, world)?;
+        // Back from the selected card.
+        tmux.press(&["Escape"])?;
         tmux.shows(PROMPT)?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
