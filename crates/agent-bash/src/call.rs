@@ -33,6 +33,9 @@ pub struct CallOptions<'a> {
     /// Runs the command on a terminal of its own, whether or not the tool offers terminals to its calls. The
     /// terminal is its input; nobody needs to see it.
     pub terminal: Option<Arc<dyn Executor>>,
+    /// Whether somebody sits before the terminal, if the command gets one, and can end it there: then it has no time
+    /// limit, unless the request names one. An editor is not closed while somebody writes.
+    pub is_attended: bool,
     /// Asks to run without a sandbox, for this reason: [`Approver::escalate`](crate::Approver::escalate) is called instead of
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
@@ -71,9 +74,11 @@ impl fmt::Debug for CallOptions<'_> {
             .field("live", &self.live.is_some())
             .field("stdin", &self.stdin)
             .field("terminal", &self.terminal.is_some())
+            .field("is_attended", &self.is_attended)
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
             .field("tools", &self.tools)
+            .field("stands_in", &self.stands_in)
             .field("window", &self.window)
             .finish()
     }

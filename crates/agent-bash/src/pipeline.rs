@@ -153,6 +153,7 @@ async fn here(
         None => None,
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
+    let is_attended = options.is_attended && terminal.is_some() && request.timeout.is_none();
     let unwatched = changes::unwatched(terminal.is_some(), findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let mut changing = changes::begin(tool, call, &request, executor, unwatched.as_deref()).await?;
@@ -160,7 +161,7 @@ async fn here(
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
         report_stages: findings.last_pipeline.is_some(),
-        limit: Some(limit),
+        limit: (!is_attended).then_some(limit),
         streams,
         stdin: options.stdin,
         is_safe_mode: tool.safe_mode.is_some(),

@@ -36,6 +36,7 @@ pub(crate) async fn call(
     let shell = request.session.as_ref();
     let options = CallOptions {
         live: Some(&mut feed),
+        is_attended: true,
         stands_in: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };

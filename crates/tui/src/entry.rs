@@ -171,9 +171,11 @@ impl Entry {
         }
     }
 
-    /// Sets the time limit shown.
+    /// Sets the time limit shown. On a terminal there is none.
     pub(crate) fn set_timeout(&mut self, limit: Duration) {
-        if let Card::Tool(card) = &mut self.card {
+        if let Card::Tool(card) = &mut self.card
+            && !card.on_terminal
+        {
             card.timeout = Some(limit);
         }
     }

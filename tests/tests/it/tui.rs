@@ -307,6 +307,23 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
 }
 
 #[test]
+fn what_somebody_sits_before_has_no_time_limit() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters("export AGENT_BASH_TIMEOUT_DEFAULT=1s; agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("bash --norc")?;
+        tmux.shows("Console bash --norc")?;
+        tmux.enters("sleep 2; exit 4")?;
+        tmux.shows("╰ exit 4")?;
+        // Control: what has no terminal has one.
+        tmux.enters("sleep 60")?;
+        tmux.shows("╰ timed out")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
 fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("mkdir sub; cd sub; word=kept")?;

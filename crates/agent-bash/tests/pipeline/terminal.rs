@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A tool with a terminal, in an environment; and the executors without and with a terminal.
 fn tool(
@@ -98,6 +99,29 @@ async fn a_terminal_is_used_where_all_agree() {
         let runs = (on_terminal.runs(), plain.runs());
         let wanted = if want { (1, 0) } else { (0, 1) };
         assert_eq!(runs, wanted, "{:?} {env:?} {request:?}", profile.name);
+    }
+}
+
+#[tokio::test]
+async fn who_sits_before_a_terminal_ends_the_command() {
+    const ASKED: Duration = Duration::from_secs(7);
+    let usual = profiles::STANDARD.timeouts.default;
+    for (is_attended, pty, asked, wanted) in [
+        (true, true, None, None),
+        (true, true, Some(ASKED), Some(ASKED)),
+        (true, false, None, Some(usual)),
+        (false, true, None, Some(usual)),
+    ] {
+        let on_terminal = Scripted::exits(0, b"");
+        let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
+        let options = CallOptions {
+            is_attended,
+            ..CallOptions::default()
+        };
+        let request = Request::new("vim").pty(Some(pty)).timeout(asked);
+        tool.execute_with(request, options, &Cancel::new()).await;
+        let ran = if pty { on_terminal } else { plain };
+        assert_eq!(ran.last().timeout, wanted, "{is_attended} {pty} {asked:?}");
     }
 }
 
