@@ -1,7 +1,7 @@
 //! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::bash_text::script_rows;
-use crate::card_frame::{Body, CardFrame, Part, ended, parts_that_fit};
+use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit};
 use crate::styled_line::wrapped;
 use crate::{CardChanges, CardState, OutputLimits, OutputText, Theme, remark, spell, words};
 use agent_bash_core::{SizeStyle, Status, size_text};
@@ -37,6 +37,8 @@ pub struct BangCard {
     pub notes: Vec<String>,
     /// What it did to files.
     pub changes: Option<CardChanges>,
+    /// Whether only the command and the outcome are shown.
+    pub folded: bool,
 }
 
 /// The full output of a command whose output was truncated.
@@ -60,6 +62,7 @@ impl BangCard {
             kept: None,
             notes: Vec::new(),
             changes: None,
+            folded: false,
         }
     }
 
@@ -119,7 +122,9 @@ impl BangCard {
             line
         }));
         let mut foot = Vec::new();
-        let body = if expanded {
+        let body = if self.folded {
+            Body::Rows(Vec::new())
+        } else if expanded {
             let dropped = self.output.dropped_lines();
             if dropped > 0 {
                 head.extend(note(
@@ -141,6 +146,10 @@ impl BangCard {
             }
             Body::Rows(indented(tail.rows))
         };
+        if self.folded {
+            foot.extend([self.footer(inner, style, theme), rule("")]);
+            return CardFrame { head, body, foot };
+        }
         if let CardState::Ended(Status::NotStarted { reason } | Status::Lost { reason, .. }) =
             &self.state
         {
@@ -180,6 +189,9 @@ impl BangCard {
             }
             _ => vec![ended(&badge, badge_style, self.elapsed, theme)],
         };
+        if self.folded {
+            parts.push(folded(&self.output, inner, theme));
+        }
         let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
         parts.extend(mark.map(|spans| Part { rank: 1, spans }));
         if self.state.is_live() {

@@ -106,6 +106,12 @@ pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme)
     Part { rank: 0, spans }
 }
 
+/// How much output a folded card hides.
+pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> Part {
+    let text = format!("{} rows folded", output.row_count(columns));
+    Part::new(2, Span::styled(text, theme.dim))
+}
+
 /// The parts that there is room for, separated by dots; what stays is shortened if need be.
 pub(crate) fn parts_that_fit(
     mut parts: Vec<Part>,

@@ -62,6 +62,7 @@ pub use remark::Remark;
 pub use screen_view::ScreenView;
 pub use spell::{SPINNER_STEP, icon, mark};
 pub use steady::steady;
+pub use styled_line::wrapped;
 pub use theme::Theme;
 pub use tool_card::{OutputPage, ToolCard};
 pub use visible_text::{abridged, shortened};

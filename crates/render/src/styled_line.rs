@@ -163,7 +163,7 @@ impl StyledLine {
 
 /// A text of ours or of a caller, wrapped into rows; newlines start new ones. Escape sequences are not interpreted: a
 /// command is shown literally, and control or hidden characters in it are marked.
-pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+pub fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let plain = Theme::dark();
     for line in visible::shown(text).lines() {

@@ -1,7 +1,7 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
 use crate::bash_text::{script_lines, script_rows};
-use crate::card_frame::{Body, CardFrame, Part, ended, parts_that_fit, railed};
+use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, railed};
 use crate::remark::{Remark, remarks};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
@@ -312,9 +312,7 @@ impl ToolCard {
             parts.push(Part::new(0, Span::styled(badge, badge_style)));
         }
         if self.folded {
-            let rows = self.output.row_count(inner);
-            let folded = format!("{rows} rows folded");
-            parts.push(Part::new(2, Span::styled(folded, theme.dim)));
+            parts.push(folded(&self.output, inner, theme));
         }
         let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
         parts.extend(mark.map(|spans| Part { rank: 1, spans }));

@@ -1,5 +1,7 @@
 use super::*;
 use crate::Span;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 /// The tokens, each as a letter and its text.
 fn shown(text: &str) -> String {
@@ -191,4 +193,62 @@ fn any_text_has_tokens_in_order() {
     }
     let deep = "$(".repeat(10_000);
     Tokens::of(&deep);
+}
+
+/// Whether bash reads on behind this line, by what it says of a script that ends there.
+fn bash_reads_on(line: &str) -> bool {
+    let mut bash = Command::new("bash")
+        .args(["--norc", "-n"])
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let script = format!("{line}\n");
+    bash.stdin
+        .take()
+        .unwrap()
+        .write_all(script.as_bytes())
+        .unwrap();
+    let said = bash.wait_with_output().unwrap().stderr;
+    let said = String::from_utf8(said).unwrap();
+    // What is wrong in front of the end comes first.
+    let first = said.lines().next().unwrap_or("");
+    [
+        "unexpected end of file", "unexpected EOF", "unexpected token `EOF'",
+        "delimited by end-of-file",
+    ]
+    .iter()
+    .any(|of_the_end| first.contains(of_the_end))
+}
+
+#[test]
+fn a_line_is_read_on_where_bash_reads_on() {
+    let mut count = [0, 0];
+    for line in [
+        "ls", "ls;", "ls &", "! ls", "a | b", "a && b", "a; b", "# it's", "a # \"", "", "if",
+        "if a", "if a;", "if a; then", "if a; then b", "if a; then b; else", "if a; then b; fi",
+        "if then", "if a; fi", "if a; then fi", "then", "fi", "else", "elif a; then b", "for x",
+        "for x in a b", "for x in a b;", "for x in a; do", "for x in a; do b",
+        "for x in a; do b; done", "for x in a; b", "for ((i=0;;)); do", "do", "done", "for",
+        "select x in a", "while", "while a", "while a; do b", "while a; do b; done", "while do",
+        "until a; do", "case", "case x", "case x in", "case x in a", "case x in a)",
+        "case x in a) b", "case x in a) b;;", "case x in a) b;; esac", "esac", "case x in esac",
+        "in", "{", "{ a", "{ a;", "{ a; }", "}", "{ }", "(", "(a", "(a)", ")", "( )", "()", "a )",
+        "f()", "f() {", "f() { a; }", "function f", "function f {", "coproc {", "[[", "[[ a ]]",
+        "[[ a &&", "((", "((1", "((1))", "time", "!", "a |", "a ||", "a &&", "a | | b", "&& a",
+        "| a", "|| a", "a ;; b", ";", "; a", "& a", "a & & b", "a >", "a > b", "a <", "a 2>&1",
+        "a >>", "> >", "a < ; b", "<<", "<<<", "a <<<", "a <<< b", "cat <<E", "cat <<E\nx",
+        "cat <<E\nx\nE", "cat <<'E'\n$(\nE", "cat <<-E\n\tE", "cat <<E; if a", "'", "'a", "'a'",
+        "\"", "\"a", "\"a\"", "$'a", "a'b\"c", "\"$(", "\"$(a", "\"$(a)\"", "$(", "$(a", "$(a)",
+        "$(if", "$(if a; then b", "`a", "`a`", "${", "${a", "${a}", "${a:-", "${a:-'", "$((",
+        "$((1", "$((1))", "<(", "<(a", "a <(b)", "x=(", "x=(1", "x=(1 2)", "x=(1\n2", "x[1]=2",
+        "if a; then 'b", "a | if", "{ (a", "{ (a) }", "(a; }", "f() { if a", "a\nb", "a\nif",
+        "echo if", "echo }",
+    ] {
+        let reads = bash_reads_on(line);
+        assert_eq!(reads_on(line), reads, "{line:?}");
+        count[usize::from(reads)] += 1;
+    }
+    assert!(count.iter().all(|count| *count > 50), "{count:?}");
 }

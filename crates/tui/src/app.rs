@@ -335,8 +335,10 @@ impl App {
         };
         self.transcript.change(id, |entry| {
             entry.expanded = !entry.expanded;
-            if let Card::Tool(card) = &mut entry.card {
-                card.folded = false;
+            match &mut entry.card {
+                Card::Tool(card) => card.folded = false,
+                Card::Bang(card) => card.folded = false,
+                Card::Note(_) => {}
             }
         });
         let page = self.transcript.current().and_then(|entry| {

@@ -1,9 +1,10 @@
 //! The keys, for whoever asks. Where the terminal is too low for all of them, they are on several pages.
 
-use agent_bash_render::{Theme, abridged};
+use agent_bash_render::{Theme, abridged, wrapped};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
@@ -166,7 +167,7 @@ enum Row {
     Both(&'static str, &'static str),
     /// Keys, and what they do in rows below them.
     Keys(&'static str),
-    What(String),
+    What(Line<'static>),
 }
 
 impl Row {
@@ -203,21 +204,6 @@ fn fits_beside(width: usize) -> bool {
     texts.all(|(_, what)| 1 + longest() + GAP + Span::raw(*what).width() <= width)
 }
 
-/// Broken between words.
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let mut rows: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match rows.last_mut() {
-            Some(row) if Span::raw(row.as_str()).width() + 1 + Span::raw(word).width() <= width => {
-                row.push(' ');
-                row.push_str(word);
-            }
-            _ => rows.push(word.to_owned()),
-        }
-    }
-    rows
-}
-
 /// Rows of each page, of at most this width and height; a group is on one page if it fits there.
 fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
     let height = height.max(2);
@@ -228,7 +214,8 @@ fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
             if beside {
                 return vec![Row::Both(keys, what)];
             }
-            let below = broken(what, width.saturating_sub(INDENT.len()));
+            let columns = width.saturating_sub(INDENT.len());
+            let below = wrapped(what, columns, Style::default());
             let below = below.into_iter().map(Row::What);
             [Row::Keys(keys)].into_iter().chain(below).collect()
         });

@@ -2,7 +2,7 @@
 
 use crate::complete::Commands;
 use crate::history::History;
-use agent_bash_render::syntax::tokens::{Ending, Tokens, ending};
+use agent_bash_render::syntax::tokens::reads_on;
 use agent_bash_render::{BashStyles, PromptView, Theme, abridged};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -113,8 +113,7 @@ impl Prompt {
     /// Whether bash would read on behind what is typed.
     pub(crate) fn is_unfinished(&self) -> bool {
         let text = self.text();
-        let script = text.trim_start_matches('!');
-        ending(script, &Tokens::of(script)) == Ending::Unfinished
+        reads_on(text.trim_start_matches('!'))
     }
 
     /// Whether the cursor is on the first line, and whether on the last.

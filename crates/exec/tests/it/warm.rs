@@ -202,25 +202,18 @@ async fn idle_shells_are_given_up() {
     assert_eq!(out(&cache, &spec("echo again")).await, "again\n");
 }
 
+/// Lets a shell be started ahead for such a call, and waits for it.
+async fn expects(cache: &ShellCache, call: &RunSpec, limits: Limits, traced: bool) {
+    let (shell, base) = (&call.shell, &call.env.base);
+    cache.expect(shell, base, call.streams, limits, None, traced);
+    until_warm(cache, 1).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
-    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    let clock = Arc::new(SystemClock::new());
-    let cache = ShellCache::new(ShellCacheOptions::one_call(
-        supervisor,
-        clock,
-        std::env::temp_dir(),
-    ));
+    let cache = support::cache();
     let call = spec("echo $((6 * 7))");
-    cache.expect(
-        &call.shell,
-        &call.env.base,
-        call.streams,
-        call.limits,
-        None,
-        false,
-    );
-    until_warm(&cache, 1).await;
+    expects(&cache, &call, call.limits, false).await;
     assert_eq!(out(&cache, &call).await, "42\n");
     assert_eq!(cache.warm(), 0);
 }
@@ -234,26 +227,14 @@ async fn an_expected_shell_is_watched_where_its_call_is() {
         (false, true, false),
         (true, false, false),
     ] {
-        let cache = ShellCache::new(ShellCacheOptions::one_call(
-            Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
-            Arc::new(SystemClock::new()),
-            std::env::temp_dir(),
-        ));
+        let cache = support::cache();
         let set = place
             .store()
             .begin_trace("s", &place.root, ChangesLevel::Undo)
             .unwrap();
         let call = spec("echo x >>file; echo 42").cwd(place.root.clone());
         let call = call.trace(asked.then(|| set.dir().to_owned()));
-        cache.expect(
-            &call.shell,
-            &call.env.base,
-            call.streams,
-            call.limits,
-            None,
-            expected,
-        );
-        until_warm(&cache, 1).await;
+        expects(&cache, &call, call.limits, expected).await;
         assert_eq!(out(&cache, &call).await, "42\n");
         assert_eq!(cache.warm() == 0, taken, "{expected} {asked}");
     }
@@ -261,27 +242,13 @@ async fn an_expected_shell_is_watched_where_its_call_is() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expected_shell_serves_no_other_kind_of_call() {
-    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    let clock = Arc::new(SystemClock::new());
-    let cache = ShellCache::new(ShellCacheOptions::one_call(
-        supervisor,
-        clock,
-        std::env::temp_dir(),
-    ));
+    let cache = support::cache();
     let call = spec("ulimit -c");
     let limits = Limits {
         memory_mb: Some(64 << 10),
         ..call.limits
     };
-    cache.expect(
-        &call.shell,
-        &call.env.base,
-        call.streams,
-        limits,
-        None,
-        false,
-    );
-    until_warm(&cache, 1).await;
+    expects(&cache, &call, limits, false).await;
     out(&cache, &call).await;
     assert_eq!(cache.warm(), 1);
 }

@@ -27,10 +27,27 @@ impl Reader<'_> {
         self.deeper(|reader| Some(kind(reader)))
     }
 
+    /// A list with at least one command, as bash wants it there.
     fn block(&mut self) -> List {
+        let list = self.arm();
+        if list.entries.is_empty() {
+            self.fail(Problem::Syntax);
+        }
+        list
+    }
+
+    /// A list that may be empty.
+    fn arm(&mut self) -> List {
         let mut list = List::default();
         self.list(&mut list);
         list
+    }
+
+    /// Fails at the end of the line, where bash wants a word.
+    fn expect_more_on_line(&mut self) {
+        if self.byte(0) == Some(b'\n') {
+            self.fail(Problem::Syntax);
+        }
     }
 
     fn parenthesis(&mut self) -> Kind {
@@ -110,6 +127,7 @@ impl Reader<'_> {
         if self.starts_with("((") {
             return self.counted_for();
         }
+        self.expect_more_on_line();
         let name = self.keyword();
         self.pos += name.len();
         self.skip_newlines();
@@ -155,6 +173,7 @@ impl Reader<'_> {
 
     fn case(&mut self) -> Kind {
         self.skip_blanks();
+        self.expect_more_on_line();
         let start = self.pos;
         let subject = self.word().unwrap_or_else(|| Word {
             parts: Vec::new(),
@@ -184,8 +203,9 @@ impl Reader<'_> {
                 self.fail(Problem::Syntax);
                 return Kind::Case { subject, arms };
             }
+            self.expect_more_on_line();
             self.expect_byte(b')');
-            let body = self.block();
+            let body = self.arm();
             self.skip_newlines();
             let goes_on = self.take(";;&") || self.take(";&");
             if !goes_on && !self.take(";;") && self.keyword() != "esac" {

@@ -28,6 +28,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
         return Ending::Unfinished;
     }
     let rest = text.get(at..).unwrap_or("");
+    // Where a line may end, its end is read before what is missing behind it.
+    let is_line_end = rest.contains('\n');
     let blank = rest.len() - rest.trim_start().len();
     let rest = rest.trim_start();
     let is_word = rest.starts_with(|c: char| c.is_alphanumeric() || "_{}!".contains(c));
@@ -44,7 +46,7 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
         })
     };
     match end {
-        _ if rest.is_empty() => Ending::Unfinished,
+        _ if rest.is_empty() && !is_line_end => Ending::Unfinished,
         // `do` may become `docker`.
         None if is_word => Ending::Unfinished,
         end => Ending::Wrong(Span {
@@ -52,4 +54,11 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
             end: at + blank + end.unwrap_or(rest.len()),
         }),
     }
+}
+
+/// Whether bash, given `text` and a newline, would read on: a quote is open, a `fi` is missing. What it would refuse, it
+/// does not read on for.
+pub fn reads_on(text: &str) -> bool {
+    let line = format!("{text}\n");
+    ending(&line, &Tokens::of(&line)) == Ending::Unfinished
 }

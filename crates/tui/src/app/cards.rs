@@ -109,10 +109,13 @@ impl App {
 
     fn fold(&mut self, id: EntryId) {
         self.transcript.change(id, |entry| {
-            if let Card::Tool(card) = &mut entry.card {
-                card.folded = !card.folded;
-                entry.expanded = false;
-            }
+            let folded = match &mut entry.card {
+                Card::Tool(card) => &mut card.folded,
+                Card::Bang(card) => &mut card.folded,
+                Card::Note(_) => return,
+            };
+            *folded = !*folded;
+            entry.expanded = false;
         });
     }
 

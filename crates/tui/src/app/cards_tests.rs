@@ -45,6 +45,32 @@ fn the_selected_card_is_copied_edited_run_again_and_folded() {
 }
 
 #[test]
+fn a_card_of_the_persons_own_command_is_folded_too() {
+    let mut app = app(None);
+    enters(&mut app, "!seq 9");
+    let bang = app.bang.unwrap();
+    app.transcript.change(bang, |entry| {
+        if let Card::Bang(card) = &mut entry.card {
+            card.output.push(b"1\n2\n3\n");
+        }
+    });
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    let shown = |app: &App| match &app.transcript.get(bang).unwrap().card {
+        Card::Bang(card) => card.rows(60, false, 0, 99, &app.theme),
+        _ => Vec::new(),
+    };
+    let whole = shown(&app);
+    letter(&mut app, 'f', NOW);
+    let folded = shown(&app);
+    // The rules, the command and the outcome are left.
+    assert_eq!((whole.len(), folded.len()), (7, 4));
+    let outcome = folded[2].to_string();
+    assert!(outcome.contains("3 rows folded"), "{outcome}");
+    letter(&mut app, 'f', NOW);
+    assert_eq!(shown(&app), whole);
+}
+
+#[test]
 fn what_is_typed_ends_the_selection() {
     let mut app = app(None);
     enters(&mut app, "make");
