@@ -77,6 +77,18 @@ impl Parsed<'_> {
     pub fn is_whole(&self) -> bool {
         self.problem.is_none()
     }
+
+    /// The functions that it defines for what comes after it: not those within another command.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        let alone = self.list.entries.iter().filter(|entry| !entry.background);
+        alone.filter_map(|entry| match &entry.stages[..] {
+            [ast::Command::Compound(compound)] => match &compound.kind {
+                ast::Kind::Function { name, .. } => Some(name.as_str()),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
 }
 
 impl<'t> Script<'t> {

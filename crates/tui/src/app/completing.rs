@@ -10,9 +10,24 @@ use std::sync::Arc;
 impl App {
     /// It is known which commands there are. What was read without the person's configuration may come later.
     pub(super) fn commands_read(&mut self, commands: Arc<Commands>) {
-        let known = self.prompt.commands.as_deref();
-        if known.is_none_or(|known| known.defined.is_empty()) {
-            self.prompt.commands = Some(commands);
+        let known = self.prompt.commands.take();
+        let was_configured = known.as_ref().is_some_and(|known| known.is_configured);
+        if was_configured && !commands.is_configured {
+            self.prompt.commands = known;
+            return;
+        }
+        self.prompt.commands = Some(commands);
+        if let Some(known) = known {
+            self.defines(known.defined.iter().map(String::as_str));
+        }
+    }
+
+    /// The prompt's shell is given these functions.
+    pub(super) fn defines<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        if let Some(commands) = &mut self.prompt.commands {
+            for name in names {
+                Arc::make_mut(commands).define(name);
+            }
         }
     }
 

@@ -124,6 +124,7 @@ impl App {
             }
         } else {
             request.session.clone_from(&self.shell);
+            self.defines(script.parsed.functions());
         }
         let live = live();
         let waker = Waker::from(Arc::clone(&self.redraw));

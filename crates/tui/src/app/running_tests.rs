@@ -1,5 +1,7 @@
 use super::*;
+use crate::app::News;
 use crate::app::tests::{NOW, app, ctrl, ended, enters, press};
+use crate::complete::Commands;
 use agent_bash::core::SessionName;
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 
@@ -120,4 +122,34 @@ fn commands_keep_their_shell_or_say_why_not() {
         );
         assert_eq!(!said(&app).is_empty(), is_said, "{command}");
     }
+}
+
+#[test]
+fn functions_typed_at_the_prompt_are_known() {
+    let mut app = app(Some(false));
+    app.shell = Some(SessionName("prompt".to_owned()));
+    let is_known = |app: &App, name| {
+        let commands = app.prompt.commands.as_ref();
+        commands.is_some_and(|commands| commands.contains(name))
+    };
+    let read = |defined: &[&str]| {
+        let defined = defined.iter().map(ToString::to_string).collect();
+        News::Commands(Arc::new(Commands::read(Vec::new(), defined)))
+    };
+    app.news(read(&[]));
+    started(
+        &mut app,
+        "greet() { echo hello; }; (lost() { :; }); echo greet",
+    );
+    assert!(is_known(&app, "greet") && !is_known(&app, "lost"));
+    // Also when the configuration is read later; what was read without it comes too late then.
+    for _ in 0..2 {
+        app.news(read(&["configured"]));
+        app.news(read(&[]));
+        assert!(is_known(&app, "greet") && is_known(&app, "configured"));
+    }
+    // One in a shell of its own is gone with it.
+    app.shell = None;
+    started(&mut app, "other() { :; }");
+    assert!(!is_known(&app, "other"));
 }

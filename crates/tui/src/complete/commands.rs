@@ -17,11 +17,13 @@ fn own() -> impl Iterator<Item = String> {
 const MOST_FILES: usize = 20_000;
 
 /// The commands that there are.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Commands {
     names: HashSet<String>,
-    /// Functions and aliases of the person's configuration.
+    /// Functions and aliases of the person's configuration, and functions typed at the prompt.
     pub(crate) defined: Vec<String>,
+    /// Whether the person's configuration has been read.
+    pub(crate) is_configured: bool,
     /// The directories that programs are in.
     pub(crate) path: Vec<PathBuf>,
 }
@@ -36,8 +38,16 @@ impl Commands {
         names.extend(defined.iter().cloned());
         Self {
             names,
+            is_configured: !defined.is_empty(),
             defined,
             path,
+        }
+    }
+
+    /// Takes in a function.
+    pub(crate) fn define(&mut self, name: &str) {
+        if self.names.insert(name.to_owned()) {
+            self.defined.push(name.to_owned());
         }
     }
 
