@@ -4,6 +4,7 @@ use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::recording::Recording;
+use crate::replace;
 use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
@@ -62,6 +63,11 @@ pub(crate) fn script_file(
             exports: exports.then_some(&spec.env.changes),
             oldpwd: spec.env.get("OLDPWD"),
             tail: spec.report_stages && record::may_have_tail(&spec.script),
+            replaced: spec
+                .shell
+                .is_bash
+                .then(|| replace::commands(&spec.script, &spec.env, snapshot))
+                .flatten(),
             snapshot,
             path_is_the_calls: spec.env.changes.contains_key(OsStr::new("PATH")),
             numbers: ShellNumbers {

@@ -9,7 +9,7 @@
 //! (`agent-bash-policy`).
 //!
 //! Modules: `options`, `cache` (the owner of all shells), `pool` (warm shells), `start`, `call` (one call from hand-over to
-//! outcome), `record` (the text by which a waiting shell takes its script), `streams` (reading the pipes),
+//! outcome), `record` (the text by which a waiting shell takes its script), `replace` (a script that is one program), `streams` (reading the pipes),
 //! `snapshot` (what shells load from the user's), `jobs` (what outlives its host).
 
 mod cache;
@@ -20,6 +20,7 @@ mod options;
 mod pool;
 mod record;
 mod recording;
+mod replace;
 mod session;
 mod snapshot;
 mod start;

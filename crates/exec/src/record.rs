@@ -21,7 +21,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them, [`ENTER`] by [`boot`].
-/// The record's parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, 4 the script.
+/// The record's parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, or how
+/// the shell becomes the program that the script is, 4 the script.
 ///
 /// `: bash` leaves `$_` as `bash -c` has it. Whether the tail follows the script is asked here, and the tail stands here:
 /// whatever the record left for it (a variable, say) the script could see.
@@ -51,7 +52,8 @@ const BOOT: &str = concat!(
     r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
     r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
     r#"\\builtin exit \"\${__ab[0]}\"" ;; "#,
-    r#"*) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
+    r#"*) \builtin eval "${__ab[3]}" || :; \builtin unset -v __ab; : bash; "#,
+    r#"\builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
 );
 
 /// Stands for what enters the record's directory.
@@ -151,7 +153,7 @@ pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
 }
 
 /// The contents of a record for bash.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Record<'a> {
     /// Directory to enter.
     pub(crate) cwd: &'a Path,
@@ -161,6 +163,8 @@ pub(crate) struct Record<'a> {
     pub(crate) oldpwd: Option<&'a OsStr>,
     /// Whether the tail follows the script.
     pub(crate) tail: bool,
+    /// The commands by which the shell becomes the program that the script is.
+    pub(crate) replaced: Option<String>,
     /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
     /// The call sets or unsets `PATH` itself.
@@ -171,7 +175,7 @@ pub(crate) struct Record<'a> {
 
 impl Record<'_> {
     /// The contents of the script file: the record's parts and the script.
-    pub(crate) fn with_script(self, script: &str) -> Vec<u8> {
+    pub(crate) fn with_script(&self, script: &str) -> Vec<u8> {
         let mut text = Vec::with_capacity(script.len() + 512);
         text.extend_from_slice(self.cwd.as_os_str().as_bytes());
         text.push(0);
@@ -179,7 +183,9 @@ impl Record<'_> {
         text.push(0);
         self.add_redirections(&mut text);
         text.push(0);
-        if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
+        if let Some(commands) = &self.replaced {
+            text.extend_from_slice(commands.as_bytes());
+        } else if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
             text.extend_from_slice(b"tail");
         }
         text.push(0);
@@ -261,6 +267,7 @@ mod tests {
             exports: None,
             oldpwd: None,
             tail: false,
+            replaced: None,
             snapshot: None,
             path_is_the_calls: false,
             numbers: ShellNumbers {
@@ -272,10 +279,10 @@ mod tests {
             let file = String::from_utf8(record.with_script("echo hi\n")).unwrap();
             file.split('\0').map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(parts(record), ["/tmp", "", "", "", "echo hi\n"]);
+        assert_eq!(parts(record.clone()), ["/tmp", "", "", "", "echo hi\n"]);
         let with_tail = Record {
             tail: true,
-            ..record
+            ..record.clone()
         };
         assert_eq!(parts(with_tail), ["/tmp", "", "", "tail", "echo hi\n"]);
         let fed = Record {

@@ -98,6 +98,11 @@ impl Snapshot {
         &self.options
     }
 
+    /// Whether a function or an alias has this name.
+    pub(crate) fn defines(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own == name)
+    }
+
     /// Whether commands may follow a script unnoticed.
     pub(crate) fn allows_tail(&self) -> bool {
         self.allows_tail

@@ -157,8 +157,10 @@ async fn a_command_that_ends_itself_is_told_from_one_that_exits() {
         ("kill -40 $$", signaled("SIGRTMIN+6", 40)),
         ("kill -64 $$", signaled("SIGRTMIN+30", 64)),
         ("exec sh -c 'kill -HUP $$'", signaled("SIGHUP", 1)),
-        // The shell's own status counts.
-        ("sh -c 'kill -9 $$'", exited(137)),
+        // A program alone takes the shell's place.
+        ("sh -c 'kill -9 $$'", signaled("SIGKILL", 9)),
+        // Otherwise the shell's own status counts.
+        ("sh -c 'kill -9 $$'; exit", exited(137)),
         ("exit 137", exited(137)),
         ("exit 255", exited(255)),
         ("exec true", exited(0)),

@@ -14,6 +14,7 @@ mod ladder;
 mod late;
 mod other_shells;
 mod place;
+mod replaced;
 mod session_faults;
 mod session_place;
 mod session_survivors;

@@ -1,0 +1,68 @@
+//! A script that is nothing but a program: the shell becomes it, as `bash -c` does, and stays where it has more to do.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{Ran, command, environment, run, spec};
+use agent_bash_core::Environment;
+use std::os::unix::process::CommandExt;
+use std::sync::Arc;
+
+/// Runs it in a call whose environment has `more`, and in bash itself.
+async fn both(script: &str, more: &[(&str, &str)]) -> (Ran, String) {
+    let mut variables = environment();
+    variables.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+    let call = spec(script).cwd("/").env(Environment {
+        base: Arc::new(variables),
+        ..Environment::default()
+    });
+    let mut bash = command("/bin/bash");
+    bash.arg0("bash")
+        .envs(more.iter().copied())
+        .current_dir("/");
+    let bash = bash.args(["--norc", "--noprofile", "-c", script]).output();
+    let bash = bash.map(|it| [it.stdout, it.stderr].concat());
+    let bash = bash.unwrap_or_default();
+    let ran = run(&call).await.unwrap();
+    (ran, String::from_utf8_lossy(&bash).into_owned())
+}
+
+fn lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// By its environment: a shell that stays counts itself in `SHLVL`, which is the control.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_alone_takes_the_place_of_its_shell() {
+    for script in ["env", "/usr/bin/env", " env \n", "env A='b c' D=\"e\""] {
+        let (ran, bash) = both(script, &[]).await;
+        assert_eq!(lines(&ran.out), lines(&bash), "{script}: {}", ran.err);
+    }
+    let (ran, bash) = both("env $NOTHING", &[]).await;
+    assert_ne!(lines(&ran.out), lines(&bash));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_shell_would_do_first_is_done() {
+    for (script, more) in [
+        (
+            "date",
+            &[("BASH_FUNC_date%%", "() { echo mine $SHLVL; }")][..],
+        ),
+        (
+            "/bin/true",
+            &[("BASH_FUNC_/bin/true%%", "() { echo mine $SHLVL; }")],
+        ),
+        ("nosuch_program a", &[]),
+        ("/nosuch/program", &[]),
+        ("/etc", &[]),
+        ("/etc/passwd", &[]),
+        ("printenv _", &[]),
+        ("env", &[("PATH", "/nosuch")]),
+    ] {
+        let (ran, bash) = both(script, more).await;
+        let ours = [ran.out, ran.err].concat();
+        assert_eq!(ours, bash, "{script}");
+    }
+}
