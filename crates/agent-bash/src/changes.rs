@@ -109,6 +109,9 @@ impl ChangesSettings {
         let own = found(cwd)?;
         // Without a repository, the session's directory is the workspace of what is in it.
         let in_session = !own.join(".git").exists();
+        if in_session && cwd == session {
+            return Ok(own);
+        }
         match std::fs::canonicalize(session) {
             Ok(session) if in_session && own.starts_with(&session) => found(&session),
             _ => Ok(own),

@@ -1,7 +1,8 @@
 //! Looking at files within a time: a file system that does not answer holds up nobody's result.
 
-use crate::apart;
+use crate::apart::Threads;
 use agent_bash_core::Clock;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,9 +13,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How many threads may be looking at a time: those that never come back stay.
 const AT_MOST: usize = 64;
 
-/// The looks that are under way. Clones share the count.
+/// The looks that are under way. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Looks(Arc<AtomicUsize>);
+pub(crate) struct Looks {
+    count: Arc<AtomicUsize>,
+    threads: Threads,
+}
 
 impl Looks {
     /// What `work` has found; `None` if that is not known in time.
@@ -23,8 +27,8 @@ impl Looks {
         clock: &dyn Clock,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let look = UnderWay::begin(&self.0)?;
-        let found = apart(move || {
+        let look = UnderWay::begin(&self.count)?;
+        let found = self.threads.apart(move || {
             let found = work();
             drop(look);
             found
@@ -34,6 +38,17 @@ impl Looks {
             found = found => found.ok(),
             () = clock.sleep(PATIENCE) => None,
         }
+    }
+
+    /// Work that takes the time it takes, by the same threads.
+    ///
+    /// # Errors
+    /// As for [`apart`](crate::apart()).
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        self.threads.apart(work).await
     }
 }
 
@@ -77,7 +92,7 @@ mod tests {
     async fn threads_that_do_not_come_back_are_not_added_to_without_end() {
         let (clock, looks) = (SystemClock::new(), Looks::default());
         let stuck: Vec<_> = (0..AT_MOST)
-            .filter_map(|_| UnderWay::begin(&looks.0))
+            .filter_map(|_| UnderWay::begin(&looks.count))
             .collect();
         assert_eq!(looks.look(&clock, || 7).await, None);
         drop(stuck);

@@ -340,7 +340,7 @@ impl Changing {
         }
         let places = [store.path().to_owned(), how.root()];
         let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));
-        let ended = apart(move || match how {
+        let ended = tool.sandbox.looks.work(move || match how {
             // It was promised that they would be: nobody knows what was done.
             How::Trial(..) if !held_back => Err(NOT_HELD_BACK.to_owned()),
             How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(said),

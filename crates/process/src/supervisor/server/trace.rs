@@ -6,6 +6,7 @@
 mod filtered;
 mod held;
 mod memory;
+mod orders;
 mod paths;
 mod start;
 mod touched;
@@ -18,13 +19,14 @@ use agent_bash_changes::{ChangesError, Kept, Late, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
+use orders::{Order, Orders, Taken};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,9 +39,7 @@ const PATIENCE_AT_END: Duration = Duration::from_secs(30);
 /// Watches a shell and everything that it starts, for as long as it is not dropped.
 #[derive(Debug)]
 pub(super) struct Tracer {
-    orders: Sender<Order>,
-    /// A byte for each order.
-    wake: PipeWriter,
+    orders: Orders,
     /// A byte once no more can be kept.
     full: PipeReader,
     thread: JoinHandle<()>,
@@ -47,17 +47,6 @@ pub(super) struct Tracer {
     filtered: Option<filtered::Filtered>,
     /// Whether the thread has nothing at hand, and nothing of what it records is open.
     is_idle: Cell<bool>,
-}
-
-#[derive(Debug)]
-enum Order {
-    Record(PathBuf, Option<Sender<()>>),
-    /// Those who go on, if anybody may.
-    Stop(Sender<Traced>, Option<Vec<i32>>),
-    /// Those who went on have ended.
-    Conclude,
-    /// Everybody has ended, and another shell is started.
-    Another,
 }
 
 impl Tracer {
@@ -69,8 +58,7 @@ impl Tracer {
         apart: Vec<PathBuf>,
         hidden: Vec<PathBuf>,
     ) -> io::Result<Self> {
-        let (orders, given) = channel();
-        let (woken, wake) = io::pipe()?;
+        let (orders, given, woken) = orders::orders()?;
         let (full, tell_full) = io::pipe()?;
         let watch = Watch {
             listener: Some(Listener::new(listener)?),
@@ -84,7 +72,6 @@ impl Tracer {
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
             orders,
-            wake,
             full,
             thread: thread.spawn(move || watch.run())?,
             filtered: None,
@@ -99,14 +86,17 @@ impl Tracer {
 
     /// Watches what is started from here on as what it was begun for.
     fn watch_another(&self) {
-        self.order(Order::Another);
+        self.orders.give_for_the_next(Order::Another);
     }
 
     /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned.
     pub(super) fn record(&self, set: PathBuf, at_once: bool) {
-        self.is_idle.set(false);
+        if self.is_idle.replace(false) && !at_once {
+            return self.orders.give_for_the_next(Order::Record(set, None));
+        }
         let (tell, told) = channel();
-        self.order(Order::Record(set, at_once.then_some(tell)));
+        self.orders
+            .give(Order::Record(set, at_once.then_some(tell)));
         // Nothing comes if nobody is to tell. If the thread hangs, the end of the record says so.
         let _ = told.recv_timeout(PATIENCE);
     }
@@ -137,23 +127,21 @@ impl Tracer {
 
     /// The same where others may come.
     pub(super) fn conclude(&self) {
-        self.order(Order::Conclude);
+        self.orders.give(Order::Conclude);
     }
 
     fn stop_within(&self, patience: Duration, go_on: Option<Vec<i32>>) -> Traced {
         let nobody_goes_on = go_on.is_none();
+        if nobody_goes_on && self.orders.take_back() {
+            self.is_idle.set(true);
+            return Traced::complete();
+        }
         let (tell, told) = channel();
-        self.order(Order::Stop(tell, go_on));
+        self.orders.give(Order::Stop(tell, go_on));
         let told = told.recv_timeout(patience);
         let is_idle = |traced: &Traced| nobody_goes_on && !traced.full;
         self.is_idle.set(told.as_ref().is_ok_and(is_idle));
         told.unwrap_or_else(|_| Traced::incomplete("whoever records them does not answer"))
-    }
-
-    fn order(&self, order: Order) {
-        // A thread that has ended gives no answer, which is noticed.
-        let _ = self.orders.send(order);
-        let _ = (&self.wake).write_all(b"!");
     }
 }
 
@@ -161,7 +149,7 @@ impl Tracer {
 struct Watch {
     /// `None` once nobody is left to be watched.
     listener: Option<Listener>,
-    given: Receiver<Order>,
+    given: Taken,
     woken: PipeReader,
     tell_full: PipeWriter,
     apart: Vec<PathBuf>,
@@ -204,13 +192,15 @@ impl Watch {
             if !matches!((&self.woken).read(&mut byte), Ok(1)) {
                 return None;
             }
-            self.obey_next();
+            while self.obey_next() {}
         }
         let heard = happened.get(1).copied().unwrap_or(PollFlags::empty());
         if heard.contains(PollFlags::IN) {
             // What was ordered before a shell was started holds for what it does.
             while self.obey_next() {}
             self.look();
+            // It may hold a call for which nobody would wake it.
+            while self.obey_next() {}
         } else if !heard.is_empty() {
             self.listener = None;
         }
@@ -219,8 +209,9 @@ impl Watch {
 
     /// False if there was no order. Its byte may come later.
     fn obey_next(&mut self) -> bool {
-        let order = self.given.try_recv();
-        order.map(|order| self.obey(order)).is_ok()
+        let holds = matches!(self.state, State::Waiting(Some(_)));
+        let order = self.given.next(holds);
+        order.map(|order| self.obey(order)).is_some()
     }
 
     fn obey(&mut self, order: Order) {

@@ -1,0 +1,132 @@
+//! What the watching thread is told. Most calls change nothing, and then it need not wake for them: what holds for the next
+//! thing that it looks at waits until there is one, and is taken back if there is none.
+
+use agent_bash_core::changes::Traced;
+use std::collections::VecDeque;
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Into the set in this directory; whoever asked is told once that holds.
+    Record(PathBuf, Option<Sender<()>>),
+    /// Those who go on, if anybody may.
+    Stop(Sender<Traced>, Option<Vec<i32>>),
+    /// Those who went on have ended.
+    Conclude,
+    /// Everybody has ended, and another shell is started.
+    Another,
+}
+
+/// Where orders are given.
+#[derive(Debug)]
+pub(super) struct Orders {
+    given: Arc<Mutex<Given>>,
+    wake: PipeWriter,
+}
+
+/// Where they are taken.
+#[derive(Debug)]
+pub(super) struct Taken(Arc<Mutex<Given>>);
+
+#[derive(Debug, Default)]
+struct Given {
+    orders: VecDeque<Order>,
+    /// The thread holds a call until the next order, and looks at nothing else.
+    holds: bool,
+}
+
+/// Both ends, and what is readable when the thread is to look for orders.
+pub(super) fn orders() -> io::Result<(Orders, Taken, PipeReader)> {
+    let (woken, wake) = io::pipe()?;
+    let given = Arc::default();
+    let taken = Taken(Arc::clone(&given));
+    Ok((Orders { given, wake }, taken, woken))
+}
+
+impl Orders {
+    /// To be obeyed at once.
+    pub(super) fn give(&self, order: Order) {
+        lock(&self.given).orders.push_back(order);
+        self.wake();
+    }
+
+    /// To be obeyed before the thread looks at anything.
+    pub(super) fn give_for_the_next(&self, order: Order) {
+        let mut given = lock(&self.given);
+        given.orders.push_back(order);
+        if given.holds {
+            self.wake();
+        }
+    }
+
+    /// Takes back the last one, if it is to begin a record and the thread has looked at nothing since.
+    pub(super) fn take_back(&self) -> bool {
+        let orders = &mut lock(&self.given).orders;
+        let is_last = matches!(orders.back(), Some(Order::Record(_, None)));
+        is_last && orders.pop_back().is_some()
+    }
+
+    fn wake(&self) {
+        // A thread that has ended gives no answer, which is noticed.
+        let _ = (&self.wake).write_all(b"!");
+    }
+}
+
+impl Taken {
+    /// The next one. If there is none: whether the thread `holds` a call from now on.
+    pub(super) fn next(&self, holds: bool) -> Option<Order> {
+        let mut given = lock(&self.0);
+        let order = given.orders.pop_front();
+        if order.is_none() {
+            given.holds = holds;
+        }
+        order
+    }
+}
+
+fn lock(given: &Mutex<Given>) -> MutexGuard<'_, Given> {
+    given.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    fn is_woken(woken: &PipeReader) -> bool {
+        let mut fds = [PollFd::new(woken, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec::default())).is_ok_and(|heard| heard > 0)
+    }
+
+    fn record() -> Order {
+        Order::Record("/set".into(), None)
+    }
+
+    #[test]
+    fn nobody_wakes_for_what_can_wait_and_it_can_be_taken_back() {
+        let (orders, taken, woken) = orders().unwrap();
+        assert!(!orders.take_back());
+        orders.give_for_the_next(Order::Another);
+        orders.give_for_the_next(record());
+        assert!(!is_woken(&woken));
+        assert!(orders.take_back() && !orders.take_back());
+        assert!(matches!(taken.next(false), Some(Order::Another)));
+        orders.give_for_the_next(record());
+        assert!(matches!(taken.next(false), Some(Order::Record(..))));
+        assert!(taken.next(false).is_none());
+        assert!(!orders.take_back());
+        orders.give(Order::Conclude);
+        assert!(is_woken(&woken));
+    }
+
+    #[test]
+    fn who_holds_a_call_is_woken() {
+        let (orders, taken, woken) = orders().unwrap();
+        assert!(taken.next(true).is_none());
+        orders.give_for_the_next(record());
+        assert!(is_woken(&woken));
+    }
+}
