@@ -101,9 +101,9 @@ const filter = (kind) => `(async () => { const from = performance.now();
   document.querySelector('button[data-kind="${kind}"]').click(); document.body.offsetHeight; await ${frame};
   return performance.now() - from; })()`;
 const search = (text) => `(async () => { const from = performance.now(); const field = document.getElementById("search");
-  field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event("input"));
-  const shown = () => [...document.querySelectorAll("#calls > li")].filter((call) => !call.hidden).length; const before = shown();
-  while (shown() === before) await new Promise((tell) => setTimeout(tell, 1));
+  const done = new Promise((tell) => { const seen = new MutationObserver(() => { seen.disconnect(); tell(); });
+    seen.observe(document.getElementById("calls"), { subtree: true, attributeFilter: ["hidden"] }); });
+  field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event("input")); await done;
   document.body.offsetHeight; await ${frame}; return performance.now() - from; })()`;
 
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];

@@ -3,7 +3,7 @@
 use crate::Theme;
 use crate::file_row::style;
 use crate::styled_line::wrapped;
-use crate::words::{counted, sign};
+use crate::words::{self, counted, sign};
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
@@ -78,18 +78,11 @@ impl CardChanges {
 
     /// What has become of it; `None` if it was done as any call's.
     fn state(&self, theme: &Theme) -> Option<(&'static str, Style)> {
-        match (self.set.state, self.set.by) {
-            (ChangesState::Held, _) => Some(("held", theme.warning)),
-            (ChangesState::Done, ChangesBy::Overlay) => Some(("committed", theme.dim)),
-            // That it is by a scan says as much.
-            (ChangesState::Listed, ChangesBy::Scan) => None,
-            (ChangesState::Listed, _) => Some(("listed", theme.dim)),
-            (ChangesState::Discarded, _) => Some(("discarded", theme.dim)),
-            (ChangesState::Undone, _) => Some(("undone", theme.dim)),
-            (ChangesState::Interrupted, _) => Some(("interrupted", theme.warning)),
-            // Done, and whatever a later version adds.
-            _ => None,
-        }
+        let style = match self.set.state {
+            ChangesState::Held | ChangesState::Interrupted => theme.warning,
+            _ => theme.dim,
+        };
+        words::fate(&self.set).map(|word| (word, style))
     }
 
     /// The lines below the output.

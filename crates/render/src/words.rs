@@ -2,7 +2,7 @@
 
 pub use crate::took::{duration, millis};
 use crate::{CardState, icon};
-use agent_bash_core::changes::{Change, ChangeCounts};
+use agent_bash_core::changes::{Change, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::{SizeStyle, Status, Timestamp, size_text};
 
 /// How the end of a call looks.
@@ -82,9 +82,64 @@ pub fn delta(counts: &ChangeCounts) -> String {
     parts.join(" ")
 }
 
+/// What has become of changes, in a word; `None` if they were done as any call's.
+pub fn fate(changes: &Changes) -> Option<&'static str> {
+    match (changes.state, changes.by) {
+        (ChangesState::Held, _) => Some("held"),
+        (ChangesState::Done, ChangesBy::Overlay) => Some("committed"),
+        // That it is by a scan says as much.
+        (ChangesState::Listed, ChangesBy::Scan) => None,
+        (ChangesState::Listed, _) => Some("listed"),
+        (ChangesState::Discarded, _) => Some("discarded"),
+        (ChangesState::Undone, _) => Some("undone"),
+        (ChangesState::Interrupted, _) => Some("interrupted"),
+        // Done, and whatever a later version adds.
+        _ => None,
+    }
+}
+
+/// What a call did to files, and what has become of that unless it is simply done: `+2 ~1 −1`, `−3 held`; empty if nothing
+/// was done.
+pub fn effect(changes: &Changes) -> String {
+    let counts = delta(&changes.counts);
+    match fate(changes) {
+        Some(fate) if !counts.is_empty() && changes.state != ChangesState::Listed => {
+            format!("{counts} {fate}")
+        }
+        _ => counts,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::changes::ChangesId;
+
+    #[test]
+    fn what_a_call_did_says_whether_it_holds() {
+        let of = |state, by, deleted| {
+            let mut changes = Changes::new(ChangesId(1), state, by, "/w");
+            changes.counts.deleted = deleted;
+            effect(&changes)
+        };
+        for (state, by, want) in [
+            (ChangesState::Done, ChangesBy::Trace, "−3"),
+            (ChangesState::Done, ChangesBy::Scan, "−3"),
+            (ChangesState::Listed, ChangesBy::Trace, "−3"),
+            (ChangesState::Held, ChangesBy::Overlay, "−3 held"),
+            (ChangesState::Done, ChangesBy::Overlay, "−3 committed"),
+            (ChangesState::Discarded, ChangesBy::Overlay, "−3 discarded"),
+            (ChangesState::Undone, ChangesBy::Trace, "−3 undone"),
+            (
+                ChangesState::Interrupted,
+                ChangesBy::Trace,
+                "−3 interrupted",
+            ),
+        ] {
+            assert_eq!(of(state, by, 3), want);
+            assert_eq!(of(state, by, 0), "");
+        }
+    }
 
     #[test]
     fn a_part_and_the_whole_have_one_unit_where_they_can() {

@@ -6,7 +6,7 @@ use crate::given::{Diff, JobLine};
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{Caller, SizeStyle, Status, size_text, visible};
 use agent_bash_journal::{Entry, Objection};
-use agent_bash_render::words::{clock, delta, duration, millis, outcome};
+use agent_bash_render::words::{clock, duration, effect, millis, outcome};
 use maud::{Markup, html};
 
 /// A kind of calls that can be looked at alone.
@@ -104,11 +104,7 @@ pub(crate) fn call(
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    let changed = result
-        .changes
-        .as_ref()
-        .map(|changes| delta(&changes.counts))
-        .unwrap_or_default();
+    let changed = result.changes.as_ref().map(effect).unwrap_or_default();
     html! {
         li id={ "c" (number) } data-kinds=(kinds.join(" ")) {
             details {

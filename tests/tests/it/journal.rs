@@ -188,5 +188,13 @@ fn the_page_and_the_list_show_what_changed() -> Result<()> {
         html.contains("made-by-it") && html.contains("<span class=\"add\">+new"),
         "{html}"
     );
+    // What has become of it since is read anew.
+    let undone = read(&world, &["changes", "undo", "1"])?;
+    ensure!(undone.code == 0, "{undone:?}");
+    let text = read(&world, &["log"])?.stdout;
+    ensure!(text.contains("+1 undone"), "{text}");
+    ensure!(read(&world, &["report"])?.code == 0, "no page");
+    let html = std::fs::read_to_string(world.cwd().join("report.html"))?;
+    ensure!(html.contains("+1 undone"), "{html}");
     Ok(())
 }

@@ -75,7 +75,7 @@ fn row((index, entry): (usize, &Entry)) -> [String; 6] {
             ms => words::duration(words::millis(ms)),
         },
         format!("{} {}", look.icon, look.text),
-        recorded::delta(result),
+        recorded::effect(result),
         command,
     ]
 }

@@ -2,10 +2,14 @@
 
 use crate::args::Recorded as Chosen;
 use crate::start::Start;
+use agent_bash::change_sets::Store;
 use agent_bash::core::ToolResult;
+use agent_bash::core::changes::{ChangesId, ChangesState};
 use agent_bash::journals::{Recorded, Recording, recordings};
+use agent_bash_render::words;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// What is recorded of a session.
 pub(crate) struct Session {
@@ -45,6 +49,7 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<S
     recorded
         .entries
         .sort_by_key(|entry| entry.result.started_at);
+    renew(&mut recorded, &state(start)?, &name);
     Ok(Some(Session { name, recorded }))
 }
 
@@ -61,10 +66,28 @@ pub(crate) fn none(chosen: &Chosen) -> String {
     )
 }
 
-/// `+2 ~1 −1`; empty if no file changed.
-pub(crate) fn delta(result: &ToolResult) -> String {
-    let Some(changes) = &result.changes else {
-        return String::new();
+/// `+2 ~1 −1`, `−1 held`; empty if no file changed.
+pub(crate) fn effect(result: &ToolResult) -> String {
+    result
+        .changes
+        .as_ref()
+        .map(words::effect)
+        .unwrap_or_default()
+}
+
+/// Takes over what has become of changes since they were recorded, as far as they are still kept.
+fn renew(recorded: &mut Recorded, state: &Path, session: &str) {
+    let Ok(sets) = Store::open(state).and_then(|store| store.list(session)) else {
+        return;
     };
-    agent_bash_render::words::delta(&changes.counts)
+    let now: BTreeMap<ChangesId, ChangesState> = sets
+        .iter()
+        .map(|set| (set.changes.id, set.changes.state))
+        .collect();
+    let results = recorded.entries.iter_mut().map(|entry| &mut entry.result);
+    for changes in results.filter_map(|result| result.changes.as_mut()) {
+        if let Some(state) = now.get(&changes.id) {
+            changes.state = *state;
+        }
+    }
 }

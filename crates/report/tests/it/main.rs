@@ -192,33 +192,41 @@ fn what_nobody_can_see_is_marked() {
     assert!(!html.contains(['\u{202e}', '\u{200b}']));
 }
 
+#[expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+/// The page in Chromium after its scripts have run, as markup; `None` if there is no Chromium.
+fn in_chromium(html: &str) -> Option<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("page.html");
+    std::fs::write(&file, html).unwrap();
+    let ran = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu"])
+        .args(["--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!(
+            "--user-data-dir={}",
+            dir.path().join("profile").display()
+        ))
+        .arg(format!("file://{}", file.display()))
+        .output();
+    let Ok(output) = ran else {
+        eprintln!("not tested: there is no chromium on this machine");
+        return None;
+    };
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The page with a script of the test's, which its policy would not let run.
+fn with_script(html: &str, script: &str) -> String {
+    let open = html.replacen("http-equiv=\"Content-Security-Policy\"", "", 1);
+    open.replacen("</body>", &format!("<script>{script}</script></body>"), 1)
+}
+
 /// In Chromium, if there is one: its script runs, and nothing of the session's does.
 #[test]
 fn a_browser_runs_the_pages_script_only() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("page.html");
-    std::fs::write(&file, page(&ATTACKS.join("\n"))).unwrap();
-    let dumped = |file: &std::path::Path| {
-        Command::new("chromium")
-            .args([
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--virtual-time-budget=2000",
-                "--dump-dom",
-            ])
-            .arg(format!(
-                "--user-data-dir={}",
-                dir.path().join("profile").display()
-            ))
-            .arg(format!("file://{}", file.display()))
-            .output()
-    };
-    let Ok(output) = dumped(&file) else {
-        eprintln!("not tested: there is no chromium on this machine");
+    let html = page(&ATTACKS.join("\n"));
+    let Some(dom) = in_chromium(&html) else {
         return;
     };
-    let dom = String::from_utf8_lossy(&output.stdout);
     assert!(
         dom.contains("<nav>"),
         "the page's own script did not run: {dom:.2000}"
@@ -228,19 +236,42 @@ fn a_browser_runs_the_pages_script_only() {
         "{dom:.2000}"
     );
     // Without its policy and its escaping, it would be noticed.
-    let html = std::fs::read_to_string(&file).unwrap();
     let bare = html.replacen("<body>", "<body><script>document.title='owned'</script>", 1);
-    std::fs::write(&file, &bare).unwrap();
-    let held = String::from_utf8_lossy(&dumped(&file).unwrap().stdout).into_owned();
+    let held = in_chromium(&bare).unwrap();
     assert!(
         !held.contains("<title>owned"),
         "the policy lets a foreign script run"
     );
-    std::fs::write(
-        &file,
-        bare.replacen("http-equiv=\"Content-Security-Policy\"", "", 1),
-    )
-    .unwrap();
-    let open = String::from_utf8_lossy(&dumped(&file).unwrap().stdout).into_owned();
+    let open = in_chromium(&with_script(&bare, "")).unwrap();
     assert!(open.contains("<title>owned"), "{open:.2000}");
+}
+
+/// In Chromium, if there is one: of the calls that a filter leaves out nothing is to be seen, and the others are there.
+#[test]
+fn a_browser_shows_the_calls_that_match_only() {
+    const FILTERED: &str = "document.querySelector('[data-kind=refused]').click();
+        const seen = [...document.querySelectorAll('#calls > li')].map((call) => {
+            const line = call.querySelector('summary');
+            const there = call.getBoundingClientRect().height > 10 && line.checkVisibility({ visibilityProperty: true });
+            return (call.hidden ? 'out ' : 'in ') + (there ? 'seen' : 'gone');
+        });
+        document.title = seen.sort().join(', ');";
+    // Four of twelve calls are refused.
+    let wanted = format!(
+        "<title>{}{}</title>",
+        "in seen, ".repeat(4),
+        "out gone, ".repeat(8)
+    );
+    let wanted = wanted.replace(", </title>", "</title>");
+    let html = page("x");
+    let Some(dom) = in_chromium(&with_script(&html, FILTERED)) else {
+        return;
+    };
+    assert!(dom.contains(&wanted), "{dom:.2000}");
+    // Control: shown in spite of the attribute, they would be seen.
+    let hides = "display:block;content-visibility:hidden;height:0;overflow:hidden;border:0;visibility:hidden;contain-intrinsic-size:0 0";
+    let unstyled = html.replacen(hides, "display:block", 1);
+    assert_ne!(unstyled, html);
+    let dom = in_chromium(&with_script(&unstyled, FILTERED)).unwrap();
+    assert!(dom.contains("out seen"), "{dom:.2000}");
 }
