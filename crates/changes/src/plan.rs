@@ -210,6 +210,11 @@ impl Plan {
         self.ops.is_empty() && self.attributions.is_empty()
     }
 
+    /// Whether it is only about times, see [`Attribution::is_soft`].
+    pub(crate) fn is_soft(&self) -> bool {
+        self.ops.is_empty() && self.attributions.iter().all(Attribution::is_soft)
+    }
+
     /// Puts all in an order in which it can be done: what goes, deepest first; then what comes, with directories before
     /// what is in them; then attributes, deepest first, as each of these changes the times of directories.
     pub(crate) fn sort(&mut self) {

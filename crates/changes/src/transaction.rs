@@ -351,8 +351,11 @@ fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
 
 /// Says of a set whether any of its changes are made still.
 pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), ChangesError> {
-    let (plan, _) = turns(session, &origin, false)?;
-    let state = if plan.is_empty() {
+    let (made, _) = turns(session, &origin, false)?;
+    // Times that somebody else's changes stood in the way of are not given back; the files are.
+    let is_undone =
+        made.is_empty() || made.is_soft() && !turns(session, &origin, true)?.0.is_empty();
+    let state = if is_undone {
         State::Undone
     } else {
         State::Done

@@ -81,7 +81,8 @@ impl Store {
             _ => again,
         };
         let (mut plan, packed) = turns(&self.session(session)?, &origin, forwards)?;
-        if plan.is_empty() || !kept::keeps(&origin) {
+        let was_undone = !forwards && origin.state == State::Undone;
+        if plan.is_empty() || was_undone || !kept::keeps(&origin) {
             return Err(state(id, wanted, &asked));
         }
         select(&mut plan, id, paths)?;

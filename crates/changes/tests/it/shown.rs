@@ -217,3 +217,27 @@ fn what_is_old_or_too_much_goes_but_not_what_is_held_or_latest() {
     place.redo(latest);
     place.commit(held);
 }
+
+/// The times of a directory stay those that somebody else's work there gave it; what was undone is undone all the same.
+#[test]
+fn what_is_undone_is_so_where_somebody_has_worked_beside_it() {
+    let place = Place::new(TREE);
+    let state = |id| place.store().show(SESSION, id).unwrap().state;
+    let id = place.hold("echo new >made").id;
+    place.commit(id);
+    place.sh("echo x >theirs");
+    place.undo(id);
+    assert_eq!(state(id), ChangesState::Undone);
+    let again = place.store().undo(SESSION, id, &[], false);
+    assert!(again.is_err(), "{again:?}");
+    place.redo(id);
+    assert_eq!(state(id), ChangesState::Done);
+    assert_eq!(place.text("made").as_deref(), Some("new\n"));
+    // Where a call has changed nothing but times, that they are made again is seen.
+    let id = place.hold("touch -d 2001-02-03 d").id;
+    place.commit(id);
+    place.undo(id);
+    assert_eq!(state(id), ChangesState::Undone);
+    place.redo(id);
+    assert_eq!(state(id), ChangesState::Done);
+}
