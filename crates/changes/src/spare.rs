@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
 /// How many are kept: as many calls as may be under way at a time without one of their sets being made.
-const AT_MOST: usize = 4;
+const AT_MOST: usize = 16;
 
 impl Store {
     /// Keeps a set of a call that changed nothing. It stays locked, so that it is not removed as an old one, and can be shown until it

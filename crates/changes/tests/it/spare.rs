@@ -88,22 +88,24 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
 
 #[test]
 fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
+    const AT_A_TIME: u64 = 20;
+    const KEPT: usize = 16;
     let place = Place::new(TREE);
     let store = place.store();
     for round in 0..3 {
-        let sets: Vec<Set> = (0..6).map(|_| begin(&store, &place)).collect();
+        let sets: Vec<Set> = (0..AT_A_TIME).map(|_| begin(&store, &place)).collect();
         let mut ids: Vec<u64> = sets.iter().map(|set| set.id().0).collect();
         ids.sort_unstable();
-        let former = 6 * round;
-        assert_eq!(ids, (former + 1..=former + 6).collect::<Vec<_>>());
+        let former = AT_A_TIME * round;
+        assert_eq!(ids, (former + 1..=former + AT_A_TIME).collect::<Vec<_>>());
         for set in sets.into_iter().rev() {
             store.finish(set).unwrap();
         }
         // The latest stays, so that its number is not given to another.
         let left = there(&place);
-        assert_eq!((left.len(), left[3].0), (4, former + 6));
+        assert_eq!((left.len(), left[KEPT - 1].0), (KEPT, former + AT_A_TIME));
     }
-    assert_eq!(files(&place.state.join("changes").join(SESSION)), 4 * 2);
+    assert_eq!(files(&place.state.join("changes").join(SESSION)), KEPT * 2);
 }
 
 #[test]
