@@ -26,18 +26,23 @@ pub(crate) fn commands(
         return None;
     }
     // An array of ours is in nobody's environment. `_` is what bash says to what it executes.
+    // Nor is a relative path replaced: `exec` makes it absolute, and a script says it as `$0`.
     Some(if name.contains('/') {
+        if !name.starts_with('/') {
+            return None;
+        }
         let function = format!("BASH_FUNC_{name}%%");
         if is_set(&function) || snapshot.is_some_and(|it| it.defines(name)) {
             return None;
         }
         format!(r"\builtin test -f {name} -a -x {name} && _={name} \builtin exec -- {script}")
     } else {
-        // Of a function, nothing is hashed. Without a message, which would be the call's output.
+        // Of a function, nothing is hashed. Without a message, which would be the call's output. What is hashed and not
+        // executed is forgotten, as it would be called by another name.
         format!(
             "\\builtin hash -- {name} 2>&- && __ab=${{BASH_CMDS[{name}]-}} && \
-             \\builtin test -x \"$__ab\" -a -z \"${{BASH_ALIASES[{name}]+x}}\" && \
-             _=$__ab \\builtin exec -- {script}"
+             \\builtin test -x \"$__ab\" -a -n \"${{__ab%%[!/]*}}\" -a -z \"${{BASH_ALIASES[{name}]+x}}\" && \
+             _=$__ab \\builtin exec -- {script} || \\builtin hash -d -- {name} 2>&-"
         )
     })
 }

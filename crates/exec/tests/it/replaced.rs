@@ -66,3 +66,33 @@ async fn what_a_shell_would_do_first_is_done() {
         assert_eq!(ours, bash, "{script}");
     }
 }
+
+/// A script says its name as `$0`: by `exec` a relative one would be absolute.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_has_the_name_that_it_was_called_by() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, text) in [("named", "#!/bin/sh\necho $0\n"), ("bare", "echo $0\n")] {
+        let script = place.path().join(name);
+        std::fs::write(&script, text).unwrap();
+        let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, runs).unwrap();
+    }
+    let here = place.path().to_str().unwrap();
+    let near = here.trim_start_matches('/');
+    let (path, near) = (
+        format!("{here}:/usr/bin:/bin"),
+        format!("{near}:/usr/bin:/bin"),
+    );
+    for name in ["named", "bare"] {
+        for (script, path) in [
+            (format!(".{here}/{name}"), "/usr/bin:/bin"),
+            (format!("{here}/{name}"), "/usr/bin:/bin"),
+            (name.to_owned(), path.as_str()),
+            (name.to_owned(), near.as_str()),
+        ] {
+            let (ran, bash) = both(&script, &[("PATH", path)]).await;
+            assert_eq!(ran.out, bash, "{script}, {path}: {}", ran.err);
+            assert!(bash.trim_end().ends_with(name), "{bash}");
+        }
+    }
+}
