@@ -280,3 +280,35 @@ fn where_nothing_is_kept_nothing_is_offered() -> Result<()> {
     assert!(!templates.to_string().contains("changes://"), "{templates}");
     Ok(())
 }
+
+/// For programs: the sets as data, in the form that `changes.list` has over RPC and `changes list --json` in a terminal.
+#[test]
+fn a_program_gets_the_list_as_data() -> Result<()> {
+    let world = world()?;
+    let mut server = server_with(&world, &[("AGENT_BASH_MCP_STRUCTURED", "on")])?;
+    for command in ["echo a > one", "echo b > two; rm one"] {
+        call(&mut server, "bash", &json!({ "command": command }))?;
+    }
+    changes(&mut server, &json!({"action": "undo", "id": 2}))?;
+    let listed = changes(&mut server, &json!({"action": "list"}))?;
+    let sets = listed["structuredContent"]["sets"]
+        .as_array()
+        .with_context(|| listed.to_string())?;
+    // The newest first.
+    let of = |set: &Value| {
+        let changes = &set["changes"];
+        let counts = ["created", "deleted"].map(|key| changes["counts"][key].clone());
+        json!([changes["id"], changes["state"], counts, set["undoes"]])
+    };
+    let said: Vec<Value> = sets.iter().map(of).collect();
+    assert_eq!(
+        said,
+        [
+            json!(["3", "done", [1, 1], "2"]),
+            json!(["2", "undone", [1, 1], null]),
+            json!(["1", "done", [1, 0], null]),
+        ]
+    );
+    assert!(server.end()?.status.success());
+    Ok(())
+}
