@@ -36,9 +36,9 @@ def in_shell(world: World, test: Test, **options: Any) -> None:
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-async def begun(world: World) -> None:
-    """Waits until the command under test says that it runs."""
-    while not (world.work / "begun").exists():
+async def begun(world: World, name: str = "begun") -> None:
+    """Waits until the command under test says that it runs, by a file of this name."""
+    while not (world.work / name).exists():
         await asyncio.sleep(0.02)
 
 
@@ -212,11 +212,12 @@ def test_a_slow_consumer_gets_fewer_and_longer_deltas(world: World) -> None:
 
 def test_a_lost_child_fails_every_call_and_nothing_is_retried(world: World) -> None:
     async def test(sh: AsyncShell) -> None:
-        calls = [asyncio.ensure_future(sh.run(f"echo >> ran{i}; touch begun; sleep 600")) for i in range(2)]
+        calls = [asyncio.ensure_future(sh.run(f"echo >> ran{i}; touch begun{i}; sleep 600")) for i in range(2)]
         stream = sh.stream("echo part; sleep 600")
         async for _ in stream:
             break
-        await begun(world)
+        for i in range(2):
+            await begun(world, f"begun{i}")
         os.kill(sh.pid, signal.SIGKILL)
         for call in calls:
             with pytest.raises(ShellLost, match="killed by signal 9"):
@@ -225,7 +226,7 @@ def test_a_lost_child_fails_every_call_and_nothing_is_retried(world: World) -> N
             await stream.__anext__()
         with pytest.raises(ShellLost):
             await sh.run("echo again")
-        assert all((world.work / f"ran{i}").read_text() == "\n" for i in range(2) if (world.work / f"ran{i}").exists())
+        assert [(world.work / f"ran{i}").read_text() for i in range(2)] == ["\n", "\n"]
 
     in_shell(world, test)
 

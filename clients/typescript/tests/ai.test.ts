@@ -51,12 +51,12 @@ inShell("the model is told of success, failure and timeout", async (sh) => {
 
 inShell("aborting the generation ends the command", async (sh, world) => {
   const controller = new AbortController();
-  const generating = generate(sh, { command: "echo $$ > begun; echo part; sleep 600" }, controller.signal);
+  const generating = generate(sh, { command: "echo $$ > pid; touch begun; echo part; sleep 600" }, controller.signal);
   await world.begun();
   controller.abort();
   await assert.rejects(generating);
   await assert.rejects(sh.run("true", { signal: controller.signal }), AbortError);
-  assert.equal((await sh.run("kill -0 $(cat begun) && echo alive")).text.includes("alive"), false);
+  assert.equal((await sh.run("kill -0 $(cat pid) && echo alive")).text.includes("alive"), false);
 });
 
 inWorld("a lost shell is an error of the tool", async (world) => {

@@ -121,13 +121,13 @@ def test_how_calls_end(world: World, model: Model) -> None:
 
 def test_a_cancelled_agent_ends_its_command(world: World, model: Model) -> None:
     async def test() -> None:
-        task = asyncio.create_task(ask(world, model, {"command": "echo $$ > begun; sleep 600"}))
+        task = asyncio.create_task(ask(world, model, {"command": "echo $$ > pid; touch begun; sleep 600"}))
         while not (world.work / "begun").exists():
             await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        pid = (world.work / "begun").read_text().strip()
+        pid = (world.work / "pid").read_text().strip()
         while os.path.exists(f"/proc/{pid}"):
             await asyncio.sleep(0.05)
 

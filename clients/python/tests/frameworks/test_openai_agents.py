@@ -65,13 +65,13 @@ def test_it(world: World) -> None:
             said = await told(sh, {"commands": ["echo before; sleep 60"], "timeout_ms": 1000})
             assert "timeout" in said and "before" in said
 
-            task = asyncio.create_task(told(sh, {"commands": ["echo $$ > begun; sleep 600"]}))
+            task = asyncio.create_task(told(sh, {"commands": ["echo $$ > pid; touch begun; sleep 600"]}))
             while not (world.work / "begun").exists():
                 await asyncio.sleep(0.02)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            pid = (world.work / "begun").read_text().strip()
+            pid = (world.work / "pid").read_text().strip()
             while os.path.exists(f"/proc/{pid}"):
                 await asyncio.sleep(0.02)
             (world.work / "begun").unlink()
