@@ -241,10 +241,11 @@ fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
     }
     place.sh("echo more >>a; echo more >>d/1; rm d/sub/2");
     recorder.finish().unwrap();
-    // Of what is hidden nothing is in the store.
-    let kept = std::fs::read(set.dir().join("pack")).unwrap();
-    let links = std::fs::read_dir(set.dir().join("links")).unwrap().count();
-    assert!(kept == b"one\n" && links == 0 || kept.is_empty() && links == 1);
+    // Of what is hidden nothing is in the store, wherever a file system lets content be kept.
+    let links = std::fs::read_dir(set.dir().join("links")).unwrap();
+    let links = links.map(|link| std::fs::read(link.unwrap().path()).unwrap());
+    let pack = std::fs::read(set.dir().join("pack")).unwrap_or_default();
+    assert_eq!(links.fold(pack, |all, link| [all, link].concat()), b"one\n");
     let changes = place.store().finish(set).unwrap();
     assert_eq!(changes.undo, Undoable::Part);
     let not_kept: Vec<&str> = changes.not_kept.iter().map(|it| &*it.path).collect();

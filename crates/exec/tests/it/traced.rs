@@ -262,6 +262,11 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
 }
 
+/// Whether contents were kept as files of their own, which nothing but a clone makes where nothing is deleted.
+fn has_clones(set: &Path) -> bool {
+    fs::read_dir(set.join("links")).unwrap().next().is_some()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
     // The negative control: where there is room, it goes on.
@@ -280,6 +285,8 @@ async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
         let script = "echo 1 >large; echo 2 >larger; echo 3 >one";
         let ran = run(&place.traced(script, &set)).await.unwrap();
         let traced = ran.outcome.traced.clone().unwrap();
+        // What a file system clones is not copied, and takes no room.
+        let ends = ends && !has_clones(set.dir());
         assert_eq!(traced.full, ends, "{ran:?}");
         assert_eq!(code(&ran).is_none(), ends, "{ran:?}");
         let size = |name: &str| fs::metadata(place.root.join(name)).unwrap().len();
