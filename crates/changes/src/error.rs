@@ -95,6 +95,14 @@ pub enum ChangesError {
         /// The first failure.
         why: String,
     },
+    /// There is no room even to say that a trial's changes are held.
+    #[error(
+        "nothing of the trial was applied, and its changes are discarded, as they could not be kept: {why}"
+    )]
+    NotHeld {
+        /// What the system said.
+        why: String,
+    },
     /// What is kept is larger than it may be.
     #[error("more than {limit} MiB would have to be kept; nothing more is kept for this call")]
     TooMuch {

@@ -4,7 +4,7 @@ use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::Kind;
 use crate::numbers::numbers;
-use crate::set::{Set, State, try_lock};
+use crate::set::{Set, State, WORK, try_lock};
 use crate::store::Store;
 use crate::traced::conclude;
 use crate::transaction::{discard, settle};
@@ -57,13 +57,15 @@ impl Store {
             }
         }
         let status = set.journal()?.map(|journal| journal.status);
-        match (set.state, set.meta.kind, status) {
+        // Where there is no room to say so, it is as true the next time.
+        let _ = match (set.state, set.meta.kind, status) {
             (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),
             (State::Running, Kind::Trial, _) => discard(&mut set),
             (State::Running, Kind::Trace | Kind::Late { .. }, _) => self.interrupt(&mut set),
             (State::Running, Kind::Scan | Kind::Undo { .. }, _) => set.set_state(State::Discarded),
             _ => Ok(()),
-        }
+        };
+        Ok(())
     }
 
     /// A set, put in order if it is one that nobody waits for, and its recorder is gone.
@@ -75,12 +77,22 @@ impl Store {
         let Some(mut set) = Set::read(session, id)? else {
             return Ok(None);
         };
+        // There may have been no room to say so.
+        let is_nothing = match set.meta.kind {
+            Kind::Trial => !set.dir.has(WORK),
+            Kind::Scan | Kind::Undo { .. } => matches!(set.journal(), Ok(None)),
+            Kind::Trace | Kind::Late { .. } => false,
+        };
+        if is_nothing && set.state == State::Running && set.is_idle() {
+            set.state = State::Discarded;
+        }
         if set.is_late() && set.state == State::Running && set.is_idle() {
             if !set.is_as_known() {
                 // It was concluded between the reading and the lock.
                 return Set::read(session, id);
             }
-            self.interrupt(&mut set)?;
+            // It is, whether or not there is room to say so.
+            let _ = self.interrupt(&mut set);
         }
         Ok(Some(set))
     }

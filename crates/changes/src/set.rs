@@ -25,7 +25,7 @@ pub(crate) const GONE: &str = "gone";
 /// What was there before, by hard links and clones.
 pub(crate) const LINKS: &str = "links";
 /// Held by whoever runs the set's call; it says what has become of the set. It is overwritten in place, so that a full
-/// disk is no obstacle.
+/// disk is no obstacle, unless the file system copies on write.
 pub(crate) const LOCK: &str = "lock";
 
 /// What has become of a set, unless its journal says more.
@@ -185,10 +185,14 @@ impl Set {
         let lock = lock.map_err(ChangesError::io("reading", &path))?;
         // Its host died while it made the set: as one whose host died later.
         let from = &mut &bytes[..];
-        let ((state, mark), size) = Wire::get(from).unwrap_or(((State::Running, (0, 0)), 0));
+        let ((mut state, mark), size) = Wire::get(from).unwrap_or(((State::Running, (0, 0)), 0));
+        let meta = Meta::read(&dir)?;
+        if state == State::Held && !dir.has(WORK) {
+            state = State::Discarded;
+        }
         Ok(Some(Self {
             id,
-            meta: Meta::read(&dir)?,
+            meta,
             dir,
             lock,
             state,

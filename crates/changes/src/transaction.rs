@@ -37,9 +37,14 @@ impl Store {
     /// The call of a trial has ended, and all its processes have: its changes are held, and these are they.
     ///
     /// # Errors
-    /// They cannot be read. They are held nevertheless.
+    /// They cannot be read; they are held nevertheless. Or [`ChangesError::NotHeld`]: they are discarded.
     pub fn hold(&self, mut set: Set) -> Result<Changes, ChangesError> {
-        set.end(State::Held)?;
+        if let Err(error) = set.end(State::Held) {
+            // If something of it stays, whoever opens the store next removes it: nobody has it any more.
+            let _ = discard(&mut set);
+            let why = error.to_string();
+            return Err(ChangesError::NotHeld { why });
+        }
         self.describe(&set)
     }
 
@@ -332,12 +337,17 @@ impl Store {
     }
 }
 
-/// Removes what a trial has written.
+/// Removes what a trial has written. The work directory goes first, for [`Set::read`] takes a trial without one for
+/// discarded: where a quota is used up, a file system that copies on write lets files be removed, but not written to.
 pub(crate) fn discard(set: &mut Set) -> Result<(), ChangesError> {
-    set.set_state(State::Discarded)?;
-    for name in [UPPER, WORK, GONE] {
+    let said = set.set_state(State::Discarded);
+    for name in [WORK, UPPER, GONE] {
         let path = set.dir.path().join(name);
         remove_tree(&path).map_err(ChangesError::io("removing", path))?;
+    }
+    if said.is_err() {
+        // There may be room now.
+        let _ = set.set_state(State::Discarded);
     }
     Ok(())
 }

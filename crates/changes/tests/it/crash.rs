@@ -95,7 +95,7 @@ fn killed() {
 }
 
 /// Does that in another process, which is killed at that step. Whether it was.
-fn kill(place: &Place, act: &str, at: usize, unsynced: Option<&str>) -> bool {
+pub(crate) fn kill(place: &Place, act: &str, at: usize, unsynced: Option<&str>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "crash::killed"])

@@ -8,6 +8,7 @@
 mod crash;
 mod edges;
 mod extremes;
+mod no_room;
 mod shown;
 mod spare;
 mod support;

@@ -1,0 +1,98 @@
+//! Where nothing can be written any more, not even over what is there: a quota that is used up, on a file system that
+//! copies on write. A limit on the size of files does the same to a process of its own.
+
+use crate::crash::kill;
+use crate::support::{Place, SESSION};
+use agent_bash_changes::{ChangesError, Store};
+use agent_bash_core::changes::{ChangesId, ChangesState};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+const STATE: &str = "CHANGES_TEST_NO_ROOM";
+
+fn states(store: &Store) -> Vec<ChangesState> {
+    let sets = store.list(SESSION).unwrap();
+    sets.iter().map(|set| set.changes.state).collect()
+}
+
+/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal. By itself it does
+/// nothing.
+#[test]
+fn without_room() {
+    let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else {
+        return;
+    };
+    let root = state.with_file_name("root");
+    let store = Store::open_as_is(&state).unwrap();
+    let mut to_be_held = store.begin_trial(SESSION, &root).unwrap();
+    to_be_held.mark().unwrap();
+    let abandoned = store.begin_trial(SESSION, &root).unwrap();
+    for set in [&to_be_held, &abandoned] {
+        fs::write(set.upper().join("new"), "new\n").unwrap();
+    }
+    setrlimit(
+        Resource::Fsize,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    )
+    .unwrap();
+    let upper = to_be_held.upper();
+    let unable = fs::write(upper.join("more"), "more").unwrap_err();
+    assert_eq!(unable.kind(), std::io::ErrorKind::FileTooLarge);
+
+    let error = store.hold(to_be_held).unwrap_err();
+    assert!(matches!(error, ChangesError::NotHeld { .. }), "{error}");
+    assert!(!upper.exists());
+    drop((store, abandoned));
+
+    // Whoever comes next is told what there is, and can remove it.
+    let store = Store::open(&state).unwrap();
+    use ChangesState::{Discarded, Done, Held};
+    let all = |second| [Done, second, Held, Discarded, Discarded, Discarded];
+    assert_eq!(states(&store), all(Held));
+    let discarded = store.discard(SESSION, ChangesId(2)).unwrap();
+    assert_eq!(discarded.state, Discarded);
+    let committed = store.commit(SESSION, ChangesId(3));
+    assert!(
+        matches!(committed, Err(ChangesError::Io { .. })),
+        "{committed:?}"
+    );
+    let store = Store::open(&state).unwrap();
+    assert_eq!(states(&store), all(Discarded));
+}
+
+#[test]
+fn where_there_is_no_room_sets_are_listed_and_discarded_all_the_same() {
+    let place = Place::new("echo one >a; echo two >b");
+    let committed = place.hold("echo new >d");
+    place.commit(committed.id);
+    let before = place.files();
+    for _ in 0..2 {
+        place.hold("rm a; echo more >>b; echo new >c");
+    }
+    // An undo that did not get to its journal.
+    assert!(kill(&place, "undo", 0, None));
+    let script = r#"trap "" XFSZ; exec "$0" --exact no_room::without_room --nocapture"#;
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .env(STATE, &place.state)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(place.files(), before);
+    // What was held is, and there is room again.
+    let store = place.store();
+    assert_eq!(states(&store)[1], ChangesState::Discarded);
+    place.commit(ChangesId(3));
+    assert!(!place.root.join("a").exists());
+}
