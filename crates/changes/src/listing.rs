@@ -91,7 +91,7 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
     }
     let is_part = by == ChangesBy::Trace && !(plan.left.is_empty() && changes.exact);
     changes.undo = match state {
-        ChangesState::Interrupted => Undoable::Part,
+        ChangesState::Interrupted if by == ChangesBy::Trace => Undoable::Part,
         ChangesState::Done if is_part => Undoable::Part,
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
         _ => Undoable::No,
@@ -102,7 +102,7 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
 /// What a set did, or would do.
 pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
     if let Some(journal) = set.journal()?
-        && journal.status == Status::Done
+        && (journal.status == Status::Done || set.state == State::Interrupted)
     {
         let mut plan = journal.plan;
         plan.left = journal.back.map(|back| back.left).unwrap_or_default();

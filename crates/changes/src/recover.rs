@@ -25,24 +25,25 @@ impl Store {
                 continue;
             };
             for number in numbers(&directory)? {
-                // A set that cannot be read is no reason to leave the others; it is told when it is asked for.
+                // A set that cannot be read, or finished (its tree may be gone), is no reason to leave the others; it is
+                // told when it is asked for.
                 if let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) {
-                    self.recover_one(&directory, set)?;
+                    let _ = self.recover_one(&directory, set);
                 }
             }
         }
         Ok(())
     }
 
-    fn recover_one(&self, session: &PrivateDir, mut set: Set) -> Result<(), ChangesError> {
+    pub(crate) fn recover_one(
+        &self,
+        session: &PrivateDir,
+        mut set: Set,
+    ) -> Result<(), ChangesError> {
         if set.state == State::Running && !set.is_idle() {
             return Ok(());
         }
-        // A trace's journal is about what is done already: it is written anew.
-        if let Some(mut journal) = set.journal()?
-            && !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. })
-            && matches!(journal.status, Status::Applying | Status::RollingBack)
-        {
+        if let Some(mut journal) = set.unfinished()? {
             let origin = Set::read(session, set.origin())?;
             let slots = origin.as_ref().map_or_else(|| set.slots(), Set::slots);
             let mut applying = self.applying(&set, &slots)?;
@@ -86,6 +87,9 @@ impl Store {
         if is_nothing && set.state == State::Running && set.is_idle() {
             set.state = State::Discarded;
         }
+        if set.state == State::Held && set.unfinished()?.is_some() && self.is_at_rest()? {
+            set.state = State::Interrupted;
+        }
         if set.is_late() && set.state == State::Running && set.is_idle() {
             if !set.is_as_known() {
                 // It was concluded between the reading and the lock.
@@ -95,6 +99,12 @@ impl Store {
             let _ = self.interrupt(&mut set);
         }
         Ok(Some(set))
+    }
+
+    /// Whether nobody changes a tree, or puts the store in order.
+    fn is_at_rest(&self) -> Result<bool, ChangesError> {
+        let (lock, _) = self.lock_file()?;
+        Ok(try_lock(&lock))
     }
 
     /// Whoever recorded a set is gone.

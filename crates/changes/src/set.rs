@@ -2,7 +2,7 @@
 
 use crate::codec::Wire;
 use crate::error::ChangesError;
-use crate::journal::Journal;
+use crate::journal::{Journal, Status};
 use crate::mark;
 use crate::meta::{Kind, Meta};
 use crate::seen::Time;
@@ -192,8 +192,8 @@ impl Set {
         }
         Ok(Some(Self {
             id,
-            meta,
             dir,
+            meta,
             lock,
             state,
             mark,
@@ -225,6 +225,17 @@ impl Set {
             Kind::Undo { origin, .. } => ChangesId(origin),
             _ => self.id,
         }
+    }
+
+    /// The journal of a commit or an undo that was begun, and is not over. (A trace's is about what is done already: it is
+    /// written anew.)
+    pub(crate) fn unfinished(&self) -> Result<Option<Journal>, ChangesError> {
+        if matches!(self.meta.kind, Kind::Trace | Kind::Late { .. }) {
+            return Ok(None);
+        }
+        let is_under_way =
+            |it: &Journal| matches!(it.status, Status::Applying | Status::RollingBack);
+        Ok(self.journal()?.filter(is_under_way))
     }
 
     pub(crate) fn journal(&self) -> Result<Option<Journal>, ChangesError> {

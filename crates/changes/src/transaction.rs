@@ -323,8 +323,14 @@ impl Store {
 
     /// A set whose call does not run.
     pub(crate) fn idle(&self, session: &str, id: ChangesId) -> Result<Set, ChangesError> {
-        let set = self.look_up(&self.session(session)?, id)?;
-        let set = set.ok_or(ChangesError::Unknown { id })?;
+        let session = self.session(session)?;
+        let unknown = || ChangesError::Unknown { id };
+        let mut set = self.look_up(&session, id)?.ok_or_else(unknown)?;
+        if set.unfinished()?.is_some() {
+            // It could not be finished when the store was opened. It can now, or is told why not.
+            self.recover_one(&session, set)?;
+            set = self.look_up(&session, id)?.ok_or_else(unknown)?;
+        }
         if set.state == State::Running && !set.is_idle() {
             return Err(ChangesError::Running { id });
         }

@@ -268,7 +268,8 @@ pub enum ChangesState {
     Discarded,
     /// They were done, and taken back.
     Undone,
-    /// Whoever kept watch died: these are those seen until then.
+    /// Whoever kept watch died: these are those seen until then. Or whoever applied what was held, and it could not be
+    /// finished yet, as their directory is not there for example.
     Interrupted,
     /// Their call runs: it is not known yet what it does.
     Running,

@@ -63,6 +63,7 @@ fn state(changes: &Changes) -> &'static str {
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
         (ChangesState::Undone, _) => "taken back",
+        (ChangesState::Interrupted, ChangesBy::Overlay) => "applied in part: whoever did so died",
         (ChangesState::Interrupted, _) => "seen until whoever watched died",
         (_, ChangesBy::Scan) => BY_SCAN,
         _ => "done",

@@ -2,7 +2,7 @@
 
 use crate::support::{Place, SESSION, Tree, difference};
 use agent_bash_changes::{Care, ChangesError, Step, Steps, Store};
-use agent_bash_core::changes::ChangesId;
+use agent_bash_core::changes::{ChangesId, ChangesState, Undoable};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -239,11 +239,11 @@ fn a_journal_is_on_disk_before_anything_is_done() {
     for (unsynced, whole) in [("synced", true), ("unsynced", false)] {
         let place = Place::new(TREE);
         let before = place.files();
-        place.hold(SCRIPT);
+        let held = place.hold(SCRIPT);
         assert!(kill(&place, "commit", 6, Some(unsynced)));
-        let opened = Store::open(&place.state);
-        let got = place.files();
-        let half = opened.is_err() && !is(&before, &got);
+        let found = place.store().show(SESSION, held.id);
+        let is_damaged = matches!(found, Err(ChangesError::Damaged { .. }));
+        let half = is_damaged && !is(&before, &place.files());
         assert_eq!(half, !whole, "{unsynced}");
     }
 }
@@ -467,6 +467,64 @@ fn a_trial_whose_host_died_is_discarded() {
     assert!(!upper.exists());
     let error = place.store().commit(SESSION, id).unwrap_err().to_string();
     assert!(error.contains("discarded"), "{error}");
+}
+
+/// A commit that was killed, and cannot be finished, as its tree is not there.
+#[test]
+fn a_commit_that_cannot_be_finished_hinders_nothing_else() {
+    let place = Place::new(TREE);
+    let held = place.hold(SCRIPT);
+    let journaled = {
+        let place = Place::new(TREE);
+        let held = place.hold(SCRIPT);
+        let steps = steps(&place, |store| {
+            drop(store.commit(SESSION, held.id).unwrap());
+        });
+        let is_half = |step: &Step| *step == Step::Operated(2);
+        steps.iter().position(is_half).unwrap()
+    };
+    assert!(kill(&place, "commit", journaled, None));
+    let away = place.root.with_file_name("away");
+    std::fs::rename(&place.root, &away).unwrap();
+    std::fs::create_dir(&place.root).unwrap();
+
+    // Others can work, and are told of it.
+    let other = place.hold("echo other >o");
+    place.commit(other.id);
+    let store = place.store();
+    let sets = store.list(SESSION).unwrap();
+    let first = &sets[0].changes;
+    assert_eq!(first.state, ChangesState::Interrupted);
+    assert_eq!(first.undo, Undoable::No);
+    assert_eq!(first.counts, held.counts);
+    for done in [
+        store.commit(SESSION, held.id),
+        store.discard(SESSION, held.id),
+        store.undo(SESSION, held.id, &[], false),
+    ] {
+        assert!(
+            matches!(done, Err(ChangesError::Replaced { .. })),
+            "{done:?}"
+        );
+    }
+
+    // Where it is back, it is finished.
+    std::fs::remove_dir_all(&place.root).unwrap();
+    std::fs::rename(&away, &place.root).unwrap();
+    let again = store.commit(SESSION, held.id);
+    assert!(
+        matches!(again, Err(ChangesError::State { .. })),
+        "{again:?}"
+    );
+    assert_eq!(
+        store.show(SESSION, held.id).unwrap().state,
+        ChangesState::Done
+    );
+    assert_eq!(place.text("n/7").as_deref(), Some("7\n"));
+    assert!(!place.root.join("b").exists());
+    place.undo(held.id);
+    assert!(!place.root.join("n").exists());
+    assert_eq!(place.text("b").as_deref(), Some("two\n"));
 }
 
 /// A disk that is full: in a namespace with a small file system for the tree and the store.

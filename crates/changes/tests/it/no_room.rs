@@ -4,7 +4,8 @@
 use crate::crash::kill;
 use crate::support::{Place, SESSION};
 use agent_bash_changes::{ChangesError, Store};
-use agent_bash_core::changes::{ChangesId, ChangesState};
+use agent_bash_core::changes::ChangesId;
+use agent_bash_core::changes::ChangesState::{self, Discarded, Done, Held};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::fs;
 use std::path::PathBuf;
@@ -51,7 +52,6 @@ fn without_room() {
 
     // Whoever comes next is told what there is, and can remove it.
     let store = Store::open(&state).unwrap();
-    use ChangesState::{Discarded, Done, Held};
     let all = |second| [Done, second, Held, Discarded, Discarded, Discarded];
     assert_eq!(states(&store), all(Held));
     let discarded = store.discard(SESSION, ChangesId(2)).unwrap();
@@ -92,7 +92,7 @@ fn where_there_is_no_room_sets_are_listed_and_discarded_all_the_same() {
     assert_eq!(place.files(), before);
     // What was held is, and there is room again.
     let store = place.store();
-    assert_eq!(states(&store)[1], ChangesState::Discarded);
+    assert_eq!(states(&store)[1], Discarded);
     place.commit(ChangesId(3));
     assert!(!place.root.join("a").exists());
 }
