@@ -8,8 +8,11 @@ use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::theme::theme;
 use crate::usage::Usage;
-use agent_bash::core::Clock;
+use agent_bash::change_sets::Listed;
+use agent_bash::core::changes::ChangesState;
+use agent_bash::core::{Clock, Timestamp};
 use agent_bash::exec::Job;
+use agent_bash::layout::changes;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::PtyOptions;
@@ -67,6 +70,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         })?,
     };
     let session = Arc::new(session);
+    let opened = clock.wall();
     let offers_terminal = session.tool().offers_terminal();
     let ran = agent_bash_tui::run(TuiOptions {
         session: Arc::clone(&session),
@@ -85,7 +89,27 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         place.close().await;
     }
     name_jobs(&ran?, &name);
+    name_held(&session, opened, &name);
     Ok(called_off.exit_code().unwrap_or(0))
+}
+
+/// Says which trials of this time wait for a decision still, and how to make it: they are kept until then.
+fn name_held(session: &Session, opened: Timestamp, state: &str) {
+    // Where there is no store, nothing is held in it.
+    let sets = session.changes().list().unwrap_or_default();
+    let is_held = |it: &&Listed| it.changes.state == ChangesState::Held && it.begun >= opened;
+    let held: Vec<&Listed> = sets.iter().filter(is_held).collect();
+    let mut out = io::stdout().lock();
+    for set in &held {
+        let counts = changes::counts(&set.changes.counts);
+        let _ = writeln!(out, "not decided: trial {}, {counts}", set.changes.id);
+    }
+    if !held.is_empty() {
+        let _ = writeln!(
+            out,
+            "to commit or discard: agent-bash changes list --state {state}"
+        );
+    }
 }
 
 /// Says which jobs live on, and how to see them. If nobody reads that, so be it.

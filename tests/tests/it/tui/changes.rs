@@ -167,6 +167,32 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
 }
 
 #[test]
+fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        fs::write(world.cwd().join("old.txt"), "old\n")?;
+        let start = || {
+            tmux.enters("clear; agent-bash tui --state s")?;
+            tmux.shows(PROMPT)
+        };
+        start()?;
+        tmux.types("rm old.txt")?;
+        tmux.press(&["F3"])?;
+        tmux.shows("Δ −1 held")?;
+        tmux.press(&["C-d"])?;
+        tmux.shows("not decided: trial 1, 1 deleted\n")?;
+        tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
+        // Those of an earlier time were named then.
+        start()?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        tmux.enters("echo it is left")?;
+        let screen = tmux.shows("\nit is left\n")?;
+        ensure!(!screen.contains("not decided"), "{screen}");
+        Ok(())
+    })
+}
+
+#[test]
 fn names_and_contents_do_not_act_on_the_terminal() -> Result<()> {
     with_changes("undo", |tmux, _| {
         tmux.enters(r"printf '\033[2Jx\n' > $'n\033]0;t\a'")?;
