@@ -15,6 +15,7 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::future::Future;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -193,6 +194,43 @@ fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
         // A command that is not lifted does change the shell's state.
         run("x=4; echo in").await;
         assert_eq!(run("echo $x").await.text, "4\n");
+        Ok(())
+    })
+}
+
+/// Scripts whose first and last characters mean something else where another stands beside them.
+#[test]
+fn what_is_piped_into_head_says_in_a_shell_what_bash_says() -> Result<()> {
+    with_session(|session| async move {
+        for producer in [
+            "(seq 9; exit 3)",
+            "((1)); echo x",
+            "((1))",
+            "((x = 5, x > 2)) && echo yes",
+            "( (echo nested) )",
+            "((echo a; echo b) | cat; echo c)",
+            "(echo a) 2>&1",
+            "! (echo a)",
+            "case a in (a) echo a;; esac",
+            "case a in a) echo b;; esac",
+            "[[ -n x ]] && echo x",
+            "for ((i = 0; i < 3; i++)); do echo $i; done",
+            "echo $((1 + 2)) $( (echo c) )",
+            "echo 'a)' \\",
+            "cat <<< '('",
+            "f() (echo in f); f",
+        ] {
+            let command = format!("{producer} | tail -n 2");
+            let call = json!({"command": command, "session": "a"});
+            let got = session.tool().execute(call, &Cancel::new()).await;
+            let script = format!("set -o pipefail; {command}");
+            let bash = Command::new("bash").args(["-c", &script]).output()?;
+            let want = String::from_utf8(bash.stdout)?;
+            let text = got.text.trim_start_matches("(no output)");
+            assert!(text.starts_with(want.trim_end()), "{command}: {text}");
+            let code = bash.status.code().unwrap_or_default();
+            assert_eq!(got.status, Status::Exited { code }, "{command}: {text}");
+        }
         Ok(())
     })
 }

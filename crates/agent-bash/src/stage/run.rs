@@ -30,7 +30,8 @@ pub(crate) fn spec(
     };
     let script = match &tool.prefix {
         Some(prefix) => format!("{prefix} {}", request.command),
-        None if decisions.subshell => format!("({}\n)", request.command),
+        // The blank keeps a script that begins with `(` from becoming the `((` of arithmetic.
+        None if decisions.subshell => format!("( {}\n)", request.command),
         None => request.command.clone(),
     };
     Ok(RunSpec::new(script, call.cwd.clone())
