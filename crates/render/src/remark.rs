@@ -4,7 +4,7 @@ use crate::styled_line::wrapped;
 use crate::{Theme, words};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
-use agent_bash_core::{NoticeKind, ToolResult};
+use agent_bash_core::{NoticeKind, ToolResult, TruncatedBy};
 use ratatui::text::Line;
 
 /// Survivors that are listed.
@@ -88,12 +88,13 @@ impl Remark {
 /// Those of a call that has ended.
 pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    if result.output.truncated {
+    let artifact = result.artifacts.first();
+    if result.output.truncated_by == Some(TruncatedBy::HeadTail) {
+        // The command asked for no more. What the card shows is the model's text, which names a file that has all.
+        remarks.extend(artifact.map(|_| Remark::Offer("ctrl+f shows all of it".to_owned())));
+    } else if result.output.truncated {
         remarks.push(Remark::Truncated {
-            uri: result
-                .artifacts
-                .first()
-                .map(|artifact| artifact.uri.clone()),
+            uri: artifact.map(|artifact| artifact.uri.clone()),
             shown: result.output.shown_bytes,
             total: result.output.total_bytes,
         });

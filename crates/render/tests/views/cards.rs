@@ -73,6 +73,22 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         total_lines: 5000,
     });
 
+    // `tail` took its part: nothing is missing that was asked for, and what failed has all of it in a file.
+    let mut of_tail = result(ok.clone(), "4999\n5000\n");
+    of_tail.output.total_bytes = 23_893;
+    of_tail.output.truncated = true;
+    of_tail.output.truncated_by = Some(TruncatedBy::HeadTail);
+    let mut tail = printed("seq 5000 | tail -2", &numbered(200), ok.clone());
+    tail.finish(&of_tail, None);
+    let failed = Status::Exited { code: 2 };
+    let mut of_failed = of_tail.clone();
+    of_failed.status = failed.clone();
+    "4999\n5000\n\n[Showing lines 4999-5000 of 5000. Full: artifact://3]"
+        .clone_into(&mut of_failed.text);
+    of_failed.artifacts.clone_from(&of_truncated.artifacts);
+    let mut failed_tail = printed("(seq 5000; exit 2) | tail -2", &numbered(200), failed);
+    failed_tail.finish(&of_failed, None);
+
     let noise = b"\xff\x01\xc3\x28\n\xfe";
     let mark = "[Binary output: 34.8KB, not shown]";
     let mut binary_live = ToolCard::new("cat /bin/true");
@@ -150,6 +166,8 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         ("paged", paged, true),
         ("binary_live", binary_live, false),
         ("binary", binary, true),
+        ("part_asked_for", tail, false),
+        ("part_of_failed", failed_tail, false),
         ("truncated", truncated, false),
         (
             "failed",
