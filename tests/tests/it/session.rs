@@ -200,6 +200,7 @@ fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
 
 /// Scripts whose first and last characters mean something else where another stands beside them.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "bash itself is asked")]
 fn what_is_piped_into_head_says_in_a_shell_what_bash_says() -> Result<()> {
     with_session(|session| async move {
         for producer in [
