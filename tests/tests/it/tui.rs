@@ -339,6 +339,14 @@ fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
         tmux.enters("echo still in ${PWD##*/}")?;
         tmux.shows("│ still in sub")?;
         tmux.press(&["C-l"])?;
+        // What asks has somebody to ask, and says who learns the answer.
+        tmux.enters("read -p 'name? ' name; echo hi $name.")?;
+        tmux.shows("name? ")?;
+        tmux.shows("Console")?;
+        tmux.enters("Ann")?;
+        tmux.shows("│ hi Ann.")?;
+        tmux.shows("[what is read is known for this line only")?;
+        tmux.press(&["C-l"])?;
 
         tmux.enters("echo begun; sleep 300")?;
         tmux.shows("│ begun")?;

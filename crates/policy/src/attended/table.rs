@@ -318,6 +318,13 @@ pub(super) const ROWS: &[Row] = &[
         operands: usize::MAX,
         ..LINES
     },
+    // A shell that asks: without a terminal it shows no question, and reads an end.
+    Row {
+        names: &["read"],
+        with: &["-p"],
+        operands: usize::MAX,
+        ..LINES
+    },
     // Other machines and containers.
     Row {
         names: &["ssh"],

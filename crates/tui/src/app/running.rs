@@ -100,7 +100,7 @@ impl App {
         let is_trial = request.trial.is_some();
         let asks = request.pty == Some(true) || wants.is_some();
         let on_terminal = self.terminal.map(|always| (always || asks) && !is_trial);
-        self.draws = on_terminal == Some(true) && wants.is_some_and(|wants| wants.draws);
+        self.draws = on_terminal == Some(true) && wants.as_ref().is_some_and(|wants| wants.draws);
         request.pty = on_terminal;
         let why_apart = if on_terminal == Some(true) {
             request.env.clone_from(&self.attended);
@@ -118,8 +118,13 @@ impl App {
         card.on_terminal = on_terminal == Some(true);
         if let Some(why) = why_apart {
             request.cwd = self.place.directory.to_str().map(str::to_owned);
-            if changes_directory(&script) {
-                let said = format!("the directory changes for this line only: {why}");
+            let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
+            let is_lost = [
+                (changes_directory(&script), "the directory changes"),
+                (reads, "what is read is known"),
+            ];
+            for (_, what) in is_lost.iter().filter(|(is_it, _)| *is_it) {
+                let said = format!("{what} for this line only: {why}");
                 card.asides.push(Remark::Notice(said));
             }
         } else {
