@@ -224,3 +224,26 @@ async fn a_job_has_a_set_of_its_own_from_its_beginning() {
     drop(set);
     assert_eq!(store.show(SESSION, id).unwrap().counts.total(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_which_no_record_can_be_made_runs_and_says_why() {
+    let (place, world) = (Place::with(FILES), World::new());
+    // The negative control: where the set's directory is, there is a record.
+    for is_gone in [true, false] {
+        let store = place.store();
+        let set = store
+            .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+            .unwrap();
+        if is_gone {
+            fs::remove_dir_all(set.dir()).unwrap();
+        }
+        let spec = world.spec("echo x >>one").cwd(place.root.clone());
+        let spec = spec.trace(Some(set.dir().to_owned()));
+        let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+        let why = job.unrecorded.unwrap_or_default();
+        assert_eq!(why.contains("No such file"), is_gone, "{why:?}");
+        assert_eq!(why.is_empty(), !is_gone, "{why:?}");
+        world.end(&job.id).await;
+    }
+    assert_eq!(place.text("one"), "one\nx\nx\n");
+}

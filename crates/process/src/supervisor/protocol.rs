@@ -200,8 +200,11 @@ pub enum Event {
     },
     /// What the waiting shell changes is held back from here on, until all of its processes have ended.
     HeldBack,
-    /// From here on it is recorded, if it can be.
-    Recording,
+    /// The answer to `Record`: from here on it is recorded.
+    Recording {
+        /// Why it is not, if so.
+        lacking: Option<String>,
+    },
     /// The answer to `StopRecording`.
     Recorded {
         /// How complete the record is.

@@ -159,7 +159,7 @@ fn cases() -> Vec<Case> {
         (
             json!({"Record": {"set": nowhere, "tell": true}}),
             0,
-            json!("Recording"),
+            json!({"Recording":{"lacking":"nobody watches this shell"}}),
             NONE,
         ),
         (json!("StopRecording"), 0, unwatched, NONE),

@@ -144,16 +144,19 @@ impl Supervised {
     /// The same for a shell that was recorded before, and so does not wait for it: returns once it has begun.
     ///
     /// # Errors
-    /// It has ended, or does not answer.
+    /// The set cannot be opened; or the supervisor has ended, or does not answer.
     pub async fn record_at_once(&mut self, set: &Path) -> io::Result<()> {
         let set = set.as_os_str().to_owned();
         let order = Order::Record { set, tell: true };
-        let begun = self.ask(&order, &[], |event| {
-            matches!(event, Event::Recording).then_some(())
+        let begun = self.ask(&order, &[], |event| match event {
+            Event::Recording { lacking } => Some(lacking),
+            _ => None,
         });
-        begun
-            .await
-            .map_err(|_| io::Error::other("whoever is to record it does not answer"))
+        match begun.await {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(io::Error::other(why)),
+            Err(_) => Err(io::Error::other("whoever is to record it does not answer")),
+        }
     }
 
     /// Ends the recording, once the call has. How complete the record is.

@@ -26,7 +26,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -35,6 +35,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The same for comparing what it recorded, where nobody waits for that.
 const PATIENCE_AT_END: Duration = Duration::from_secs(30);
+
+/// The thread that records hangs, or is gone.
+const SILENT: &str = "whoever records them does not answer";
 
 /// Watches a shell and everything that it starts, for as long as it is not dropped.
 #[derive(Debug)]
@@ -89,16 +92,22 @@ impl Tracer {
         self.orders.give_for_the_next(Order::Another);
     }
 
-    /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned.
-    pub(super) fn record(&self, set: PathBuf, at_once: bool) {
+    /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned. Whether
+    /// it can be is known then; else the end of the record says it.
+    pub(super) fn record(&self, set: PathBuf, at_once: bool) -> Traced {
         if self.is_idle.replace(false) && !at_once {
-            return self.orders.give_for_the_next(Order::Record(set, None));
+            self.orders.give_for_the_next(Order::Record(set, None));
+            return Traced::complete();
         }
         let (tell, told) = channel();
         self.orders
             .give(Order::Record(set, at_once.then_some(tell)));
-        // Nothing comes if nobody is to tell. If the thread hangs, the end of the record says so.
-        let _ = told.recv_timeout(PATIENCE);
+        // Nothing comes if nobody is to tell.
+        match told.recv_timeout(PATIENCE) {
+            Ok(traced) => traced,
+            Err(RecvTimeoutError::Disconnected) if !at_once => Traced::complete(),
+            Err(_) => Traced::incomplete(SILENT),
+        }
     }
 
     /// Readable when the call is to be ended, as no more of it can be kept.
@@ -141,7 +150,7 @@ impl Tracer {
         let told = told.recv_timeout(patience);
         let is_idle = |traced: &Traced| nobody_goes_on && !traced.full;
         self.is_idle.set(told.as_ref().is_ok_and(is_idle));
-        told.unwrap_or_else(|_| Traced::incomplete("whoever records them does not answer"))
+        told.unwrap_or_else(|_| Traced::incomplete(SILENT))
     }
 }
 
@@ -223,7 +232,7 @@ impl Watch {
                     Ok(_) => Traced::complete(),
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
-                let recording = State::Recording(recorder.ok().map(Box::new), traced);
+                let recording = State::Recording(recorder.ok().map(Box::new), traced.clone());
                 match std::mem::replace(&mut self.state, recording) {
                     State::Waiting(Some(call)) => {
                         if let Some(listener) = self.listener.take() {
@@ -236,7 +245,7 @@ impl Watch {
                     _ => {}
                 }
                 // Whoever waits for it may have given up.
-                let _ = tell.map(|tell| tell.send(()));
+                let _ = tell.map(|tell| tell.send(traced));
             }
             Order::Conclude => {
                 if let State::Late(late) = &mut self.state {

@@ -57,16 +57,17 @@ impl Server {
                 return None;
             }
             Order::Record { set, tell } => {
-                if let Some(tracer) = self.tracer() {
-                    tracer.record(set.into(), tell);
-                }
+                let traced = match self.tracer() {
+                    Some(tracer) => tracer.record(set.into(), tell),
+                    None => unwatched(),
+                };
                 if !tell {
                     return None;
                 }
-                Event::Recording
+                let lacking = traced.lacking;
+                Event::Recording { lacking }
             }
             Order::StopRecording => {
-                let unwatched = || Traced::incomplete("nobody watches this shell");
                 let go_on = self.tracer().is_some().then(|| self.who_go_on()).flatten();
                 let traced = self.tracer();
                 let traced = traced.map_or_else(unwatched, |tracer| tracer.stop(go_on));
@@ -231,6 +232,10 @@ fn with_network<'a>(
         Some(_) => Some((own, Some(rest.first()?))),
         None => Some((own, None)),
     }
+}
+
+fn unwatched() -> Traced {
+    Traced::incomplete("nobody watches this shell")
 }
 
 fn not_started(reason: &str) -> Answer {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(super) enum Order {
     /// Into the set in this directory; whoever asked is told once that holds.
-    Record(PathBuf, Option<Sender<()>>),
+    Record(PathBuf, Option<Sender<Traced>>),
     /// Those who go on, if anybody may.
     Stop(Sender<Traced>, Option<Vec<i32>>),
     /// Those who went on have ended.
