@@ -7,11 +7,14 @@ use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+
+/// How often an agent is told to wait for its servers.
+const PATIENCE: usize = 10;
 
 /// The call that the model requests.
 #[derive(Debug, Clone)]
@@ -34,6 +37,10 @@ pub(crate) struct Model {
 struct Heard {
     /// The call's result, and the whole request that carried it.
     returned: Option<(Value, Value)>,
+    /// It was told to wait for its servers.
+    waits: bool,
+    /// How often.
+    waited: usize,
     /// Method and path of every request, for diagnosing failures.
     requests: Vec<String>,
 }
@@ -90,10 +97,16 @@ fn answer(wire: &Wire, ask: &Ask, heard: &mut Heard, uri: &Uri, body: &[u8]) -> 
         return (StatusCode::NOT_FOUND, "{}").into_response();
     };
     let returned = (wire.returned)(&body);
-    let events = if returned.is_none() && (wire.offers)(&body) {
-        (wire.call)(ask.tool, &ask.input)
-    } else {
-        (wire.say)("done")
+    let missing = returned.as_ref().and_then(wire.wait);
+    let events = match (&returned, missing) {
+        (None, _) if (wire.offers)(&body) => (wire.call)(ask.tool, &ask.input),
+        (Some(_), _) if std::mem::take(&mut heard.waits) => (wire.call)(ask.tool, &ask.input),
+        (Some(_), Some(wait)) if heard.waited < PATIENCE => {
+            heard.waited += 1;
+            heard.waits = true;
+            (wire.call)(wait, &json!({}))
+        }
+        _ => (wire.say)("done"),
     };
     if let Some(returned) = returned {
         heard.returned = Some((returned, body));

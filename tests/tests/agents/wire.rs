@@ -2,6 +2,7 @@
 //! agents need; responses are complete streams of server-sent events.
 
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One API.
 #[derive(Debug)]
@@ -12,6 +13,9 @@ pub(crate) struct Wire {
     pub(crate) offers: fn(&Value) -> bool,
     /// The result of the last call: everything that the model reads of it.
     pub(crate) returned: fn(&Value) -> Option<Value>,
+    /// Whether that result says that there is no such tool (yet), and what to call to wait for it. An agent may ask its model
+    /// before its servers are up.
+    pub(crate) wait: fn(&Value) -> Option<&'static str>,
     /// The model's request for a call of this tool.
     pub(crate) call: fn(&str, &Value) -> Vec<Value>,
     /// The model's final text.
@@ -50,8 +54,16 @@ pub(crate) const MESSAGES: Wire = Wire {
         let mut results = blocks.filter(|block| block["type"] == "tool_result");
         results.next_back().cloned()
     },
+    wait: |returned| {
+        let lacks = returned["content"].to_string();
+        lacks
+            .contains("No such tool available: mcp__")
+            .then_some("WaitForMcpServers")
+    },
     call: |tool, input| {
-        let block = json!({"type": "tool_use", "id": "toolu_1", "name": tool, "input": {}});
+        static CALLS: AtomicU32 = AtomicU32::new(1);
+        let id = format!("toolu_{}", CALLS.fetch_add(1, Ordering::Relaxed));
+        let block = json!({"type": "tool_use", "id": id, "name": tool, "input": {}});
         let delta = json!({"type": "input_json_delta", "partial_json": input.to_string()});
         message(&block, &delta, "tool_use")
     },
@@ -91,6 +103,7 @@ pub(crate) const RESPONSES: Wire = Wire {
         };
         list(body, "input").rev().find(is_result).cloned()
     },
+    wait: |_| None,
     call: |tool, input| {
         let mut item = json!({
             "type": "function_call", "id": "fc_1", "call_id": "call_1", "arguments": input.to_string(),
@@ -141,6 +154,7 @@ pub(crate) const CHAT: Wire = Wire {
         let is_result = |message: &&Value| message["role"] == "tool";
         list(body, "messages").rev().find(is_result).cloned()
     },
+    wait: |_| None,
     call: |tool, input| {
         let function = json!({"name": tool, "arguments": input.to_string()});
         let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
@@ -171,6 +185,7 @@ pub(crate) const GENERATE_CONTENT: Wire = Wire {
         let mut results = parts.filter_map(|part| part.get("functionResponse"));
         results.next_back().cloned()
     },
+    wait: |_| None,
     call: |tool, input| candidate(&json!({"functionCall": {"name": tool, "args": input}})),
     say: |text| candidate(&json!({"text": text})),
 };
