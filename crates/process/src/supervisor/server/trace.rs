@@ -26,7 +26,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -95,19 +95,20 @@ impl Tracer {
     /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned. Whether
     /// it can be is known then; else the end of the record says it.
     pub(super) fn record(&self, set: PathBuf, at_once: bool) -> Traced {
-        if self.is_idle.replace(false) && !at_once {
-            self.orders.give_for_the_next(Order::Record(set, None));
+        let was_idle = self.is_idle.replace(false);
+        if !at_once {
+            let order = Order::Record(set, None);
+            if was_idle {
+                self.orders.give_for_the_next(order);
+            } else {
+                self.orders.give(order);
+            }
             return Traced::complete();
         }
         let (tell, told) = channel();
-        self.orders
-            .give(Order::Record(set, at_once.then_some(tell)));
-        // Nothing comes if nobody is to tell.
-        match told.recv_timeout(PATIENCE) {
-            Ok(traced) => traced,
-            Err(RecvTimeoutError::Disconnected) if !at_once => Traced::complete(),
-            Err(_) => Traced::incomplete(SILENT),
-        }
+        self.orders.give(Order::Record(set, Some(tell)));
+        let told = told.recv_timeout(PATIENCE);
+        told.unwrap_or_else(|_| Traced::incomplete(SILENT))
     }
 
     /// Readable when the call is to be ended, as no more of it can be kept.
