@@ -189,7 +189,11 @@ pub(crate) const CRATES: &[Crate] = &[
             "tracing",
             "vt100",
         ],
-        dev_workspace: &["agent-bash-render", "agent-bash-test-kit"],
+        dev_workspace: &[
+            "agent-bash-changes",
+            "agent-bash-render",
+            "agent-bash-test-kit",
+        ],
     },
     Crate {
         package: "agent-bash-render",

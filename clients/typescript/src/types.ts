@@ -577,7 +577,7 @@ export interface Judged {
   lifted?: boolean;
   /** Notices for the result. */
   notices?: Notice[];
-  /** A program that it may run which takes privileges that its user lends it. */
+  /** A program that it may run which takes privileges that its user lends it, or in which somebody may type one. */
   takes_privileges?: string | null;
   /** How much text the reader passes on. */
   window?: Window | null;

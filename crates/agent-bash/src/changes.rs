@@ -8,7 +8,7 @@ pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefu
 use agent_bash_changes::{ChangesError, Limits, Store};
 use agent_bash_core::Notice;
 use agent_bash_core::changes::{Changes, ChangesLevel, Tell};
-use agent_bash_sandbox::{Facts, workspace};
+use agent_bash_sandbox::{Facts, ResolveError, workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,13 @@ impl ChangesSettings {
                 directory: directory.to_owned(),
                 tier: agent_bash_core::sandbox::Tier::Base,
             };
-            workspace(&facts).map_err(|error| error.to_string())
+            workspace(&facts).map_err(|error| match error {
+                ResolveError::TooWide(directory) => format!(
+                    "everything of the user's is in {}; work in a directory below it, or name it as `root` in the settings for changes",
+                    directory.display()
+                ),
+                other => other.to_string(),
+            })
         };
         let own = found(cwd)?;
         // Without a repository, the session's directory is the workspace of what is in it.

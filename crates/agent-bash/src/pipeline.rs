@@ -154,7 +154,7 @@ async fn here(
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let is_attended = options.is_attended && terminal.is_some() && request.timeout.is_none();
-    let unwatched = changes::unwatched(terminal.is_some(), findings.takes_privileges.as_deref());
+    let unwatched = changes::unwatched(findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let mut changing = changes::begin(tool, call, &request, executor, unwatched.as_deref()).await?;
     let decisions = Decisions {

@@ -8,6 +8,7 @@
 //!   it does when is decided by a state machine (`machine`), which needs no runtime and is tested with tables.
 //! - [`SurvivorHandover`]: hands survivors and their output over to their supervisor, as a job of a
 //!   [`SurvivorRegistry`].
+//! - [`Recording`]: what the call does to files, recorded from before its script until all of its processes have ended.
 //! - [`ScriptFile`]: whether the shell has taken its script at all.
 //! - [`Alarm`]: a timer for a deadline that moves.
 //! - [`ending`]: maps what was observed of a shell's end to the [`Ending`](agent_bash_core::Ending) of its call.
@@ -21,6 +22,7 @@ mod follow;
 mod handover;
 mod launch;
 mod machine;
+mod recording;
 mod script;
 mod shell_text;
 mod source;
@@ -32,6 +34,7 @@ pub use follow::{Ended, Followed, Follower};
 pub use handover::{Adoption, OpenOutput, SurvivorHandover, SurvivorRegistry};
 pub use launch::{launch, notice_of_fallback};
 pub use machine::AFTER_GRACE;
+pub use recording::Recording;
 pub use script::{
     NO_DIRECTORY, RefusedHandoff, ScriptFile, TOO_OLD, Unstarted, no_directory, too_old,
 };

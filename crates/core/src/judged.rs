@@ -33,7 +33,7 @@ pub struct Findings {
     /// with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_pipeline: Option<Vec<bool>>,
-    /// A program that it may run which takes privileges that its user lends it.
+    /// A program that it may run which takes privileges that its user lends it, or in which somebody may type one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_privileges: Option<String>,
     /// Its request to leave the sandbox was approved.

@@ -3,12 +3,12 @@
 use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
-use crate::recording::Recording;
 use crate::replace;
 use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
+    Follower, Recording, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog,
+    notice_of_fallback,
 };
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::BoxWatch;

@@ -19,7 +19,6 @@ mod jobs;
 mod options;
 mod pool;
 mod record;
-mod recording;
 mod replace;
 mod session;
 mod snapshot;

@@ -20,6 +20,11 @@ pub struct WantsTerminal {
 /// Programs that run their command somewhere else, on a terminal of its own or on none.
 const ELSEWHERE: [&str; 6] = ["ssh", "docker", "podman", "kubectl", "tmux", "screen"];
 
+/// Programs in which commands are typed.
+const SHELLS: [&str; 12] = [
+    "bash", "dash", "fish", "ksh", "nu", "pwsh", "screen", "script", "sh", "tmux", "zellij", "zsh",
+];
+
 /// These say what they are, and do nothing else.
 const SAY: [&str; 2] = ["--version", "--help"];
 
@@ -40,6 +45,13 @@ pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
         found = found.or(Some(wanted));
     }
     found
+}
+
+/// The first command of a script that is a shell in which somebody types commands, or a terminal in the terminal.
+pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
+    let here = script.ran.iter().filter(|ran| is_run_here(ran));
+    here.filter(|ran| wanted_by(ran).is_some())
+        .find_map(|ran| SHELLS.into_iter().find(|shell| ran.name() == Some(shell)))
 }
 
 /// The commands of a script that change the directory of the shell which runs it.

@@ -1,5 +1,6 @@
 //! Programs that take privileges which their user lends them: they do nothing where new privileges were given up.
 
+use crate::attended::opens_shell;
 use agent_bash_syntax::Script;
 
 /// Installed with a bit or a capability that makes them more powerful than whoever starts them.
@@ -9,17 +10,20 @@ const PRIVILEGED: [&str; 22] = [
     "su", "sudo", "sudoedit", "umount",
 ];
 
-/// The first of them that a script may run, or run something through.
+/// The first of them that a script may run, or run something through; else a shell that it opens, in which somebody may type
+/// one.
 pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
     let is = |name: &str| {
         PRIVILEGED
             .into_iter()
             .find(|privileged| *privileged == name)
     };
-    script.ran.iter().chain(&script.flat).find_map(|ran| {
+    let mut all = script.ran.iter().chain(&script.flat);
+    let taken = all.find_map(|ran| {
         let through = ran.through.iter().find_map(|outer| is(outer));
         through.or_else(|| is(ran.name()?))
-    })
+    });
+    taken.or_else(|| opens_shell(script))
 }
 
 #[cfg(test)]
@@ -40,6 +44,11 @@ mod tests {
             ("echo a | xargs sudo rm", Some("sudo")),
             ("f() { doas ls; }; f", Some("doas")),
             ("echo sudo; git commit -m 'use sudo'", None),
+            // Somebody may type it there.
+            ("cd /tmp && zsh -l", Some("zsh")),
+            ("tmux attach", Some("tmux")),
+            ("bash build.sh; sh -c make; bash <in; ssh host bash", None),
+            ("vim a; git rebase -i HEAD~2; python3", None),
         ] {
             let script_read = Script::follow(Parsed::read(script), &context);
             assert_eq!(takes_privileges(&script_read), expected, "{script}");

@@ -33,7 +33,8 @@ mod protocol;
 mod server;
 
 pub use host::{
-    Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised, Supervisor,
+    Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, StartedOnTerminal,
+    Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
 #[doc(hidden)]

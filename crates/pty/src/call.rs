@@ -4,7 +4,8 @@ use crate::options::PtyOptions;
 use crate::session::{PtyEnd, PtySession, Shared};
 use crate::source::{DRAIN, TerminalSource};
 use agent_bash_call::{
-    Follower, Reason, ScriptFile, SurvivorHandover, Unstarted, Watchdog, cancelled_before,
+    Follower, Reason, Recording, ScriptFile, SurvivorHandover, Unstarted, Watchdog,
+    cancelled_before,
 };
 use agent_bash_core::{
     Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Timestamp,
@@ -23,6 +24,8 @@ pub struct PtyRun {
     /// The shell's box, if it is in one.
     pub(crate) sandbox: Option<BoxWatch>,
     pub(crate) supervised: Supervised,
+    /// Of what it does to files.
+    pub(crate) changes: Recording,
     pub(crate) source: TerminalSource,
     pub(crate) script: ScriptFile,
     pub(crate) watchdog: Watchdog,
@@ -69,6 +72,7 @@ impl PtyRun {
         let ended = follower.until_ended(out).await;
         follower.source().let_go();
         let mut left = follower.clear_up(out).await;
+        let traced = self.changes.end(&mut self.supervised).await;
         let unstarted = self.script.unstarted(&self.spec);
         let result = match unstarted.filter(|_| ended.reason.is_none() && ended.shell.is_some()) {
             Some(Unstarted::Refused(refusal)) => Err(refusal),
@@ -77,6 +81,7 @@ impl PtyRun {
                 let duration = ended.at.saturating_sub(self.started);
                 let mut outcome = left.outcome(&handover, duration);
                 outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
+                outcome.traced = traced;
                 self.source.add_to(&mut outcome, out);
                 Ok(outcome)
             }

@@ -8,7 +8,7 @@ use crate::script;
 use crate::session::{PtySession, Shared};
 use crate::source::TerminalSource;
 use crate::terminal::Terminal;
-use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
+use agent_bash_call::{Recording as ChangesRecording, Signals, Watchdog, cancelled_before, launch};
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
 use agent_bash_process::BoxWatch;
@@ -116,13 +116,14 @@ impl PtyExecutor {
         );
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        let pid = supervised
+        let shell = supervised
             .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
             .map_err(|error| match NotStarted::from(error) {
                 no_box @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => no_box,
                 other => failed(other),
             })?;
+        let changes = ChangesRecording::begin(spec, &supervised, shell.unwatched.as_ref());
         let signals = Signals {
             kill: Some(shared.kill.clone()),
             status: None,
@@ -140,8 +141,13 @@ impl PtyExecutor {
                 clock: Arc::clone(&options.clock),
             },
             options,
-            sandbox: BoxWatch::of(supervised.enforced().cloned(), spec.sandbox.as_deref(), pid),
+            sandbox: BoxWatch::of(
+                supervised.enforced().cloned(),
+                spec.sandbox.as_deref(),
+                shell.pid,
+            ),
             supervised,
+            changes,
             script,
             watchdog,
             started_at,
@@ -195,6 +201,10 @@ impl Executor for PtyExecutor {
         supervisor.confines(directory, clock).await
     }
 
+    async fn watches(&self) -> Result<(), String> {
+        self.options.supervisor.watches()
+    }
+
     async fn run(
         &self,
         spec: &RunSpec,
@@ -220,11 +230,11 @@ fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalS
         start: ShellStart {
             env_changes: size.into_iter().chain(spec.env.changes.clone()).collect(),
             limits: spec.limits,
-            sandbox: spec.sandbox.as_deref().map(|plan| ShellBox {
-                plan: Some(plan.clone()),
+            sandbox: (spec.sandbox.is_some() || spec.trace.is_some()).then(|| ShellBox {
+                plan: spec.sandbox.as_deref().cloned(),
                 trial: None,
                 apart: false,
-                trace: false,
+                trace: spec.trace.is_some(),
                 directory: options.directory.clone(),
                 own: Vec::new(),
             }),

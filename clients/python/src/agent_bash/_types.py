@@ -819,7 +819,7 @@ class Judged(TypedDict, total=False):
     # Notices for the result.
     notices: List[Notice]
 
-    # A program that it may run which takes privileges that its user lends it.
+    # A program that it may run which takes privileges that its user lends it, or in which somebody may type one.
     takes_privileges: Optional[str]
 
     # How much text the reader passes on.

@@ -84,7 +84,7 @@ pub(super) async fn run(
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;
     let taken = is_recorded.then(|| reading::privileges_taken_by(tool, &call));
-    let unwatched = changes::unwatched(false, taken.flatten());
+    let unwatched = changes::unwatched(taken.flatten());
     let executor = run::executor(tool, None);
     // It is refused for a trial alone, which nobody asks for here.
     let changing = changes::begin(tool, &mut call, &request, executor, unwatched.as_deref()).await;

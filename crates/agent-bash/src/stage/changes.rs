@@ -108,10 +108,7 @@ pub(crate) async fn begin(
 }
 
 /// Why nobody can watch this call, if so.
-pub(crate) fn unwatched(is_on_terminal: bool, takes_privileges: Option<&str>) -> Option<String> {
-    if is_on_terminal {
-        return Some("it ran on a terminal".to_owned());
-    }
+pub(crate) fn unwatched(takes_privileges: Option<&str>) -> Option<String> {
     // Whoever is root needs not be lent any.
     let lent = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());
     lent.map(|program| format!("it runs `{program}`, which cannot be watched"))

@@ -1,7 +1,7 @@
 //! Which calls run on a terminal, and what differs there.
 
 use crate::scripted::{Scripted, Stopped, outcome};
-use agent_bash::core::changes::ChangesLevel;
+use agent_bash::core::changes::{ChangesLevel, Traced};
 use agent_bash::core::{
     Cancel, Ending, Mode, NotStarted, Profile, Request, SessionName, Status, StdinSource, StreamId,
 };
@@ -200,18 +200,33 @@ async fn what_goes_wrong_with_the_terminal_is_said() {
     );
 }
 
-/// Nobody watches a call on a terminal: if somebody has asked for a record, its result says that there is none.
+/// A call on a terminal is recorded as others are; where its executor does not, the result says so if somebody has asked for it.
 #[tokio::test]
-async fn a_call_on_a_terminal_says_that_it_is_not_recorded() {
-    const SAID: &str = "What this call did to files is not known: it ran on a terminal";
-    for level in [None, Some(ChangesLevel::Off), Some(ChangesLevel::Undo)] {
+async fn a_call_on_a_terminal_is_to_be_recorded() {
+    const SAID: &str = "What this call did to files is not known: it ran where nobody can watch";
+    let temp = tempfile::tempdir().unwrap();
+    let (root, state) = (temp.path().join("root"), temp.path().join("state"));
+    std::fs::create_dir(&root).unwrap();
+    let mut watched = outcome(Ending::Exited { code: 0 });
+    watched.traced = Some(Traced::complete());
+    for (level, traced, is_said) in [
+        (None, false, false),
+        (Some(ChangesLevel::Off), false, false),
+        (Some(ChangesLevel::Undo), false, true),
+        (Some(ChangesLevel::Undo), true, false),
+    ] {
         let settings = ChangesSettings {
             level,
+            root: Some(root.clone()),
             ..ChangesSettings::default()
         };
-        let brought = Scripted::exits(0, b"typed\r\n");
+        let brought = if traced {
+            Scripted::new(Vec::new(), Ok(watched.clone()))
+        } else {
+            Scripted::exits(0, b"typed\r\n")
+        };
         let (tool, _) = tool(&profiles::STANDARD, &[], &brought, |builder| {
-            builder.changes(settings)
+            builder.changes(settings).changes_in(state.clone(), "s")
         });
         let options = CallOptions {
             terminal: Some(brought.clone()),
@@ -219,9 +234,9 @@ async fn a_call_on_a_terminal_says_that_it_is_not_recorded() {
         };
         let request = Request::new("ls");
         let result = tool.execute_with(request, options, &Cancel::new()).await;
-        let is_asked_for = level == Some(ChangesLevel::Undo);
-        assert_eq!(result.text.contains(SAID), is_asked_for, "{}", result.text);
-        assert_eq!(brought.runs(), 1);
-        assert!(result.changes.is_none() && brought.last().trace.is_none());
+        assert_eq!(result.text.contains(SAID), is_said, "{}", result.text);
+        assert_eq!(result.changes.is_some(), traced);
+        let is_wanted = level == Some(ChangesLevel::Undo);
+        assert_eq!(brought.last().trace.is_some(), is_wanted);
     }
 }

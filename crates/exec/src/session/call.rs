@@ -8,11 +8,10 @@ use super::source::{Observed, SessionSource};
 use crate::call::DRAIN;
 use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
-use crate::recording::Recording;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Ended, Follower, Reason, Signals, TOO_OLD, Watchdog, ending, no_directory, notice_of_fallback,
-    too_old,
+    Ended, Follower, Reason, Recording, Signals, TOO_OLD, Watchdog, ending, no_directory,
+    notice_of_fallback, too_old,
 };
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Survivor, Timestamp,

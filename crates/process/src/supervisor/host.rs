@@ -25,4 +25,5 @@ pub use launch::Supervisor;
 pub use link::Link;
 pub use shell::ShellFds;
 pub use start_error::StartError;
+pub use terminal::StartedOnTerminal;
 pub use visit::{JobKilled, JobVisit};

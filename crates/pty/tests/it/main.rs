@@ -10,3 +10,4 @@ mod seam;
 mod secrets;
 mod support;
 mod waiting;
+mod watched;

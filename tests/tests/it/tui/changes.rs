@@ -120,6 +120,26 @@ fn what_the_person_typed_is_counted_and_taken_back_too() -> Result<()> {
 }
 
 #[test]
+fn what_was_written_in_an_editor_is_taken_back() -> Result<()> {
+    with_changes("undo", |tmux, world| {
+        let before = files(world)?;
+        tmux.enters("vim -u NONE a.txt")?;
+        tmux.shows("vim -u NONE a.txt  running")?;
+        tmux.shows("before")?;
+        tmux.types("otyped")?;
+        tmux.press(&["Escape"])?;
+        tmux.enters(":wq")?;
+        tmux.shows("· Δ ~1")?;
+        ensure!(files(world)?[0].1 == "before\ntyped\n", "it was written");
+        tmux.press(&["C-Up", "u"])?;
+        answer(tmux, "Undo changes 1?", "y")?;
+        tmux.shows("[Undone: 1 file as before call 1.]")?;
+        ensure!(files(world)? == before, "{:?}", files(world)?);
+        Ok(())
+    })
+}
+
+#[test]
 fn what_is_not_recorded_has_no_counts_and_no_keys() -> Result<()> {
     with_changes("off", |tmux, world| {
         tmux.enters("rm old.txt")?;

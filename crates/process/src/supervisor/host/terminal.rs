@@ -5,9 +5,18 @@ use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use std::os::fd::{AsFd, BorrowedFd};
 
+/// A shell that runs on a terminal.
+#[derive(Debug)]
+pub struct StartedOnTerminal {
+    /// Its process id.
+    pub pid: u32,
+    /// Why what it changes cannot be recorded, if it was to be.
+    pub unwatched: Option<String>,
+}
+
 impl Supervised {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
-    /// file offset. Returns its pid. Only for a supervisor that has not had a shell yet, nor will have another.
+    /// file offset. Only for a supervisor that has not had a shell yet, nor will have another.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
@@ -15,7 +24,7 @@ impl Supervised {
         &mut self,
         start: TerminalStart,
         script: BorrowedFd<'_>,
-    ) -> Result<u32, StartError> {
+    ) -> Result<StartedOnTerminal, StartError> {
         let (shell, network) = self.completed(start.start)?;
         let start = TerminalStart {
             start: shell,
@@ -27,15 +36,20 @@ impl Supervised {
             .collect();
         let order = Order::StartOnTerminal(start);
         let started = self.ask(&order, &fds, |event| match event {
-            Event::Started { pid, sandbox, .. } => Some(Ok((pid, sandbox))),
+            Event::Started {
+                pid,
+                sandbox,
+                unwatched,
+                ..
+            } => Some(Ok((StartedOnTerminal { pid, unwatched }, sandbox))),
             Event::BoxLacks { what } => Some(Err(StartError::SandboxLacks(what))),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
             _ => None,
         });
-        let (pid, enforced) = started.await??;
+        let (started, enforced) = started.await??;
         self.enforced = enforced;
-        Ok(pid)
+        Ok(started)
     }
 }

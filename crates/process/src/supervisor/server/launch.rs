@@ -64,11 +64,18 @@ pub(super) fn launch(
             other => return other,
         },
     };
-    let mut launched = launch_one(&start.unwatched(), stdin, network, starter, Before::Other)?;
-    if let Event::Started { unwatched, .. } = &mut launched.event {
-        *unwatched = Some(reason);
+    let launched = launch_one(&start.unwatched(), stdin, network, starter, Before::Other)?;
+    Ok(launched.unwatched(reason))
+}
+
+impl Launched {
+    /// The same, which nobody watches for this reason.
+    fn unwatched(mut self, reason: String) -> Self {
+        if let Event::Started { unwatched, .. } = &mut self.event {
+            *unwatched = Some(reason);
+        }
+        self
     }
-    Ok(launched)
 }
 
 fn launch_one(
@@ -97,14 +104,12 @@ fn launch_one(
         None => shell,
     };
     let standard = [control_read, stdout, stderr];
-    let mut tracer = None;
-    let pid = match starter {
-        Starter::Child if start.is_watched() && confined.is_none() => {
-            let (pid, watched) = trace::start(&command, standard, &inherited, before)?;
-            tracer = Some(watched);
-            pid
+    let (pid, tracer) = match starter {
+        Starter::Child => {
+            // What is confined is watched by its launcher.
+            let watched = (start.is_watched() && confined.is_none()).then_some(before);
+            spawn(&command, standard, &inherited, watched)?
         }
-        Starter::Child => command.spawn(standard, &inherited)?,
         Starter::Leader { .. } if confined.is_some() => {
             let what = "a supervisor of its own";
             return Err(
@@ -115,7 +120,10 @@ fn launch_one(
                 .into(),
             );
         }
-        Starter::Leader { env } => leader::start(&command, env, &standard, &inherited)?,
+        Starter::Leader { env } => {
+            let pid = leader::start(&command, env, &standard, &inherited)?;
+            (pid, None)
+        }
     };
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
@@ -147,6 +155,22 @@ fn launch_one(
         },
         host_ends: [script, control].into_iter().chain(output).collect(),
     })
+}
+
+/// Starts it as a child, watched or not. Its pid, and by what it is watched.
+fn spawn(
+    command: &ShellCommand<'_>,
+    standard: [OwnedFd; 3],
+    inherited: &[&OwnedFd],
+    watched: Option<Before>,
+) -> Result<(i32, Option<Tracer>), NotLaunched> {
+    match watched {
+        Some(before) => {
+            let (pid, tracer) = trace::start(command, standard, inherited, before)?;
+            Ok((pid, Some(tracer)))
+        }
+        None => Ok((command.spawn(standard, inherited)?, None)),
+    }
 }
 
 fn split(watched: Option<Result<Tracer, String>>) -> (Option<Tracer>, Option<String>) {
@@ -192,6 +216,20 @@ pub(super) fn launch_on_terminal(
     script: &OwnedFd,
     network: Option<&OwnedFd>,
 ) -> Result<Launched, NotLaunched> {
+    let reason = match on_terminal(start, &start.start, script, network) {
+        Err(NotLaunched::Box(BoxError::Unwatched(reason))) => reason,
+        other => return other,
+    };
+    let launched = on_terminal(start, &start.start.unwatched(), script, network)?;
+    Ok(launched.unwatched(reason))
+}
+
+fn on_terminal(
+    start: &TerminalStart,
+    shell: &ShellStart,
+    script: &OwnedFd,
+    network: Option<&OwnedFd>,
+) -> Result<Launched, NotLaunched> {
     // Opened first to keep its number low: a shell other than bash may only know descriptors of one digit.
     let (control_read, control) = pipe()?;
     // The first terminal opened by a session leader without one becomes the controlling terminal.
@@ -200,11 +238,11 @@ pub(super) fn launch_on_terminal(
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let confined = Confined::prepare(&start.start, &[script, &control_read], network)?;
+    let confined = Confined::prepare(shell, &[script, &control_read], network)?;
     let report = Report::of(confined.as_ref().map(Confined::report))?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
-    let shell = ShellCommand::of(
-        &start.start,
+    let command = ShellCommand::of(
+        shell,
         &[
             (SCRIPT_FD, script_fd.to_string()),
             (CONTROL_FD, control_fd.to_string()),
@@ -212,16 +250,19 @@ pub(super) fn launch_on_terminal(
         ],
     );
     let command = match &confined {
-        Some(confined) => confined.command(shell),
-        None => shell,
+        Some(confined) => confined.command(command),
+        None => command,
     };
     let clone = || terminal.try_clone();
-    let pid = command.spawn([clone()?, clone()?, clone()?], &[script, &control_read])?;
+    let watched = (shell.is_watched() && confined.is_none()).then_some(Before::Other);
+    let standard = [clone()?, clone()?, clone()?];
+    let (pid, tracer) = spawn(&command, standard, &[script, &control_read], watched)?;
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
     let closed = closed.unwrap_or_default();
-    let (tracer, unwatched) = split(closed.watched);
-    limits::apply(pid, &start.start.limits)?;
+    let (in_box, unwatched) = split(closed.watched);
+    let tracer = tracer.or(in_box);
+    limits::apply(pid, &shell.limits)?;
     // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
     // before this.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;

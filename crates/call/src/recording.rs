@@ -4,17 +4,13 @@ use agent_bash_core::RunSpec;
 use agent_bash_core::changes::Traced;
 use agent_bash_process::supervisor::Supervised;
 
-/// Whether that was begun, or why not; `None` if nothing was to be recorded.
+/// Whether that was begun, or why not; nothing if nothing was to be recorded.
 #[derive(Debug)]
-pub(crate) struct Recording(Option<Result<(), Traced>>);
+pub struct Recording(Option<Result<(), Traced>>);
 
 impl Recording {
-    /// Begins in a new shell, if that is asked for. `unwatched`: why nobody watches it, if so.
-    pub(crate) fn begin(
-        spec: &RunSpec,
-        supervised: &Supervised,
-        unwatched: Option<&String>,
-    ) -> Self {
+    /// Begins in a new shell, if the spec asks for it. `unwatched`: why nobody watches it, if so.
+    pub fn begin(spec: &RunSpec, supervised: &Supervised, unwatched: Option<&String>) -> Self {
         Self(spec.trace.as_ref().map(|set| {
             match unwatched {
                 Some(reason) => Err(Traced::unwatched(reason)),
@@ -26,7 +22,7 @@ impl Recording {
     }
 
     /// The same in a shell that has run something before.
-    pub(crate) async fn begin_again(
+    pub async fn begin_again(
         spec: &RunSpec,
         supervised: &mut Supervised,
         unwatched: Option<&String>,
@@ -42,8 +38,8 @@ impl Recording {
         }
     }
 
-    /// Ends it, once. How complete the record is.
-    pub(crate) async fn end(&mut self, supervised: &mut Supervised) -> Option<Traced> {
+    /// Ends it, once. How complete the record is; `None` if there is none.
+    pub async fn end(&mut self, supervised: &mut Supervised) -> Option<Traced> {
         Some(match self.0.take()? {
             Ok(()) => supervised.stop_recording().await,
             Err(traced) => traced,
