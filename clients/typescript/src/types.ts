@@ -328,6 +328,8 @@ export interface FileChange {
 export interface FileDiffData {
   /** Whether there is none because it is not text. */
   binary: boolean;
+  /** The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now. */
+  changed_since: boolean;
   /** A unified diff, with the file's own characters; `null` if there is none. */
   diff: string | null;
   /** What was done to it. */

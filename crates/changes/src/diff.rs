@@ -1,24 +1,18 @@
 //! What changed within files, as unified diffs.
 
+use crate::contents::{Contents, Others, Side};
 use crate::error::ChangesError;
-use crate::kept;
 use crate::listing::{Item, Trees, file, items, plan_of};
-use crate::meta::Kind;
-use crate::plan::{Act, Op};
 use crate::seen::Seen;
-use crate::set::Set;
 use crate::store::Store;
 use agent_bash_core::changes::{ChangesId, FileChange, FileName};
-use rustix::fs::{FileType, readlinkat};
+use rustix::fs::FileType;
 use similar::TextDiff;
+use std::cell::OnceCell;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file that are compared at most.
-const LARGEST: u64 = 4 << 20;
 /// Bytes in which a NUL makes a file binary, as for git.
 const LOOKED_AT: usize = 8000;
 /// Lines around a change.
@@ -32,6 +26,8 @@ pub struct FileDiff {
     pub file: FileChange,
     /// What changed in it.
     pub text: Text,
+    /// The file was changed again since, and what it was meanwhile is not kept: `text` compares with the file as it is now.
+    pub is_since: bool,
     /// Type and permissions before and after, as in `st_mode`, where they differ.
     pub mode: Option<(u32, u32)>,
 }
@@ -53,6 +49,14 @@ pub enum Text {
     Nothing,
 }
 
+/// Diffs of the sets of a session. What a file was after a call, if it is another one now, is looked for in what later sets have kept;
+/// these are read once, when they are needed first.
+pub struct Diffs<'a> {
+    store: &'a Store,
+    session: String,
+    others: OnceCell<Others>,
+}
+
 impl Store {
     /// What a set changed in files, or would: in those at `paths` (below the root, with what is in them), or in all.
     ///
@@ -64,8 +68,27 @@ impl Store {
         id: ChangesId,
         paths: &[PathBuf],
     ) -> Result<Vec<FileDiff>, ChangesError> {
-        let set = self.read(session, id)?;
-        let plan = plan_of(self, &set)?;
+        self.diffs(session).of(id, paths)
+    }
+
+    /// Diffs of several sets of a session.
+    pub fn diffs(&self, session: &str) -> Diffs<'_> {
+        Diffs {
+            store: self,
+            session: session.to_owned(),
+            others: OnceCell::new(),
+        }
+    }
+}
+
+impl Diffs<'_> {
+    /// As [`Store::diff`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesError> {
+        let set = self.store.read(&self.session, id)?;
+        let plan = plan_of(self.store, &set)?;
         let mut trees = Trees::open(&set);
         let items = items(&plan, trees.as_mut());
         let is_at = |item: &Item, top: &PathBuf| {
@@ -80,16 +103,22 @@ impl Store {
                 return Err(ChangesError::NotInSet { id, path });
             }
         }
+        let others = || {
+            self.others
+                .get_or_init(|| Others::read(self.store, &self.session))
+        };
+        let mut contents = trees.map(|trees| Contents::new(&set, trees, &others));
         let meant = |item: &&Item| paths.is_empty() || paths.iter().any(|path| is_at(item, path));
         let diffs = items.iter().filter(meant).map(|item| {
-            let text = match trees.as_mut() {
-                Some(trees) => text(&set, trees, item),
-                None => Text::Unknown,
+            let (text, is_since) = match &mut contents {
+                Some(contents) => text(contents, item),
+                None => (Text::Unknown, false),
             };
             let mode = item.before.zip(item.after);
             FileDiff {
                 file: file(item),
                 text,
+                is_since,
                 mode: mode
                     .map(|(before, after)| (before.mode, after.mode))
                     .filter(|(before, after)| before != after),
@@ -99,27 +128,21 @@ impl Store {
     }
 }
 
-/// A content, if it could be read.
-enum Side {
-    /// There is no file on this side.
-    None,
-    Bytes(Vec<u8>),
-    TooLarge,
-    Unknown,
-}
-
-fn text(set: &Set, trees: &mut Trees, item: &Item) -> Text {
+/// The text, and whether it is compared with the file as it is now.
+fn text(contents: &mut Contents<'_>, item: &Item) -> (Text, bool) {
     let is_plain = |seen: &Option<Seen>| {
         seen.is_none_or(|seen| matches!(seen.kind(), FileType::RegularFile | FileType::Symlink))
     };
-    if item.gone.is_none() && item.new.is_none() {
-        return Text::Nothing;
-    }
     let has_text = |seen: &Option<Seen>| seen.is_some() && is_plain(seen);
-    if !has_text(&item.before) && !has_text(&item.after) {
-        return Text::Nothing;
+    let is_moved = item.gone.is_some() || item.new.is_some();
+    if !is_moved || !(has_text(&item.before) || has_text(&item.after)) {
+        return (Text::Nothing, false);
     }
-    let (before, after) = sides(set, trees, item);
+    let sides = contents.sides(item);
+    (compared(item, sides.before, sides.after), sides.is_since)
+}
+
+fn compared(item: &Item, before: Side, after: Side) -> Text {
     let (before, after) = match (before, after) {
         (Side::Unknown, _) | (_, Side::Unknown) => return Text::Unknown,
         (Side::TooLarge, _) | (_, Side::TooLarge) => return Text::TooLarge,
@@ -157,80 +180,4 @@ fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
         .context_radius(CONTEXT)
         .header(&from, &to)
         .to_string()
-}
-
-/// The contents before and after, wherever they are: in the tree, in the set, or in what a trace kept.
-fn sides(set: &Set, trees: &mut Trees, item: &Item) -> (Side, Side) {
-    let before = match (&item.gone, &item.new) {
-        (Some(gone), _) => former(set, trees, gone),
-        (None, Some(new)) if new.act == Act::Swap => former(set, trees, new),
-        _ => Side::None,
-    };
-    let after = match &item.new {
-        None => Side::None,
-        Some(new) => latter(trees, new),
-    };
-    (before, after)
-}
-
-fn former(set: &Set, trees: &mut Trees, op: &Op) -> Side {
-    if set.meta.kind == Kind::Scan {
-        return Side::Unknown;
-    }
-    match trees.slots.at(op.slot()) {
-        // The new one is in the slot, so that the former is in the tree.
-        Ok(Some(seen)) if op.act == Act::Swap && is(op.there, seen) => {
-            content(&mut trees.root, op.path())
-        }
-        Ok(Some(_)) => content(&mut trees.slots, op.slot()),
-        _ => match kept::former(set, op.slot(), LARGEST + 1) {
-            Ok(Some(bytes)) if bytes.len() as u64 > LARGEST => Side::TooLarge,
-            Ok(Some(bytes)) => Side::Bytes(bytes),
-            _ if op.act == Act::Take => content(&mut trees.root, op.path()),
-            _ => Side::Unknown,
-        },
-    }
-}
-
-fn latter(trees: &mut Trees, op: &Op) -> Side {
-    match trees.slots.at(op.slot()) {
-        Ok(Some(seen)) if op.act == Act::Put || is(op.there, seen) => {
-            content(&mut trees.slots, op.slot())
-        }
-        _ => content(&mut trees.root, op.path()),
-    }
-}
-
-fn is(one: Option<Seen>, other: Seen) -> bool {
-    one.is_some_and(|one| one.ino == other.ino)
-}
-
-fn content(tree: &mut crate::beneath::Tree, path: &Path) -> Side {
-    let Ok(Some(seen)) = tree.at(path) else {
-        return Side::Unknown;
-    };
-    match seen.kind() {
-        FileType::RegularFile if seen.size > LARGEST => Side::TooLarge,
-        FileType::RegularFile => {
-            let mut bytes = Vec::new();
-            let read = tree.file(path).map(File::from).map(|file| {
-                // It may grow while it is read.
-                file.take(LARGEST).read_to_end(&mut bytes)
-            });
-            match read {
-                Ok(Ok(_)) => Side::Bytes(bytes),
-                _ => Side::Unknown,
-            }
-        }
-        FileType::Symlink => {
-            let target = tree
-                .parent(path)
-                .and_then(|(dir, name)| readlinkat(dir, name, Vec::new()));
-            match target {
-                Ok(target) => Side::Bytes(target.into_bytes()),
-                Err(_) => Side::Unknown,
-            }
-        }
-        _ => Side::None,
-    }
 }

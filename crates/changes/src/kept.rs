@@ -43,10 +43,14 @@ pub(crate) fn open(set: &Set, content: &Content) -> io::Result<Option<(File, u64
 }
 
 /// What a file's content was, for a diff: up to so many bytes. `None` if it is not kept.
-pub(crate) fn former(set: &Set, slot: &Path, most: u64) -> Result<Option<Vec<u8>>, ChangesError> {
+pub(crate) fn former(
+    set: &Set,
+    index: &Index,
+    slot: &Path,
+    most: u64,
+) -> Result<Option<Vec<u8>>, ChangesError> {
     let failed = || ChangesError::io("reading", set.dir().join(slot));
-    let index = Index::read(&set.dir)?;
-    let Some(record) = record(&index, slot) else {
+    let Some(record) = record(index, slot) else {
         return Ok(None);
     };
     if let Content::Target(target) = &record.content {

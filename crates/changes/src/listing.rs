@@ -149,13 +149,23 @@ impl Trees {
         if is_one(gone, new) {
             return true;
         }
-        // What is not in the set is in the tree: that depends on what was undone.
+        // What is not in the set is in the tree, if nobody has changed it since: that depends on what was undone.
         let size = new.there.map_or(u64::MAX, |it| it.size);
-        let mut file = |op: &Op| {
+        let mut file = |op: &Op, seen: Option<Seen>| {
             let slot = self.slots.file(op.slot());
-            slot.or_else(|_| self.root.file(op.path()))
+            slot.or_else(|error| {
+                let now = self.root.at(op.path())?;
+                let is_it = seen
+                    .zip(now)
+                    .is_some_and(|(seen, now)| seen.has_content_of(&now));
+                if is_it {
+                    self.root.file(op.path())
+                } else {
+                    Err(error)
+                }
+            })
         };
-        let files = (file(gone), file(new));
+        let files = (file(gone, gone.here), file(new, new.there));
         match files {
             (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into(), size).unwrap_or(false),
             _ => false,

@@ -100,6 +100,12 @@ impl Seen {
         self.is_same_content(now) && self.ctime == now.ctime
     }
 
+    /// Whether that has the content of this, as far as its times tell, whatever permissions and owner it has.
+    pub(crate) fn has_content_of(&self, now: &Self) -> bool {
+        self.kind() == now.kind()
+            && (self.ino, self.size, self.mtime) == (now.ino, now.size, now.mtime)
+    }
+
     /// Whether it is the same file with the same content, as far as its times tell. Unlike [`Self::is_untouched`] it
     /// may have been renamed or linked meanwhile, by which only `ctime` changes.
     pub(crate) fn is_same_content(&self, now: &Self) -> bool {

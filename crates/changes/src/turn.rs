@@ -9,6 +9,7 @@ use crate::listing::{self, Trees};
 use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Attribution, Op, Plan};
+use crate::put_back::PutBack;
 use crate::set::{Set, State};
 use crate::store::Store;
 use agent_bash_core::changes::{ChangeCounts, ChangesId, FileChange, FileName};
@@ -80,7 +81,8 @@ impl Store {
             } => again == was_again,
             _ => again,
         };
-        let (mut plan, packed) = turns(&self.session(session)?, &origin, forwards)?;
+        let directory = self.session(session)?;
+        let (mut plan, packed) = turns(&directory, &origin, forwards)?;
         let was_undone = !forwards && origin.state == State::Undone;
         if plan.is_empty() || was_undone || !kept::keeps(&origin) {
             return Err(state(id, wanted, &asked));
@@ -91,7 +93,10 @@ impl Store {
         applying
             .keep_times(&mut plan)
             .map_err(ChangesError::errno("looking at", origin.root()))?;
-        let conflicts = applying.conflicts(&plan)?;
+        let mut conflicts = applying.conflicts(&plan)?;
+        if !conflicts.is_empty() && applying.accept(&mut plan, &PutBack::read(&directory)?) {
+            conflicts = applying.conflicts(&plan)?;
+        }
         Ok(Turn {
             origin,
             forwards,

@@ -46,6 +46,9 @@ pub struct FileDiffData {
     pub diff: Option<String>,
     /// Whether there is none because it is not text.
     pub binary: bool,
+    /// The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now.
+    #[serde(default)]
+    pub changed_since: bool,
     /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
     pub mode: Option<[String; 2]>,
 }

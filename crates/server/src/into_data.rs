@@ -36,6 +36,7 @@ impl IntoData<FileDiffData> for FileDiff {
         FileDiffData {
             file: self.file,
             binary,
+            changed_since: self.is_since,
             diff: match self.text {
                 Text::Unified(text) => Some(text),
                 _ => None,

@@ -202,6 +202,9 @@ fn lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
             lines.push(DiffLine::Note(format!("mode {before:06o} → {after:06o}")));
         }
         let note = |text: &str| DiffLine::Note(text.to_owned());
+        if diff.is_since {
+            lines.push(note("changed again since: compared with what is there now"));
+        }
         match &diff.text {
             Text::Unified(text) => add_hunks(&mut lines, text),
             Text::Binary => lines.push(note("binary")),

@@ -471,6 +471,9 @@ class FileDiffData(TypedDict):
     # Whether there is none because it is not text.
     binary: bool
 
+    # The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now.
+    changed_since: bool
+
     # A unified diff, with the file's own characters; `null` if there is none.
     diff: Optional[str]
 

@@ -110,6 +110,12 @@ pub fn diff(diff: &FileDiff) -> String {
     if let Some((before, after)) = diff.mode {
         let _ = writeln!(text, "mode of {name}: {before:o} before, {after:o} after");
     }
+    if diff.is_since {
+        let _ = writeln!(
+            text,
+            "{name} was changed again since: compared with what is there now"
+        );
+    }
     let word = diff.file.change.word();
     match &diff.text {
         Text::Unified(unified) => text.push_str(&shown(unified)),

@@ -8,8 +8,10 @@
 mod crash;
 mod edges;
 mod extremes;
+mod in_order;
 mod no_room;
 mod shown;
+mod shown_later;
 mod spare;
 mod support;
 mod survey;

@@ -1,0 +1,245 @@
+//! Where the contents of files are that a set is about: in the tree, in the set, in what a trace kept; and, where somebody
+//! has changed a file since, in what another set of the session kept of it.
+
+use crate::beneath::Tree;
+use crate::error::ChangesError;
+use crate::journal::Status;
+use crate::kept;
+use crate::listing::{Item, Trees};
+use crate::meta::Kind;
+use crate::numbers::numbers;
+use crate::plan::{Act, Op};
+use crate::recorder::Index;
+use crate::seen::Seen;
+use crate::set::Set;
+use crate::store::Store;
+use agent_bash_core::changes::ChangesId;
+use rustix::fs::{FileType, readlinkat};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes of a file that are read at most.
+const LARGEST: u64 = 4 << 20;
+
+/// A content, if it could be read.
+pub(crate) enum Side {
+    /// There is no file on this side.
+    None,
+    Bytes(Vec<u8>),
+    TooLarge,
+    Unknown,
+}
+
+/// Both contents of a file.
+pub(crate) struct Sides {
+    pub(crate) before: Side,
+    pub(crate) after: Side,
+    /// The file is another one since, and its content of that time is not kept: one of these is as it is now, if it is there.
+    pub(crate) is_since: bool,
+}
+
+/// The contents of one set's files.
+pub(crate) struct Contents<'a> {
+    set: &'a Set,
+    trees: Trees,
+    index: OnceCell<Option<Index>>,
+    others: &'a dyn Fn() -> &'a Others,
+    is_since: bool,
+}
+
+impl<'a> Contents<'a> {
+    /// `others`: what other sets have kept, which is asked for where it is needed.
+    pub(crate) fn new(set: &'a Set, trees: Trees, others: &'a dyn Fn() -> &'a Others) -> Self {
+        Self {
+            set,
+            trees,
+            index: OnceCell::new(),
+            others,
+            is_since: false,
+        }
+    }
+
+    /// What is there of both sides of a change.
+    pub(crate) fn sides(&mut self, item: &Item) -> Sides {
+        self.is_since = false;
+        let before = match (&item.gone, &item.new) {
+            (Some(gone), _) => self.former(gone),
+            (None, Some(new)) if new.act == Act::Swap => self.former(new),
+            _ => Side::None,
+        };
+        let after = match &item.new {
+            None => Side::None,
+            Some(new) => self.latter(new),
+        };
+        Sides {
+            before,
+            after,
+            is_since: self.is_since,
+        }
+    }
+
+    fn former(&mut self, op: &Op) -> Side {
+        if self.set.meta.kind == Kind::Scan {
+            return Side::Unknown;
+        }
+        if let Some(side) = kept_of(self.set, &self.index, op) {
+            return side;
+        }
+        let slot = self.trees.slots.at(op.slot()).ok().flatten();
+        // What was swapped back is in the tree.
+        let is_back = |seen| op.act == Act::Swap && is(op.there, seen);
+        match slot.filter(|seen| !is_back(*seen)) {
+            Some(_) => content(&mut self.trees.slots, op.slot()),
+            None => self.elsewhere(op, op.here),
+        }
+    }
+
+    fn latter(&mut self, op: &Op) -> Side {
+        let slot = self.trees.slots.at(op.slot()).ok().flatten();
+        match slot.filter(|seen| op.act == Act::Put || is(op.there, *seen)) {
+            Some(_) => content(&mut self.trees.slots, op.slot()),
+            None => self.elsewhere(op, op.there),
+        }
+    }
+
+    /// What a later set kept of it; else what is in the tree. In this order: of two calls within a tick of the clock, the times of the file
+    /// in the tree do not tell which of them has written it.
+    fn elsewhere(&mut self, op: &Op, wanted: Option<Seen>) -> Side {
+        if let Some(wanted) = wanted {
+            if let Some(side) = (self.others)().kept(self.set, &op.path, &wanted) {
+                return side;
+            }
+            let now = self.trees.root.at(op.path()).ok().flatten();
+            self.is_since |= now.is_none_or(|now| !wanted.has_content_of(&now));
+        }
+        content(&mut self.trees.root, op.path())
+    }
+}
+
+/// What the sets of a session have kept of files that they changed.
+pub(crate) struct Others {
+    sets: Vec<Other>,
+    /// The set and its operation, by path.
+    by_path: HashMap<Vec<u8>, Vec<(usize, Op)>>,
+}
+
+struct Other {
+    set: Set,
+    index: OnceCell<Option<Index>>,
+}
+
+impl Others {
+    /// What cannot be read is not looked for.
+    pub(crate) fn read(store: &Store, session: &str) -> Self {
+        let mut others = Self {
+            sets: Vec::new(),
+            by_path: HashMap::new(),
+        };
+        // Without any there is nothing to look in.
+        let _ = others.fill(store, session);
+        others
+    }
+
+    fn fill(&mut self, store: &Store, session: &str) -> Result<(), ChangesError> {
+        let directory = store.session(session)?;
+        for number in numbers(&directory)? {
+            let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
+                continue;
+            };
+            let Ok(Some(journal)) = set.journal() else {
+                continue;
+            };
+            if journal.status != Status::Done {
+                continue;
+            }
+            let ops = journal.plan.ops.into_iter();
+            for op in ops.filter(|op| op.here.is_some_and(|it| !it.is_dir())) {
+                let known = self.by_path.entry(op.path.clone()).or_default();
+                known.push((self.sets.len(), op));
+            }
+            self.sets.push(Other {
+                set,
+                index: OnceCell::new(),
+            });
+        }
+        Ok(())
+    }
+
+    /// What a set after `own` has kept of this very file, of the same root.
+    fn kept(&self, own: &Set, path: &[u8], wanted: &Seen) -> Option<Side> {
+        let known = self.by_path.get(path)?;
+        known.iter().find_map(|(at, op)| {
+            let other = &self.sets[*at];
+            let is_after = other.set.id.0 > own.id.0;
+            let is_same_root = other.set.meta.identity == own.meta.identity;
+            let is_it = op.here.is_some_and(|here| here.has_content_of(wanted));
+            (is_after && is_same_root && is_it)
+                .then(|| other.former(op))
+                .flatten()
+        })
+    }
+}
+
+impl Other {
+    fn former(&self, op: &Op) -> Option<Side> {
+        if let Some(side) = kept_of(&self.set, &self.index, op) {
+            return Some(side);
+        }
+        let mut slots = Trees::open(&self.set)?.slots;
+        let seen = slots.at(op.slot()).ok().flatten()?;
+        op.here
+            .is_some_and(|here| here.has_content_of(&seen))
+            .then(|| content(&mut slots, op.slot()))
+    }
+}
+
+/// What a trace has kept of the file before.
+fn kept_of(set: &Set, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> {
+    if !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) {
+        return None;
+    }
+    let index = index.get_or_init(|| Index::read(&set.dir).ok());
+    let bytes = kept::former(set, index.as_ref()?, op.slot(), LARGEST + 1).ok()??;
+    Some(if bytes.len() as u64 > LARGEST {
+        Side::TooLarge
+    } else {
+        Side::Bytes(bytes)
+    })
+}
+
+fn is(one: Option<Seen>, other: Seen) -> bool {
+    one.is_some_and(|one| one.ino == other.ino)
+}
+
+fn content(tree: &mut Tree, path: &Path) -> Side {
+    let Ok(Some(seen)) = tree.at(path) else {
+        return Side::Unknown;
+    };
+    match seen.kind() {
+        FileType::RegularFile if seen.size > LARGEST => Side::TooLarge,
+        FileType::RegularFile => {
+            let mut bytes = Vec::new();
+            let read = tree.file(path).map(File::from).map(|file| {
+                // It may grow while it is read.
+                file.take(LARGEST).read_to_end(&mut bytes)
+            });
+            match read {
+                Ok(Ok(_)) => Side::Bytes(bytes),
+                _ => Side::Unknown,
+            }
+        }
+        FileType::Symlink => {
+            let target = tree
+                .parent(path)
+                .and_then(|(dir, name)| readlinkat(dir, name, Vec::new()));
+            match target {
+                Ok(target) => Side::Bytes(target.into_bytes()),
+                Err(_) => Side::Unknown,
+            }
+        }
+        _ => Side::None,
+    }
+}

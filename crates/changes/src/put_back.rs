@@ -1,0 +1,135 @@
+//! Files that an undo or a redo has put back. They are other files than those that were there, or have other times of change; but
+//! nobody has changed them: what was done before can be taken back as well, one call after another.
+
+use crate::apply::Applying;
+use crate::error::ChangesError;
+use crate::journal::{Journal, Status};
+use crate::meta::Kind;
+use crate::numbers::numbers;
+use crate::plan::{Act, Plan};
+use crate::recorder::Index;
+use crate::seen::Seen;
+use crate::set::Set;
+use agent_bash_core::changes::ChangesId;
+use agent_bash_os::PrivateDir;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Longest chain of undos and redos of one file that is followed.
+const LONGEST: usize = 1000;
+
+/// What was put back, and what it stands for, by path.
+pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(Seen, Seen)>>);
+
+impl PutBack {
+    /// By all undos and redos of a session that are kept.
+    pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
+        let mut found = Self(HashMap::new());
+        for number in numbers(session)? {
+            let Some(set) = Set::read(session, ChangesId(number))? else {
+                continue;
+            };
+            let Kind::Undo { origin, again, .. } = set.meta.kind else {
+                continue;
+            };
+            if let Some(journal) = done(&set)?
+                && let Some(origin) = Set::read(session, ChangesId(origin))?
+            {
+                let stood = stood(&origin, again)?;
+                let back = journal.back.unwrap_or_default();
+                let ops = back.ops.into_iter().map(|op| (op.path, op.here));
+                let looks = back.attributions.into_iter().map(|it| (it.path, it.here));
+                for (path, put) in ops.chain(looks) {
+                    let known = put.zip(stood.get(&path).copied());
+                    found.0.entry(path).or_default().extend(known);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether this file stands for that one.
+    fn is(&self, path: &[u8], now: Seen, wanted: Seen) -> bool {
+        is_same(self.first(path, now), self.first(path, wanted))
+    }
+
+    /// What a file stood for before anything was put back.
+    fn first(&self, path: &[u8], mut seen: Seen) -> Seen {
+        let known = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
+        for _ in 0..LONGEST {
+            match known.iter().find(|(put, _)| is_same(*put, seen)) {
+                Some((_, stood)) => seen = *stood,
+                None => break,
+            }
+        }
+        seen
+    }
+}
+
+impl Applying<'_> {
+    /// Takes files that were put back for those that a plan expects. Whether there are any.
+    pub(crate) fn accept(&mut self, plan: &mut Plan, put_back: &PutBack) -> bool {
+        let mut is_any = false;
+        let ops = plan.ops.iter_mut().filter(|op| op.act != Act::Put);
+        let expected = ops.map(|op| (&op.path, &mut op.here));
+        let looks = plan.attributions.iter_mut();
+        let expected = expected.chain(looks.map(|it| (&it.path, &mut it.here)));
+        for (path, here) in expected {
+            let now = self
+                .look_at(Path::new(OsStr::from_bytes(path)))
+                .ok()
+                .flatten();
+            if let (Some(wanted), Some(now)) = (*here, now)
+                && !is_same(wanted, now)
+                && put_back.is(path, now, wanted)
+            {
+                *here = Some(now);
+                is_any = true;
+            }
+        }
+        is_any
+    }
+}
+
+/// A directory's times are those of its entries.
+fn is_same(one: Seen, other: Seen) -> bool {
+    one.is_untouched(&other) || (one.is_dir() && one.is_same_content(&other))
+}
+
+/// What was there before a set's call, or after it, by path.
+fn stood(origin: &Set, after: bool) -> Result<HashMap<Vec<u8>, Seen>, ChangesError> {
+    let Some(journal) = done(origin)? else {
+        return Ok(HashMap::new());
+    };
+    if after {
+        let back = journal.back.unwrap_or_default();
+        let ops = back.ops.into_iter().map(|op| (op.path, op.here));
+        let looks = back.attributions.into_iter().map(|it| (it.path, it.here));
+        return Ok(present(ops.chain(looks)));
+    }
+    let ops = journal.plan.ops.into_iter().map(|op| (op.path, op.here));
+    if !matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. }) {
+        let looks = journal.plan.attributions.into_iter();
+        return Ok(present(ops.chain(looks.map(|it| (it.path, it.here)))));
+    }
+    // A trace is about what was done already.
+    let mut known = HashMap::new();
+    for record in Index::read(&origin.dir)?.records {
+        if let Some(seen) = record.seen {
+            known.entry(record.path).or_insert(seen);
+        }
+    }
+    known.extend(present(ops));
+    Ok(known)
+}
+
+fn present(all: impl Iterator<Item = (Vec<u8>, Option<Seen>)>) -> HashMap<Vec<u8>, Seen> {
+    all.filter_map(|(path, seen)| Some((path, seen?))).collect()
+}
+
+fn done(set: &Set) -> Result<Option<Journal>, ChangesError> {
+    let journal = set.journal()?;
+    Ok(journal.filter(|journal| journal.status == Status::Done))
+}

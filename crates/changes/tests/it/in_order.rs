@@ -1,0 +1,149 @@
+//! Calls that are taken back one after another, the last first, and then made again: each of them finds the files as it left them, as
+//! nobody but the store has touched them.
+
+use crate::support::{Place, SESSION, Tree, difference, without_inodes};
+use agent_bash_changes::{ChangesError, Recorder, Touch};
+use agent_bash_core::changes::{ChangesId, ChangesLevel};
+use std::ffi::OsStr;
+
+const TREE: &str = "echo zero >a; echo zero >b; mkdir d; echo zero >d/x; chmod 640 b";
+
+/// Scripts, with what each of them touches. `NUMBER` is another one each time.
+const CALLS: [(&str, &[(&str, Touch)]); 10] = [
+    ("echo more >>a", &[("a", Touch::Content)]),
+    ("echo NUMBER >b", &[("b", Touch::Content)]),
+    ("rm a", &[("a", Touch::Name)]),
+    ("mv a c", &[("a", Touch::Name), ("c", Touch::Name)]),
+    ("chmod 600 b", &[("b", Touch::Attributes)]),
+    (
+        "mkdir -p d; echo NUMBER >>d/x",
+        &[("d", Touch::Name), ("d/x", Touch::Content)],
+    ),
+    ("rm -rf d", &[("d/x", Touch::Name), ("d", Touch::Name)]),
+    ("ln -sfn NUMBER l", &[("l", Touch::Name)]),
+    (
+        "echo NUMBER >t; mv t a",
+        &[("t", Touch::Name), ("a", Touch::Name)],
+    ),
+    ("touch -d 2001-02-03 b", &[("b", Touch::Attributes)]),
+];
+
+fn recorded(place: &Place, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
+    let store = place.store();
+    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+    let set = set.unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for (path, touch) in touched {
+        recorder.before(&place.root.join(path), *touch).unwrap();
+    }
+    place.sh(script);
+    recorder.finish().unwrap();
+    store.finish(set).unwrap().id
+}
+
+fn committed(place: &Place, script: &str) -> ChangesId {
+    let id = place.hold(script).id;
+    place.commit(id);
+    id
+}
+
+/// Everything but inodes, and the times of directories: those are left where they are not what a call left.
+fn same(place: &Place, want: &Tree, when: &str) {
+    let plain = |tree: &Tree| {
+        let mut plain = without_inodes(tree);
+        let directories = plain
+            .values_mut()
+            .filter(|it| it.mode & 0o170_000 == 0o040_000);
+        directories.for_each(|it| it.mtime = (0, 0));
+        plain
+    };
+    let difference = difference(&plain(want), &plain(&place.files()));
+    assert!(difference.is_empty(), "{when}:\n{difference}");
+}
+
+/// A sequence that is the same each time.
+fn sequence(seed: u64) -> impl Iterator<Item = usize> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % 1000) as usize
+    })
+}
+
+fn there_and_back(seed: u64) {
+    let place = Place::new(TREE);
+    let mut states = vec![place.files()];
+    let mut calls = Vec::new();
+    for number in sequence(seed).take(12) {
+        let (script, touched) = CALLS[number % CALLS.len()];
+        // What changes nothing may yet touch files, which is somebody else's doing to the calls before it.
+        let files = place.files();
+        let is_there = |name: &str| files.contains_key(OsStr::new(name));
+        let changes = match script {
+            "rm a" | "mv a c" => is_there("a"),
+            "rm -rf d" => is_there("d"),
+            "chmod 600 b" => files[OsStr::new("b")].mode & 0o777 != 0o600,
+            "touch -d 2001-02-03 b" => files[OsStr::new("b")].mtime.0 > 1_000_000_000,
+            _ => true,
+        };
+        if !changes {
+            continue;
+        }
+        let is_trial = number % 3 == 0;
+        let script = script.replace("NUMBER", &calls.len().to_string());
+        let id = if is_trial {
+            committed(&place, &script)
+        } else {
+            recorded(&place, &script, touched)
+        };
+        calls.push((id, script, is_trial));
+        states.push(place.files());
+    }
+    let when = |what: &str, upto: usize| format!("seed {seed}, {what} {:?}", &calls[..=upto]);
+    for (at, (id, _, _)) in calls.iter().enumerate().rev() {
+        let undone = place.store().undo(SESSION, *id, &[], false);
+        assert!(undone.is_ok(), "{}: {undone:?}", when("undone", at));
+        same(&place, &states[at], &when("undone", at));
+    }
+    for (at, (id, _, _)) in calls.iter().enumerate() {
+        let redone = place.store().redo(SESSION, *id);
+        assert!(redone.is_ok(), "{}: {redone:?}", when("redone", at));
+        same(&place, &states[at + 1], &when("redone", at));
+    }
+}
+
+#[test]
+fn all_are_taken_back_and_made_again() {
+    for seed in 1..=40 {
+        there_and_back(seed);
+    }
+}
+
+/// The control: what somebody has written to a file that was put back is not taken for that.
+#[test]
+fn what_somebody_does_in_between_is_a_conflict() {
+    let place = Place::new(TREE);
+    let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
+    let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
+    place.undo(second);
+    place.sh("echo theirs >>a");
+    let refused = place.store().undo(SESSION, first, &[], false);
+    assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
+    assert_eq!(place.text("a").as_deref(), Some("zero\nmore\ntheirs\n"));
+    // Not even if it looks alike.
+    let place = Place::new(TREE);
+    let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
+    let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
+    place.undo(second);
+    place.sh("cp -p a copy; mv copy a");
+    let refused = place.store().undo(SESSION, first, &[], false);
+    assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
+    // Nor where a call in between is left.
+    let place = Place::new(TREE);
+    let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
+    recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
+    let refused = place.store().undo(SESSION, first, &[], false);
+    assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
+}

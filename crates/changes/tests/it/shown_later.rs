@@ -1,0 +1,119 @@
+//! What is shown of a set when its files have been changed again since: what its own call did, as far as that is known.
+
+use crate::support::{Place, SESSION};
+use agent_bash_changes::{FileDiff, Recorder, Text, Touch};
+use agent_bash_core::changes::{ChangesId, ChangesLevel};
+
+impl Place {
+    /// Runs a script that does this to `a`, and records it.
+    fn recorded(&self, touch: Touch, script: &str) -> ChangesId {
+        let store = self.store();
+        let set = store.begin_trace(SESSION, &self.root, ChangesLevel::Undo);
+        let set = set.unwrap();
+        let mut recorder = Recorder::open(set.dir()).unwrap();
+        recorder.before(&self.root.join("a"), touch).unwrap();
+        self.sh(script);
+        recorder.finish().unwrap();
+        store.finish(set).unwrap().id
+    }
+
+    fn diff(&self, id: ChangesId, path: &str) -> FileDiff {
+        let diffs = self.store().diff(SESSION, id, &[path.into()]).unwrap();
+        assert_eq!(diffs.len(), 1, "{diffs:?}");
+        diffs.into_iter().next().unwrap()
+    }
+
+    /// The lines that went and came, if that is what the call itself did.
+    fn lines(&self, id: ChangesId, path: &str) -> Option<String> {
+        let diff = self.diff(id, path);
+        let Text::Unified(text) = diff.text else {
+            return None;
+        };
+        let own = |line: &&str| line.starts_with(['+', '-']);
+        let lines: Vec<&str> = text.lines().skip(2).filter(own).collect();
+        (!diff.is_since).then(|| lines.join(" "))
+    }
+}
+
+#[test]
+fn each_call_shows_what_it_did_itself() {
+    let place = Place::new("echo zero >a");
+    let calls: Vec<ChangesId> = ["one", "two", "three"]
+        .iter()
+        .map(|word| place.recorded(Touch::Content, &format!("echo {word} >a")))
+        .collect();
+    let removed = place.recorded(Touch::Name, "rm a");
+    for (call, want) in [
+        (calls[0], "-zero +one"),
+        (calls[1], "-one +two"),
+        (calls[2], "-two +three"),
+        (removed, "-three"),
+    ] {
+        assert_eq!(place.lines(call, "a").as_deref(), Some(want));
+    }
+    // One call after another is taken back.
+    place.undo(removed);
+    place.undo(calls[2]);
+    for (call, want) in [
+        (calls[0], "-zero +one"),
+        (calls[1], "-one +two"),
+        (calls[2], "-two +three"),
+    ] {
+        assert_eq!(place.lines(call, "a").as_deref(), Some(want));
+    }
+}
+
+#[test]
+fn what_was_committed_is_shown_as_it_was_whoever_changed_it_then() {
+    let place = Place::new("echo zero >a");
+    let first = place.hold("echo one >a; echo new >b").id;
+    place.commit(first);
+    let second = place.hold("echo two >a; rm b").id;
+    place.commit(second);
+    let third = place.recorded(Touch::Content, "echo three >>a");
+    for (call, path, want) in [
+        (first, "a", "-zero +one"),
+        (first, "b", "+new"),
+        (second, "a", "-one +two"),
+        (second, "b", "-new"),
+        (third, "a", "+three"),
+    ] {
+        assert_eq!(place.lines(call, path).as_deref(), Some(want), "{path}");
+    }
+}
+
+/// Nobody has kept it: compared with the file as it is, and so it is said.
+#[test]
+fn what_somebody_else_has_changed_since_is_said_to_be() {
+    let place = Place::new("echo zero >a");
+    let call = place.recorded(Touch::Content, "echo one >a");
+    assert_eq!(place.lines(call, "a").as_deref(), Some("-zero +one"));
+    place.sh("echo by hand >>a");
+    let diff = place.diff(call, "a");
+    assert!(diff.is_since);
+    assert!(
+        matches!(&diff.text, Text::Unified(text) if text.contains("+by hand")),
+        "{diff:?}"
+    );
+    place.sh("rm a");
+    let diff = place.diff(call, "a");
+    assert_eq!((diff.is_since, diff.text), (true, Text::Unknown));
+    // A later call has kept what somebody else has made of it, not what this one has.
+    place.sh("echo again >a");
+    let later = place.recorded(Touch::Content, "echo later >a");
+    assert!(place.diff(call, "a").is_since);
+    assert_eq!(place.lines(later, "a").as_deref(), Some("-again +later"));
+}
+
+/// A rename is concluded from contents, of that time.
+#[test]
+fn what_was_done_stays_what_it_was_when_somebody_edits_a_file() {
+    let place = Place::new("echo same >m1; echo gone >f2");
+    let trial = place.hold("rm f2; sed s/s/S/ m1 >m2; rm m1; echo new >n");
+    place.commit(trial.id);
+    place.undo(trial.id);
+    place.sh("sed -i s/s/S/ m1");
+    let shown = place.store().show(SESSION, trial.id).unwrap();
+    assert_eq!(shown.counts, trial.counts);
+    assert_eq!((shown.counts.renamed, shown.counts.deleted), (0, 2));
+}
