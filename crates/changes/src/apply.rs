@@ -69,6 +69,8 @@ impl Applying<'_> {
             let failed = ChangesError::errno("looking at", self.root.path().join(path));
             let now = match self.root.at(path) {
                 Ok(now) => now,
+                // The link goes before this comes.
+                Err(Errno::LOOP) if op.act == Act::Put && is_below(path, &taken) => None,
                 // A link or a mount is in the way: that is a change, too.
                 Err(Errno::LOOP | Errno::XDEV) => {
                     found.push(op.path.clone());
@@ -144,7 +146,11 @@ impl Applying<'_> {
         if path.as_os_str().is_empty() {
             return self.root.seen().map(Some).map_err(|_| Errno::IO);
         }
-        self.root.at(path)
+        match self.root.at(path) {
+            // A link is where its directory was.
+            Err(Errno::LOOP) => Ok(None),
+            found => found,
+        }
     }
 
     /// Does it all, or takes back what was done of it.
@@ -444,6 +450,11 @@ fn open_up(tree: &mut Tree, path: &Path) -> Result<(), Errno> {
     }
     tree.forget();
     Ok(())
+}
+
+/// Whether something above this path is taken before it is put.
+fn is_below(path: &Path, taken: &HashSet<&Path>) -> bool {
+    path.ancestors().skip(1).any(|above| taken.contains(above))
 }
 
 fn takes(plan: &Plan) -> impl Iterator<Item = &Op> {

@@ -17,13 +17,17 @@ use crate::upper::scan;
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Bytes that are compared at most to find out what was renamed.
 const COMPARED: u64 = 64 << 20;
+/// Pairs of files of which that is.
+const COMPARISONS: u64 = 10_000;
+/// Files of the same size of which that is for each new one.
+const CANDIDATES: usize = 16;
 
 /// One change, with where the two contents are.
 #[derive(Debug)]
@@ -92,6 +96,7 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
     let is_part = by == ChangesBy::Trace && !(plan.left.is_empty() && changes.exact);
     changes.undo = match state {
         ChangesState::Interrupted if by == ChangesBy::Trace => Undoable::Part,
+        ChangesState::Done | ChangesState::Held if plan.is_empty() => Undoable::No,
         ChangesState::Done if is_part => Undoable::Part,
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
         _ => Undoable::No,
@@ -286,44 +291,65 @@ fn parents<'a>(paths: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     found
 }
 
-/// Files that are gone here and new there with the same content, as far as that can be found out in reasonable time.
+/// Files that are gone here and new there with the same content, as far as that can be found out in reasonable time: the very same
+/// file, else one of the same size, those of the same name first.
 fn renames<'a>(
     gone: &BTreeMap<&'a [u8], &'a Op>,
     new: &BTreeMap<&'a [u8], &'a Op>,
     trees: &mut Trees,
 ) -> Vec<(&'a [u8], &'a [u8])> {
-    let mut by_size: HashMap<u64, Vec<&Op>> = HashMap::new();
-    for op in gone.values() {
+    let mut by_inode: HashMap<u64, Vec<&'a [u8]>> = HashMap::new();
+    let mut by_size: HashMap<u64, VecDeque<&'a [u8]>> = HashMap::new();
+    let mut by_name: HashMap<(u64, &'a OsStr), Vec<&'a [u8]>> = HashMap::new();
+    for (path, op) in gone {
         if let Some(here) = op.here.filter(|here| here.is_file() && here.size > 0) {
-            by_size.entry(here.size).or_default().push(op);
+            by_inode.entry(here.ino).or_default().push(path);
+            by_size.entry(here.size).or_default().push_back(path);
+            let name = file_name(path);
+            by_name.entry((here.size, name)).or_default().push(path);
         }
     }
-    let mut compared = 0;
+    let mut used: HashSet<&[u8]> = HashSet::new();
+    let (mut compared, mut pairs) = (0, 0);
     let mut found = Vec::new();
     for (path, op) in new {
-        let Some(there) = op.there.filter(Seen::is_file) else {
+        let Some(there) = op.there.filter(|there| there.is_file() && there.size > 0) else {
             continue;
         };
-        let Some(candidates) = by_size.get_mut(&there.size) else {
-            continue;
-        };
-        let name = op.path().file_name();
-        // One of the same name is the likeliest.
-        candidates.sort_by_key(|candidate| candidate.path().file_name() == name);
-        let mut left = candidates.len();
-        while left > 0 && compared + there.size <= COMPARED {
-            left -= 1;
-            compared += there.size;
-            if trees.is_same(candidates[left], op) {
-                let was = candidates.remove(left);
-                if let Some((from, _)) = gone.get_key_value(&was.path[..]) {
-                    found.push((*from, *path));
-                }
+        let of = |paths: Option<&Vec<&'a [u8]>>| paths.cloned().unwrap_or_default();
+        let own = of(by_inode.get(&there.ino));
+        let itself = own
+            .iter()
+            .find(|from| is_one(gone[*from], op) && !used.contains(*from));
+        let mut from = itself.copied();
+        let name = file_name(path);
+        let alike = by_name.get(&(there.size, name)).into_iter().flatten();
+        let others = by_size.entry(there.size).or_default();
+        while others.front().is_some_and(|first| used.contains(first)) {
+            others.pop_front();
+        }
+        let others = others.iter().filter(|other| !used.contains(*other));
+        for candidate in alike.chain(others.take(CANDIDATES)) {
+            if from.is_some() || pairs >= COMPARISONS || compared + there.size > COMPARED {
                 break;
             }
+            if !used.contains(candidate) {
+                pairs += 1;
+                compared += there.size;
+                from = trees.is_same(gone[candidate], op).then_some(*candidate);
+            }
+        }
+        if let Some(from) = from {
+            used.insert(from);
+            found.push((from, *path));
         }
     }
     found
+}
+
+fn file_name(path: &[u8]) -> &OsStr {
+    let path = Path::new(OsStr::from_bytes(path));
+    path.file_name().unwrap_or_default()
 }
 
 /// An item as it is in a result.

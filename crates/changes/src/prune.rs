@@ -3,7 +3,7 @@
 use crate::error::ChangesError;
 use crate::meta::Kind;
 use crate::numbers::numbers;
-use crate::seen::Time;
+use crate::seen::{Seen, Time};
 use crate::set::{Set, State, try_lock};
 use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
@@ -30,7 +30,7 @@ impl Store {
         if !try_lock(&lock) {
             return Ok(0);
         }
-        let mut groups = self.groups()?;
+        let mut groups = self.groups(now)?;
         groups.sort_by_key(|group| group.last);
         let mut total: u64 = groups.iter().map(|group| group.size).sum();
         let mut removed = 0;
@@ -48,7 +48,7 @@ impl Store {
         Ok(removed)
     }
 
-    fn groups(&self) -> Result<Vec<Group>, ChangesError> {
+    fn groups(&self, now: Time) -> Result<Vec<Group>, ChangesError> {
         let mut all = Vec::new();
         for session in self.sessions()? {
             let Ok(directory) = PrivateDir::open(&self.path, &[&session]) else {
@@ -57,6 +57,7 @@ impl Store {
             let mut groups: BTreeMap<u64, Group> = BTreeMap::new();
             for number in numbers(&directory)? {
                 let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
+                    all.extend(half_made(&directory, number, now));
                     continue;
                 };
                 let group = groups.entry(set.origin().0).or_default();
@@ -80,4 +81,19 @@ impl Store {
         }
         Ok(all)
     }
+}
+
+/// Seconds after which a set that cannot be read is not being made any more.
+const MADE: i64 = 3600;
+
+/// A set that somebody who was killed did not make wholly: it goes with what is old.
+fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<Group> {
+    let path = session.path().join(number.to_string());
+    let last = Seen::at(session, path.file_name()?).ok()??.mtime;
+    let is_over = now.0.saturating_sub(last.0) > MADE;
+    is_over.then(|| Group {
+        last,
+        paths: vec![path],
+        ..Group::default()
+    })
 }

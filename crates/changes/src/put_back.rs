@@ -28,7 +28,7 @@ impl PutBack {
     pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
         for number in numbers(session)? {
-            let Some(set) = Set::read(session, ChangesId(number))? else {
+            let Ok(Some(set)) = Set::read(session, ChangesId(number)) else {
                 continue;
             };
             let Kind::Undo { origin, again, .. } = set.meta.kind else {

@@ -58,6 +58,13 @@ impl Store {
             }
         }
         let status = set.journal()?.map(|journal| journal.status);
+        let is_undo = matches!(set.meta.kind, Kind::Undo { .. });
+        if is_undo
+            && (set.state, status) == (State::Running, Some(Status::Done))
+            && let Some(origin) = Set::read(session, set.origin())?
+        {
+            settle(session, origin)?;
+        }
         // Where there is no room to say so, it is as true the next time.
         let _ = match (set.state, set.meta.kind, status) {
             (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),

@@ -23,6 +23,8 @@ pub enum Step {
     Recorded,
     /// It is over.
     Done,
+    /// It is known of the set that was undone or redone; not yet of the one that does it.
+    Settled,
 }
 
 /// Is told of each step. An error is taken as one of the next system call's.

@@ -228,9 +228,10 @@ impl Store {
         }
         match self.carry_out(&set, &mut applying, plan) {
             Ok(()) => {
-                // The journal says so, too.
-                let _ = set.set_state(State::Done);
+                // The journal says so, too. In this order: of a set that still runs, whoever opens the store next sees to both.
                 let _ = settle(&directory, origin);
+                let _ = self.steps.at(Step::Settled);
+                let _ = set.set_state(State::Done);
                 self.describe(&set)
             }
             Err(error) => {

@@ -132,7 +132,8 @@ pub(crate) fn turns(
     let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
-        let Some(set) = Set::read(session, ChangesId(number))? else {
+        // One that was never made wholly, as its host was killed, has done nothing.
+        let Ok(Some(set)) = Set::read(session, ChangesId(number)) else {
             continue;
         };
         if set.origin() != origin.id {

@@ -257,7 +257,7 @@ impl ChangeSets {
     fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
         let session = self.own.session();
         ChangesRefused::NotAllowed(format!(
-            "Not committed: {why}. The user can: `agent-bash changes commit {id} --state {session}`"
+            "Not committed: {why}. That is for a person to decide: trial {id} of the session {session}, in the interface or with `agent-bash changes`"
         ))
     }
 
@@ -299,12 +299,17 @@ impl ChangeSets {
     ) -> Result<ChangesDone, ChangesRefused> {
         let paths = self.below_root(id, paths)?;
         let act = Some(ChangesAct::Undo);
-        let changes = self.with(act, |store, session| {
-            store.undo(session, id, &paths, partial)
+        let (changes, not_kept) = self.with(act, |store, session| {
+            let not_kept = store.show(session, id)?.not_kept;
+            Ok((store.undo(session, id, &paths, partial)?, not_kept))
         })?;
         let line = undone_text(id, changes.counts.total());
         let left = Named("left as it is, as it was changed since", &changes.conflicts);
-        let text = format!("{line}{left}");
+        let lost = Named(
+            "left as it is, as its former content was not kept",
+            &not_kept,
+        );
+        let text = format!("{line}{left}{lost}");
         Ok(ChangesDone { changes, text })
     }
 

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::wiring::Wiring;
 use agent_bash_changes::{ChangesError, Set, Store, Survey};
 use agent_bash_core::changes::{
-    Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, applied_text,
+    Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, Undoable, applied_text,
 };
 use agent_bash_core::{
     Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, SessionName,
@@ -326,6 +326,9 @@ impl Changing {
         let is_full = traced.as_ref().is_some_and(|it| it.full) || self.is_full;
         let full = is_full.then(|| NoticeKind::ChangesLimit { max_mb }.into());
         let unwatched = self.left_unwatched(outcome);
+        let lacking = traced.as_ref().filter(|it| !it.full && is_to_be_known);
+        let lacking = lacking.and_then(|it| it.lacking.as_deref());
+        let partly = lacking.map(|reason| unknown(format!("not all of it: {reason}")));
         let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
         let Self { store, how, .. } = self;
@@ -367,6 +370,7 @@ impl Changing {
                         .map(|text| file_notice(&changes, &text))
                         .into_iter()
                         .chain(full)
+                        .chain(partly)
                         .chain(unwatched)
                         .collect(),
                     changes: Some(changes),
@@ -409,6 +413,9 @@ fn recorded(store: &Store, set: Set, traced: Option<&Traced>) -> Result<Changes,
     };
     let mut changes = ended.map_err(said)?;
     changes.exact &= lacking.is_none();
+    if lacking.is_some() && changes.undo == Undoable::Whole {
+        changes.undo = Undoable::Part;
+    }
     match lacking {
         Some(reason) if changes.counts.total() == 0 => Err(reason.to_owned()),
         _ => Ok(changes),

@@ -9,9 +9,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-const TREE: &str = "echo one >a; echo two >b; echo three >c; mkdir -p d/e; echo 4 >d/4; echo 5 >d/e/5; chmod 711 d; touch -d 2001-01-01 d a";
+pub(crate) const TREE: &str = "echo one >a; echo two >b; echo three >c; mkdir -p d/e; echo 4 >d/4; echo 5 >d/e/5; chmod 711 d; touch -d 2001-01-01 d a";
 /// One of each operation, and attributes.
-const SCRIPT: &str =
+pub(crate) const SCRIPT: &str =
     "echo more >>a; rm b; chmod 600 c; rm -r d/e; echo 6 >d/6; mkdir n; echo 7 >n/7; chmod 700 d";
 
 /// What happens at a step.
@@ -34,7 +34,7 @@ fn told(what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static) ->
 }
 
 /// All steps of committing what is held, in order; what is committed is undone again.
-fn steps(place: &Place, act: impl FnOnce(&Store)) -> Vec<Step> {
+pub(crate) fn steps(place: &Place, act: impl FnOnce(&Store)) -> Vec<Step> {
     let seen: Arc<Mutex<Vec<Step>>> = Arc::default();
     let log = Arc::clone(&seen);
     let store = place.store().with_steps(
@@ -89,6 +89,7 @@ fn killed() {
     match value(ACT).unwrap().as_str() {
         "commit" => drop(store.commit(SESSION, ChangesId(1))),
         "undo" => drop(store.undo(SESSION, ChangesId(1), &[], false)),
+        "redo" => drop(store.redo(SESSION, ChangesId(1))),
         "recover" => drop(Store::open(&state)),
         other => panic!("{other}"),
     }
@@ -110,7 +111,7 @@ pub(crate) fn kill(place: &Place, act: &str, at: usize, unsynced: Option<&str>) 
 }
 
 /// Whether a tree is one of two, but for inodes of what has only been put.
-fn is(tree: &Tree, other: &Tree) -> bool {
+pub(crate) fn is(tree: &Tree, other: &Tree) -> bool {
     difference(tree, other).is_empty()
 }
 

@@ -90,3 +90,40 @@ fn no_room(dir: &Path) {
     place.commit(next.id);
     assert_eq!(place.text("one").as_deref(), Some("one\nmore\n"));
 }
+
+/// A directory becomes a link, and a link a directory: what is below comes when the link is gone.
+#[test]
+fn a_directory_and_a_link_take_each_others_place() {
+    for (tree, script) in [
+        ("mkdir d x; echo a >d/f; echo b >x/f", "rm -r d; ln -s x d"),
+        (
+            "mkdir x; ln -s x l; echo b >x/in",
+            "rm l; mkdir l; echo c >l/in",
+        ),
+        (
+            "mkdir -p x d/e; ln -s ../x d/l; echo a >d/e/f",
+            "rm d/l; mkdir -p d/l/m; echo c >d/l/m/f; rm -r d/e; ln -s l d/e",
+        ),
+    ] {
+        let place = Place::new(tree);
+        let before = place.files();
+        let held = place.hold(script);
+        place.commit(held.id);
+        let after = place.files();
+        assert!(!difference(&before, &after).is_empty());
+        place.undo(held.id);
+        assert_eq!(difference(&before, &place.files()), "", "{script}: undone");
+        place.redo(held.id);
+        assert_eq!(difference(&after, &place.files()), "", "{script}: redone");
+        // Somebody's own link is no such thing.
+        place.undo(held.id);
+        let place = Place::new(tree);
+        let held = place.hold("mkdir -p n/m; echo c >n/m/f");
+        place.sh("ln -s x n");
+        let refused = place.store().commit(SESSION, held.id);
+        assert!(
+            matches!(refused, Err(ChangesError::Conflict { .. })),
+            "{refused:?}"
+        );
+    }
+}

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod crash_later;
 mod edges;
 mod extremes;
 mod in_order;

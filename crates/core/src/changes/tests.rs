@@ -55,6 +55,18 @@ fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
 }
 
 #[test]
+fn what_cannot_be_taken_back_is_named() {
+    let mut changes = set(ChangesState::Done, vec![file("big", Change::Changed)]);
+    assert_eq!(changes.text(Tell::Deletions), None);
+    changes.not_kept = vec![FileName::new("big")];
+    assert_eq!(
+        changes.text(Tell::Deletions).as_deref(),
+        Some("[Files: 1 changed: big changes://7 (cannot be taken back: big)]")
+    );
+    assert_eq!(changes.text(Tell::None), None);
+}
+
+#[test]
 fn a_name_that_is_not_utf_8_comes_back() {
     let bytes = b"a\xff\nb";
     let name = FileName::new(OsStr::from_bytes(bytes));

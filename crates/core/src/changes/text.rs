@@ -17,7 +17,7 @@ pub const BY_SCAN: &str = "by scan, may be incomplete";
 pub enum Tell {
     /// Of all.
     All,
-    /// Of those by which something was deleted.
+    /// Of those by which something was deleted, or that cannot be taken back.
     #[default]
     Deletions,
     /// Of none.
@@ -66,7 +66,8 @@ impl Changes {
     fn done_text(&self, tell: Tell) -> Option<String> {
         let said = match tell {
             Tell::All => self.counts.total() > 0,
-            Tell::Deletions => self.counts.deleted > 0,
+            // What cannot be taken back is as final.
+            Tell::Deletions => self.counts.deleted > 0 || !self.not_kept.is_empty(),
             Tell::None => false,
         };
         if !said {
@@ -88,8 +89,18 @@ impl Changes {
             ChangesBy::Scan => format!(" ({BY_SCAN})"),
             ChangesBy::Overlay | ChangesBy::Trace => String::new(),
         };
+        let kept: Vec<_> = self
+            .not_kept
+            .iter()
+            .map(|it| one_line(&it.path).into_owned())
+            .collect();
+        let total = u64::try_from(kept.len()).unwrap_or(u64::MAX);
+        let not_kept = match total {
+            0 => String::new(),
+            _ => format!(" (cannot be taken back: {})", list(&kept, total)),
+        };
         Some(format!(
-            "[Files: {about}{}: {} {}{by}]",
+            "[Files: {about}{}: {} {}{by}{not_kept}]",
             in_words(&self.counts, &DELETED_FIRST),
             list(&names, self.counts.total()),
             self.all

@@ -427,7 +427,11 @@ fn kept_by(
 }
 
 fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
-    let ended = recorder.map(|recorder| {
+    let ended = recorder.map(|mut recorder| {
+        if traced.lacking.is_some() {
+            // Where that cannot be said either, it has no end, and counts as interrupted.
+            recorder.lacks()?;
+        }
         if recorder.is_concluded_here() {
             recorder.conclude()
         } else {

@@ -74,7 +74,7 @@ pub(super) fn named(
 /// A call by a path that leads nowhere fails by itself; of others it must be known what they change.
 fn none_or(error: Errno) -> Result<Option<Found>, Errno> {
     match error {
-        Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP => Ok(None),
+        Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP | Errno::NAMETOOLONG => Ok(None),
         other => Err(other),
     }
 }

@@ -1,0 +1,61 @@
+//! Killed while something is done again, or before a set is there at all.
+
+use crate::crash::{SCRIPT, TREE, is, kill, steps};
+use crate::support::{Place, SESSION, difference};
+
+#[test]
+fn a_redo_that_is_killed_anywhere_is_whole_or_was_not() {
+    let undone = || {
+        let place = Place::new(TREE);
+        let before = place.files();
+        let id = place.hold(SCRIPT).id;
+        place.commit(id);
+        let after = place.files();
+        place.undo(id);
+        (place, id, before, after)
+    };
+    let (place, id, ..) = undone();
+    let count = steps(&place, |store| drop(store.redo(SESSION, id).unwrap())).len();
+    for at in 0..count {
+        let (place, id, before, after) = undone();
+        assert!(kill(&place, "redo", at, None), "step {at} was not reached");
+        drop(place.store());
+        if is(&before, &place.files()) {
+            assert!(at < 3, "step {at}: nothing was done");
+            place.redo(id);
+        }
+        assert_eq!(difference(&after, &place.files()), "", "step {at}");
+        place.undo(id);
+        assert_eq!(difference(&before, &place.files()), "", "step {at}: undone");
+        place.redo(id);
+        assert_eq!(difference(&after, &place.files()), "", "step {at}: redone");
+    }
+}
+
+/// Its host was killed before it was a set. It has done nothing, and is in nobody's way.
+#[test]
+fn a_set_that_was_never_made_wholly_is_in_nobodys_way() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let id = place.hold(SCRIPT).id;
+    place.commit(id);
+    let half = place.state.join("changes").join(SESSION).join("2");
+    std::fs::create_dir(&half).unwrap();
+    place.undo(id);
+    assert_eq!(difference(&before, &place.files()), "");
+    place.redo(id);
+    let other = place.hold("echo x >x").id;
+    place.commit(other);
+    place.undo(other);
+    // It goes with what is old.
+    assert!(half.exists());
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    let directory = std::fs::File::open(&half).unwrap();
+    directory.set_modified(old).unwrap();
+    let limits = agent_bash_changes::Limits::default();
+    let set = place
+        .store()
+        .limits(limits)
+        .begin_trial("other", &place.root);
+    assert!(!half.exists(), "{set:?}");
+}
