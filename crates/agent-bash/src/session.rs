@@ -23,6 +23,7 @@
 mod ask;
 mod bang;
 mod expect;
+mod exported;
 mod message;
 mod open;
 mod open_on;
@@ -43,6 +44,7 @@ use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
 use agent_bash_remote::protocol::data::ShellsData;
 use agent_bash_sink::ArtifactDir;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -153,6 +155,23 @@ impl Session {
         let mut shells = listed.ok()?.sessions.into_iter();
         let cwd = shells.find(|shell| shell.name == name.0)?.cwd?;
         Some(PathBuf::from(cwd)).filter(|cwd| cwd.is_absolute())
+    }
+
+    /// Variables by which what the persistent shell of that name exports differs from what a call starts with: those that were set, and
+    /// those that are gone (`None`). Nothing before its first call has ended, while one runs, and on a target.
+    pub async fn shell_exports(&self, name: &SessionName) -> BTreeMap<String, Option<String>> {
+        let Some(shells) = self
+            .parts
+            .shells
+            .as_ref()
+            .filter(|_| self.place().is_none())
+        else {
+            return BTreeMap::new();
+        };
+        match shells.exports_of(name).await {
+            Some(said) => exported::differences(&said, &self.tool.environment().variables),
+            None => BTreeMap::new(),
+        }
     }
 
     /// The background jobs; `None` if no directory for them is known.

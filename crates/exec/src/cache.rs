@@ -143,6 +143,13 @@ impl ShellCache {
         self.inner.sessions.list()
     }
 
+    /// What the persistent shell of that name exports, as `export -p` prints it; `None` before its first call has ended, and while one
+    /// runs.
+    pub async fn exports_of(&self, name: &SessionName) -> Option<Vec<u8>> {
+        let clock = &*self.inner.options.clock;
+        self.inner.sessions.exports(name, clock).await
+    }
+
     /// Discards the persistent shell with that name and all its state: the next call that names it gets a new one.
     /// A call running in it continues to its end. Returns whether there was one.
     pub fn reset_named_shell(&self, name: &SessionName) -> bool {

@@ -23,7 +23,7 @@ use crate::pool::Kind;
 use crate::snapshot::Snapshot;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
-    Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
+    Cancel, Clock, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
 };
 use call::{After, SessionCall};
 pub use directory::sweep_sessions;
@@ -118,6 +118,18 @@ impl Sessions {
         all.iter().map(Named::info).collect()
     }
 
+    /// What the session's shell exports; of several of that name the first.
+    pub(crate) async fn exports(&self, name: &SessionName, clock: &dyn Clock) -> Option<Vec<u8>> {
+        let session = {
+            let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            let named = all.iter().find(|named| named.name == *name)?;
+            Arc::clone(&named.session)
+        };
+        let mut session = session.try_lock().ok()?;
+        session.hear_exports(clock).await.ok()?;
+        Some(session.remembered.as_ref()?.exports.clone())
+    }
+
     /// Discards all sessions with that name: the next call starts a new one. A running call continues to its end.
     /// Returns whether there was one.
     pub(crate) fn reset(&self, name: &SessionName) -> bool {
@@ -150,6 +162,22 @@ impl Sessions {
 const ATTEMPTS: usize = 2;
 
 impl Session {
+    /// Takes note of what the shell exports since its last call. A shell that does not say is no longer there.
+    async fn hear_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
+        let Some(remembered) = &mut self.remembered else {
+            return Ok(());
+        };
+        // Taken out, as it is for a call.
+        let Some(mut shell) = self.shell.take() else {
+            return Ok(());
+        };
+        if let Some(exports) = shell.exports(clock).await? {
+            remembered.exports = exports;
+        }
+        self.shell = Some(shell);
+        Ok(())
+    }
+
     async fn run(
         &mut self,
         spec: &RunSpec,
@@ -161,18 +189,11 @@ impl Session {
         let mut notices = Vec::new();
         let mut refused = String::new();
         for _ in 0..ATTEMPTS {
+            if let Err(gone) = self.hear_exports(&*options.clock).await {
+                notices.push(reset(&gone));
+            }
             // Taken out: if this future is dropped, the shell is in an unknown state and is dropped with it.
             let mut shell = self.shell.take();
-            if let (Some(living), Some(remembered)) = (&mut shell, &mut self.remembered) {
-                match living.exports(&*options.clock).await {
-                    Ok(Some(exports)) => remembered.exports = exports,
-                    Ok(None) => {}
-                    Err(gone) => {
-                        notices.push(reset(&gone));
-                        shell = None;
-                    }
-                }
-            }
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
                 notices.push(reset(
                     "its shell was watched, in which no command can take privileges",

@@ -1,7 +1,7 @@
 //! Runs commands and records how they ended.
 
 use crate::transcript::{Card, Entry};
-use agent_bash::core::{Cancel, Notice, NoticeKind, Request, Status, ToolResult};
+use agent_bash::core::{Cancel, Notice, NoticeKind, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
@@ -21,6 +21,18 @@ pub(crate) enum CallEnd {
     Bang(Box<BangMessage>),
     /// It was not run.
     Refused(String),
+}
+
+/// A request that runs beside the shell that stays, with the variables which that exports: an activated environment, a search path.
+pub(crate) async fn with_exports(
+    session: &Session,
+    mut request: Request,
+    shell: Option<&SessionName>,
+) -> Request {
+    if let Some(shell) = shell {
+        request.env.extend(session.shell_exports(shell).await);
+    }
+    request
 }
 
 /// Runs a tool call to its end. Commands the user runs meanwhile are added to the record only afterwards.

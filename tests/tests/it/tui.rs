@@ -2,6 +2,7 @@
 //!
 //! Every test ends by checking that the terminal's modes are restored, and with the census of its world.
 
+mod beside;
 mod changes;
 mod editor;
 mod escapes;

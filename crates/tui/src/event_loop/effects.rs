@@ -31,7 +31,9 @@ impl EventLoop {
                     self.tell.clone(),
                 );
                 let clock = Arc::clone(&self.clock);
+                let shell = self.app.shell.clone().filter(|_| request.session.is_none());
                 self.tasks.spawn(async move {
+                    let request = calls::with_exports(&session, request, shell.as_ref()).await;
                     let end = calls::call(&session, request, &live, &cancel).await;
                     let now = clock.now();
                     let _ = tell.send(News::Ended { entry, end, now });

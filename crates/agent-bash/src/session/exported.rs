@@ -1,0 +1,93 @@
+//! What a persistent shell exports, for commands that run in a shell of their own beside it.
+
+use agent_bash_policy::{Context, Dialect, Parsed, Script};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// What each shell has of itself, or of its box.
+const OWN: [&str; 7] = [
+    "BASHOPTS",
+    "OLDPWD",
+    "PWD",
+    "SHELLOPTS",
+    "SHLVL",
+    "TMPDIR",
+    "_",
+];
+
+/// How these exports, as `export -p` prints them, differ from an environment. What is not UTF-8 is left out, and functions are.
+pub(super) fn differences(
+    said: &[u8],
+    base: &BTreeMap<OsString, OsString>,
+) -> BTreeMap<String, Option<String>> {
+    let Ok(said) = std::str::from_utf8(said) else {
+        return BTreeMap::new();
+    };
+    let context = Context {
+        cwd: "/".into(),
+        home: None,
+        dialect: Dialect::Bash,
+    };
+    let script = Script::follow(Parsed::read(said), &context);
+    let declared = script
+        .ran
+        .iter()
+        .filter(|ran| ran.name() == Some("declare"));
+    let exports: BTreeMap<&str, &str> = declared
+        .filter_map(|ran| ran.arguments().last()?.value.literal()?.split_once('='))
+        .collect();
+    if exports.is_empty() {
+        return BTreeMap::new();
+    }
+    let is_theirs = |name: &str| !OWN.contains(&name);
+    let set = exports.iter().filter(|(name, value)| {
+        let was = base.get(OsStr::new(name));
+        is_theirs(name) && was.is_none_or(|was| was != OsStr::new(value))
+    });
+    let gone = base.keys().filter_map(|name| name.to_str());
+    let gone = gone.filter(|name| is_theirs(name) && !exports.contains_key(name));
+    set.map(|(name, value)| ((*name).to_owned(), Some((*value).to_owned())))
+        .chain(gone.map(|name| (name.to_owned(), None)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// What bash prints itself, of values that it has to quote.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
+    fn what_bash_prints_is_read() {
+        let values = [
+            "plain",
+            "",
+            "two words",
+            "a\"b$c`d\\e",
+            "line\none",
+            "tab\there",
+            "ü=é",
+            "'q'",
+        ];
+        let mut bash = Command::new("bash");
+        bash.env_clear()
+            .args(["-c", "unset GONE; PATH=/new:$PATH; export -p"]);
+        for (number, value) in values.iter().enumerate() {
+            bash.env(format!("V{number}"), value);
+        }
+        bash.env("PATH", "/bin").env("GONE", "x").env("SAME", "s");
+        let said = bash.output().unwrap().stdout;
+        let base = [("PATH", "/bin"), ("GONE", "x"), ("SAME", "s")];
+        let base = base.map(|(name, value)| (name.into(), value.into())).into();
+        let mut want: BTreeMap<String, Option<String>> = values
+            .iter()
+            .enumerate()
+            .map(|(number, value)| (format!("V{number}"), Some((*value).to_owned())))
+            .collect();
+        want.insert("PATH".into(), Some("/new:/bin".into()));
+        want.insert("GONE".into(), None);
+        assert_eq!(differences(&said, &base), want);
+        assert!(differences(b"", &base).is_empty(), "nothing was said");
+    }
+}
