@@ -70,14 +70,15 @@ mod tests {
             "ü=é",
             "'q'",
         ];
-        let mut bash = Command::new("bash");
-        bash.env_clear()
+        let mut asked = Command::new("bash");
+        asked
+            .env_clear()
             .args(["-c", "unset GONE; PATH=/new:$PATH; export -p"]);
         for (number, value) in values.iter().enumerate() {
-            bash.env(format!("V{number}"), value);
+            asked.env(format!("V{number}"), value);
         }
-        bash.env("PATH", "/bin").env("GONE", "x").env("SAME", "s");
-        let said = bash.output().unwrap().stdout;
+        asked.env("PATH", "/bin").env("GONE", "x").env("SAME", "s");
+        let said = asked.output().unwrap().stdout;
         let base = [("PATH", "/bin"), ("GONE", "x"), ("SAME", "s")];
         let base = base.map(|(name, value)| (name.into(), value.into())).into();
         let mut want: BTreeMap<String, Option<String>> = values
