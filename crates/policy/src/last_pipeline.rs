@@ -34,6 +34,48 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     }
 }
 
+/// Commands of the shell's own that are over at once.
+const AT_ONCE: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
+
+/// Whether nothing more of a script runs when the program that runs is interrupted: its commands are programs, each of which has to
+/// succeed for the next, or that have only `cd` and the like before them.
+pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
+    let entries = &script.parsed.list.entries;
+    let program = |command: &Command| match command {
+        Command::Simple(simple) => {
+            let mut own = script.ran.iter().filter(|ran| {
+                ran.span.start >= simple.span.start && ran.span.end <= simple.span.end
+            });
+            match (own.next(), own.next()) {
+                (Some(ran), None) if !ran.is_function && ran.through.is_empty() => ran.name(),
+                _ => None,
+            }
+        }
+        Command::Compound(_) => None,
+    };
+    let is_at_once = |entry: &Entry| match &entry.stages[..] {
+        [only] => program(only).is_some_and(|name| AT_ONCE.contains(&name)),
+        _ => false,
+    };
+    let mut rest = entries.iter().skip_while(|entry| is_at_once(entry));
+    let plain = |entry: &Entry| {
+        let programs = entry.stages.iter().map(program);
+        let all = programs
+            .into_iter()
+            .all(|name| name.is_some_and(|name| !BUILTINS.contains(&name)));
+        all && !entry.background && !entry.prefixed && entry.link != Link::Or
+    };
+    let is_first = rest.next().is_some_and(plain);
+    script.parsed.is_whole()
+        && is_first
+        && rest.all(|entry| entry.link == Link::And && plain(entry))
+}
+
+/// Builtins in which a shell itself may wait, or which run something else.
+const BUILTINS: [&str; 9] = [
+    ".", "command", "eval", "exec", "read", "source", "time", "trap", "wait",
+];
+
 /// Whether exit code 1 of the script is a result of its last command.
 pub fn ends_with_answer(script: &Script<'_>) -> bool {
     let last = script.parsed.list.entries.last();
@@ -119,6 +161,36 @@ mod tests {
         ] {
             let got = last_pipeline(&Script::read(script, &context));
             assert_eq!(got.as_deref(), Some(want), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_ends_if_it_is_interrupted_has_nothing_behind_it() {
+        let context = Context::new("/");
+        for (script, want) in [
+            ("tail -f log", true),
+            ("cargo build 2>&1 | tee log", true),
+            ("make && ./run --fast", true),
+            ("cd src; cargo test", true),
+            ("cd src && export A=b && make | cat", true),
+            ("make; rm -rf build", false),
+            ("make || echo failed", false),
+            ("make && ./run || true", false),
+            ("make &", false),
+            ("while true; do sleep 1; done", false),
+            ("f() { make; rm x; }; f", false),
+            ("eval 'sleep 1; rm x'", false),
+            ("(sleep 1; rm x)", false),
+            ("wait", false),
+            ("echo $(sleep 1)", false),
+            ("time make", false),
+            ("! make", false),
+            ("bash -c 'sleep 1; rm x'", false),
+            ("make |", false),
+            ("", false),
+        ] {
+            let script_read = Script::read(script, &context);
+            assert_eq!(ends_if_interrupted(&script_read), want, "{script}");
         }
     }
 

@@ -35,7 +35,7 @@ pub use group::Group;
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
-pub use last_pipeline::{ends_with_answer, last_pipeline};
+pub use last_pipeline::{ends_if_interrupted, ends_with_answer, last_pipeline};
 pub use marked::{MarkedLine, marked_lines};
 pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;

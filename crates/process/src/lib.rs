@@ -20,6 +20,7 @@ mod foreground;
 mod git_settings;
 mod here;
 mod inherited;
+mod interrupt;
 mod leftovers;
 mod platform;
 mod proc_fs;
@@ -40,6 +41,7 @@ pub use clock::SystemClock;
 pub use foreground::in_foreground;
 pub use here::is_reached_from_here;
 pub use inherited::Inherited;
+pub use interrupt::{interrupt_below, ticks_since_boot};
 pub use leftovers::Leftovers;
 pub use platform::{
     is_automounter, is_known_directory, known_path, make_fifo, shrink_pipe, unnamed_file,

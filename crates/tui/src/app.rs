@@ -77,6 +77,9 @@ pub(crate) struct App {
     on_end: Queue,
     /// The persistent shell of the prompt's commands; `None` where there are none.
     pub(crate) shell: Option<SessionName>,
+    /// Whether what runs is interrupted before it is cancelled, so that its shell stays.
+    pub(crate) interrupts_call: bool,
+    pub(crate) interrupts_bang: bool,
     /// Variables of calls on a terminal: those that otherwise keep programs from asking have the person's values.
     pub(crate) attended: BTreeMap<String, Option<String>>,
     /// How the last call ended.
@@ -120,6 +123,9 @@ pub(crate) enum Effect {
     },
     CancelCall,
     CancelBang,
+    /// End what it runs, and leave its shell; cancel it if that takes too long.
+    InterruptCall,
+    InterruptBang,
     ListJobs,
     KillJob(JobId),
     /// Open a full output in the pager.
@@ -196,6 +202,8 @@ impl App {
             queue: VecDeque::new(),
             on_end: Queue::default(),
             shell: None,
+            interrupts_call: false,
+            interrupts_bang: false,
             attended: BTreeMap::new(),
             last: None,
             bang: None,

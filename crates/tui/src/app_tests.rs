@@ -157,6 +157,11 @@ fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
         let mut app = app(None);
         enters(&mut app, "sleep 9");
         enters(&mut app, "!sleep 9");
+        // Its shell stays, if it ends by that.
+        assert!(matches!(
+            press(&mut app, key.0, key.1)[..],
+            [Effect::InterruptBang]
+        ));
         assert!(matches!(
             press(&mut app, key.0, key.1)[..],
             [Effect::CancelBang]

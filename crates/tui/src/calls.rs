@@ -1,12 +1,13 @@
 //! Runs commands and records how they ended.
 
+use crate::interrupt::Running;
 use crate::transcript::{Card, Entry};
-use agent_bash::core::{Cancel, Notice, NoticeKind, Request, SessionName, Status, ToolResult};
+use agent_bash::core::{Notice, NoticeKind, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
-use agent_bash::{CallOptions, LiveFeed, Refusal, Session};
+use agent_bash::{CallOptions, Refusal, Session};
 use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, words};
 use std::time::Duration;
 
@@ -40,11 +41,11 @@ pub(crate) async fn call(
     session: &Session,
     request: Request,
     live: &LiveUpdates,
-    cancel: &Cancel,
+    running: &Running,
 ) -> CallEnd {
     session.begin_turn();
     let command = request.command.clone();
-    let mut feed = LiveFeed(live);
+    let mut feed = running.feed(live);
     let shell = request.session.as_ref();
     let options = CallOptions {
         live: Some(&mut feed),
@@ -52,7 +53,10 @@ pub(crate) async fn call(
         stands_in: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
-    let account = session.tool().account(request, options, cancel).await;
+    let account = session
+        .tool()
+        .account(request, options, &running.cancel)
+        .await;
     session.end_turn();
     CallEnd::Tool {
         result: Box::new(account.result),
@@ -81,15 +85,18 @@ pub(crate) async fn bang(
     command: &str,
     excluded_from_context: bool,
     live: &LiveUpdates,
-    cancel: &Cancel,
+    running: &Running,
 ) -> CallEnd {
-    let mut feed = LiveFeed(live);
+    let mut feed = running.feed(live);
     let options = BangOptions {
         excluded_from_context,
         live: Some(&mut feed),
         ..BangOptions::default()
     };
-    match session.execute_bash(command, options, cancel).await {
+    match session
+        .execute_bash(command, options, &running.cancel)
+        .await
+    {
         Ok(message) => CallEnd::Bang(Box::new(message)),
         Err(error) => CallEnd::Refused(error.to_string()),
     }
@@ -169,12 +176,12 @@ mod tests {
         let session = Session::new(tool.build(), SessionParts::default());
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 100));
         for _ in 0..2 {
-            let ended = call(&session, Request::new("x"), &live, &Cancel::new()).await;
+            let ended = call(&session, Request::new("x"), &live, &Running::new()).await;
             let CallEnd::Tool { result, .. } = ended else {
                 panic!("{ended:?}");
             };
             assert!(matches!(result.status, Status::Lost { .. }), "{result:?}");
-            let ended = bang(&session, "x", false, &live, &Cancel::new()).await;
+            let ended = bang(&session, "x", false, &live, &Running::new()).await;
             let CallEnd::Bang(message) = ended else {
                 panic!("{ended:?}");
             };

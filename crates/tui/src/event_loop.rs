@@ -13,6 +13,7 @@ use crate::console::size_in;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
+use crate::interrupt::Running;
 use crate::jobs_state::JobsState;
 use crate::place::Place;
 use crate::terminals::Terminals;
@@ -66,9 +67,9 @@ pub(crate) struct EventLoop {
     news: UnboundedReceiver<News>,
     tell: UnboundedSender<News>,
     /// Cancels the running call.
-    call: Cancel,
+    call: Running,
     /// Cancels the user's own running command.
-    bang: Cancel,
+    bang: Running,
     tasks: JoinSet<()>,
     memory: Memory,
     /// Whether a thread looks for completions.
@@ -127,8 +128,8 @@ impl EventLoop {
             stop,
             news,
             tell,
-            call: Cancel::new(),
-            bang: Cancel::new(),
+            call: Running::new(),
+            bang: Running::new(),
             tasks: JoinSet::new(),
             jobs_looked: None,
             area: Rect::default(),
@@ -373,8 +374,8 @@ impl EventLoop {
 
     /// Ends running commands, and jobs if they are to be ended, and waits for their end. Returns the jobs that live on.
     async fn end(mut self, ending: bool) -> Vec<Job> {
-        self.call.cancel();
-        self.bang.cancel();
+        self.call.cancel.cancel();
+        self.bang.cancel.cancel();
         let tasks = &mut self.tasks;
         tokio::select! {
             () = async { while tasks.join_next().await.is_some() {} } => {}

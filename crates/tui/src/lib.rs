@@ -22,6 +22,7 @@ mod history;
 mod history_search;
 mod host_terminal;
 mod input;
+mod interrupt;
 mod jobs_state;
 mod links;
 mod options;

@@ -105,10 +105,20 @@ impl App {
     /// Cancels what is running, the user's own command first. Returns whether anything was.
     fn cancel(&mut self) -> bool {
         if self.bang.is_some() {
-            self.effects.push(Effect::CancelBang);
+            let gently = std::mem::take(&mut self.interrupts_bang);
+            self.effects.push(if gently {
+                Effect::InterruptBang
+            } else {
+                Effect::CancelBang
+            });
         } else if self.call.is_some() {
             self.on_end = Queue::IsTakenBack;
-            self.effects.push(Effect::CancelCall);
+            let gently = std::mem::take(&mut self.interrupts_call);
+            self.effects.push(if gently {
+                Effect::InterruptCall
+            } else {
+                Effect::CancelCall
+            });
         } else {
             return false;
         }

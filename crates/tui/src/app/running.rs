@@ -5,7 +5,7 @@ use crate::queue::Queue;
 use crate::transcript::Card;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
-use agent_bash::policy::{Context, Script, changes_directory, wants_terminal};
+use agent_bash::policy::{Context, Script, changes_directory, ends_if_interrupted, wants_terminal};
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
 use agent_bash_render::{BangCard, Remark, ToolCard};
@@ -39,6 +39,8 @@ impl App {
                 .transcript
                 .start(Card::Bang(Box::new(card)), &live, waker, now);
             self.bang = Some(entry);
+            let context = Context::new(&self.place.directory);
+            self.interrupts_bang = ends_if_interrupted(&Script::read(&bang.command, &context));
             self.effects.push(Effect::Bang {
                 entry,
                 command: bang.command,
@@ -137,6 +139,8 @@ impl App {
             .transcript
             .start(Card::Tool(Box::new(card)), &live, waker, now);
         self.call = Some(entry);
+        // Whoever has a shell of its own may take it along.
+        self.interrupts_call = request.session.is_some() && ends_if_interrupted(&script);
         self.effects.push(Effect::Call {
             entry,
             request,

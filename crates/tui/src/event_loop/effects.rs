@@ -3,15 +3,21 @@
 use super::{EventLoop, JOB_GRACE};
 use crate::app::{CARD_PAGE, Effect, News};
 use crate::console::size_in;
+use crate::interrupt::Running;
 use crate::pager_source::{self, Kept, Range, Source};
 use crate::{calls, set_work};
-use agent_bash::core::{ArtifactId, Cancel, JobId};
+use agent_bash::core::{ArtifactId, JobId};
 use agent_bash::sink::FileView;
 use agent_bash_render::OutputPage;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 impl EventLoop {
+    fn interrupt(&mut self, own: bool) {
+        let running = if own { &self.bang } else { &self.call }.clone();
+        self.tasks.spawn(running.interrupt(Arc::clone(&self.clock)));
+    }
+
     pub(super) fn act(&mut self, effect: Effect) {
         match effect {
             Effect::Call {
@@ -19,22 +25,19 @@ impl EventLoop {
                 request,
                 live,
             } => {
-                self.call = Cancel::new();
+                self.call = Running::new();
                 self.prepare_terminal();
                 let limit = self.session.tool().profile().timeouts.default;
                 self.app
                     .transcript
                     .change(entry, |entry| entry.set_timeout(limit));
-                let (session, cancel, tell) = (
-                    Arc::clone(&self.session),
-                    self.call.clone(),
-                    self.tell.clone(),
-                );
+                let (session, running) = (Arc::clone(&self.session), self.call.clone());
+                let tell = self.tell.clone();
                 let clock = Arc::clone(&self.clock);
                 let shell = self.app.shell.clone().filter(|_| request.session.is_none());
                 self.tasks.spawn(async move {
                     let request = calls::with_exports(&session, request, shell.as_ref()).await;
-                    let end = calls::call(&session, request, &live, &cancel).await;
+                    let end = calls::call(&session, request, &live, &running).await;
                     let now = clock.now();
                     let _ = tell.send(News::Ended { entry, end, now });
                 });
@@ -45,21 +48,23 @@ impl EventLoop {
                 excluded,
                 live,
             } => {
-                self.bang = Cancel::new();
-                let (session, cancel, tell) = (
+                self.bang = Running::new();
+                let (session, running, tell) = (
                     Arc::clone(&self.session),
                     self.bang.clone(),
                     self.tell.clone(),
                 );
                 let clock = Arc::clone(&self.clock);
                 self.tasks.spawn(async move {
-                    let end = calls::bang(&session, &command, excluded, &live, &cancel).await;
+                    let end = calls::bang(&session, &command, excluded, &live, &running).await;
                     let now = clock.now();
                     let _ = tell.send(News::Ended { entry, end, now });
                 });
             }
-            Effect::CancelCall => self.call.cancel(),
-            Effect::CancelBang => self.bang.cancel(),
+            Effect::CancelCall => self.call.cancel.cancel(),
+            Effect::CancelBang => self.bang.cancel.cancel(),
+            Effect::InterruptCall => self.interrupt(false),
+            Effect::InterruptBang => self.interrupt(true),
             Effect::ListJobs => self.list_jobs(),
             Effect::KillJob(id) => self.kill_job(id),
             Effect::Open { artifact, command } => {

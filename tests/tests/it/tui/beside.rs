@@ -1,7 +1,7 @@
 //! Lines that run beside the shell that stays: in its directory, with the variables that it exports.
 
 use super::in_the_interface;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 #[test]
 fn what_the_shell_exports_is_known_beside_it() -> Result<()> {
@@ -19,5 +19,39 @@ fn what_the_shell_exports_is_known_beside_it() -> Result<()> {
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
         tmux.shows("│ tried: as exported /ab/new").map(drop)
+    })
+}
+
+/// As in a shell: what runs is interrupted, and functions and variables stay. A script of which more would follow is cancelled as a whole.
+#[test]
+fn what_is_interrupted_leaves_its_shell() -> Result<()> {
+    in_the_interface("", |tmux, world| {
+        tmux.enters("kept() { echo as it was: $plain; }; plain=yes; echo set")?;
+        tmux.shows("│ set")?;
+        for line in ["tail -f /dev/null | cat", "!tail -f /dev/null"] {
+            tmux.enters(line)?;
+            tmux.shows("tail -f /dev/null")?;
+            tmux.shows("running")?;
+            tmux.press(&["C-c"])?;
+            tmux.shows("exit 1")?;
+            tmux.press(&["C-l"])?;
+        }
+        tmux.enters("kept")?;
+        tmux.shows("│ as it was: yes")?;
+        tmux.press(&["C-l"])?;
+        // What would run next does not.
+        tmux.enters("sleep 300; echo more >more")?;
+        tmux.shows("running")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows("cancelled")?;
+        tmux.shows("shell was reset")?;
+        ensure!(!world.cwd().join("more").exists(), "it went on");
+        // What ignores it is cancelled.
+        tmux.enters("trap '' INT; plain=again; echo trapped")?;
+        tmux.shows("│ trapped")?;
+        tmux.enters("sleep 300")?;
+        tmux.shows("$ sleep 300")?;
+        tmux.press(&["C-l", "C-c"])?;
+        tmux.shows("cancelled").map(drop)
     })
 }

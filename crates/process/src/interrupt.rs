@@ -1,0 +1,94 @@
+//! Interrupting what a shell runs, as the key of a terminal does; the shell itself goes on.
+
+use agent_bash_os::ProcessInfo;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+
+/// Processes that are looked at. A tree that is larger is not interrupted as a whole.
+const MOST: usize = 10_000;
+
+/// The time since boot, in the clock ticks of [`ProcessInfo::start_time`]; `None` where `/proc` does not show it.
+pub fn ticks_since_boot() -> Option<u64> {
+    let text = fs::read_to_string("/proc/uptime").ok()?;
+    let (seconds, hundredths) = text.split_ascii_whitespace().next()?.split_once('.')?;
+    let seconds: u64 = seconds.parse().ok()?;
+    let hundredths: u64 = hundredths.parse().ok()?;
+    // A tick is a hundredth of a second for all programs (`USER_HZ`), on every architecture of today.
+    Some(seconds * 100 + hundredths)
+}
+
+/// Sends SIGINT to all processes below this one that were started in or after this tick, and to none that was there before: what an
+/// earlier command has left running is nobody's to interrupt. Returns how many there were; none where `/proc` does not show them.
+pub fn interrupt_below(process: u32, since: u64) -> usize {
+    let mut waiting = children(process);
+    let mut interrupted = 0;
+    let mut seen = 0;
+    while let Some(pid) = waiting.pop() {
+        seen += 1;
+        let Some(info) = ProcessInfo::read(pid).filter(|info| info.start_time >= since) else {
+            continue;
+        };
+        if seen < MOST {
+            waiting.extend(children(pid.unsigned_abs()));
+        }
+        let sent = Pid::from_raw(info.pid).map(|pid| kill_process(pid, Signal::INT));
+        interrupted += usize::from(matches!(sent, Some(Ok(()))));
+    }
+    interrupted
+}
+
+fn children(process: u32) -> Vec<i32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
+        return Vec::new();
+    };
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let pids = |list: String| -> Vec<i32> {
+        let pids = list.split_ascii_whitespace();
+        pids.filter_map(|pid| pid.parse().ok()).collect()
+    };
+    lists.flat_map(pids).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
+    /// A shell runs a command that it waits for; what it has started before is left alone, and it goes on.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a shell of the test's own")]
+    fn what_runs_is_interrupted_and_its_shell_and_what_was_there_goes_on() {
+        let mut shell = Command::new("bash")
+            .args([
+                "--norc",
+                "-c",
+                "while read -r line; do eval \"$line\"; echo \"=$?\"; done",
+            ])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = shell.stdin.take().unwrap();
+        let mut output = BufReader::new(shell.stdout.take().unwrap()).lines();
+        let mut says = || output.next().unwrap().unwrap();
+        // Not ignored, as it would be by what the shell starts in the background.
+        writeln!(input, "(trap - INT; exec -a before sleep 300) & old=$!").unwrap();
+        assert_eq!(says(), "=0");
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let since = ticks_since_boot().unwrap();
+        writeln!(input, "echo begun; sleep 301 | (sleep 302; cat)").unwrap();
+        assert_eq!(says(), "begun");
+        let waited = std::time::Instant::now();
+        while interrupt_below(shell.id(), since) < 2 {
+            assert!(waited.elapsed().as_secs() < 10, "it was not started");
+        }
+        let ended = says();
+        assert!(ended == "=130" || ended == "=0", "{ended}");
+        writeln!(input, "kill -0 $old; kill $old").unwrap();
+        assert_eq!(says(), "=0");
+        drop(input);
+        assert!(shell.wait().unwrap().success());
+    }
+}

@@ -1,0 +1,81 @@
+//! Interrupting a command as a terminal's key does: what it runs gets SIGINT, and the shell that stays goes on, with its variables and
+//! functions. What does not end is cancelled, which ends the shell with it.
+
+use agent_bash::LiveFeed;
+use agent_bash::core::{Cancel, Clock, Flow, OutputConsumer, StreamId};
+use agent_bash::process::{interrupt_below, ticks_since_boot};
+use agent_bash::sink::LiveUpdates;
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How long an interrupted command may take to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A command that runs, and how it is ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Running {
+    pub(crate) cancel: Cancel,
+    started: Arc<Started>,
+}
+
+/// The shell of a command; 0 before it is known.
+#[derive(Debug, Default)]
+struct Started {
+    shell: AtomicU32,
+    /// When, in ticks since boot.
+    since: AtomicU64,
+}
+
+impl Running {
+    pub(crate) fn new() -> Self {
+        Self {
+            cancel: Cancel::new(),
+            started: Arc::default(),
+        }
+    }
+
+    /// Its output goes there; who runs it is taken note of.
+    pub(crate) fn feed<'a>(&self, live: &'a LiveUpdates) -> Feed<'a> {
+        Feed {
+            live: LiveFeed(live),
+            started: Arc::clone(&self.started),
+        }
+    }
+
+    /// Interrupts it, and cancels it if it has not ended in time, or if there is nothing to be interrupted.
+    pub(crate) async fn interrupt(self, clock: Arc<dyn Clock>) {
+        let shell = self.started.shell.load(Ordering::Acquire);
+        let since = self.started.since.load(Ordering::Acquire);
+        if shell != 0 && interrupt_below(shell, since) > 0 {
+            clock.sleep(PATIENCE).await;
+        }
+        // That of a command that has ended is nobody's any more.
+        self.cancel.cancel();
+    }
+}
+
+/// Passes output on, and hears of the start.
+pub(crate) struct Feed<'a> {
+    live: LiveFeed<'a>,
+    started: Arc<Started>,
+}
+
+impl OutputConsumer for Feed<'_> {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        self.live.chunk(stream, bytes)
+    }
+
+    fn started(&mut self, pid: u32, group: u32) {
+        if let Some(since) = ticks_since_boot() {
+            self.started.since.store(since, Ordering::Release);
+            self.started.shell.store(pid, Ordering::Release);
+        }
+        self.live.started(pid, group);
+    }
+
+    fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
+        self.live.file_for_survivors(stream)
+    }
+}
