@@ -27,7 +27,7 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
             h4 { "Files" span.note { @if changes.counts.total() > 0 { " · " (state(changes)) } " · " (visible::one_line(&changes.root)) } }
             @for row in &own { (one(row)) }
             @if !of_git.is_empty() {
-                details.diff {
+                details.diff.git {
                     summary { (of_git.len()) @if of_git.len() == 1 { " file of .git" } @else { " files of .git" } }
                     @for row in &of_git { (one(row)) }
                 }

@@ -21,7 +21,7 @@
   // Words, and what is between quotation marks as it is.
   const wanted = () =>
     [...search.value.toLowerCase().matchAll(/["“”]([^"“”]+)["“”]?|[^\s"“”]+/g)].map((found) => found[1] ?? found[0]);
-  const details = (call) => call.querySelector("details");
+  const details = (call) => call.firstElementChild;
 
   const tell = () => {
     const scope = [buttons.find((one) => one.dataset.kind === kind)?.dataset.label, search.value.trim()].filter(Boolean);
@@ -144,10 +144,10 @@
     } else if (event.key === "n") go(1);
     else if (event.key === "N") go(-1);
   });
-  // On paper everything is open; afterwards it is as it was.
+  // On paper everything is open but the books of git; afterwards it is as it was.
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = shown.flatMap((call) => [...call.querySelectorAll("details:not([open])")]);
+    closed = shown.flatMap((call) => [...call.querySelectorAll("details:not([open], .git, .git *)")]);
     for (const one of closed) one.open = true;
   });
   addEventListener("afterprint", () => {

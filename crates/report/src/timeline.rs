@@ -71,7 +71,7 @@ pub(crate) fn timeline(entries: &[Entry]) -> Markup {
                 }
             }
             div.axis aria-hidden="true" { @for time in ticks(&parts) { span { (time) } } }
-            @if parts.iter().any(|part| part.is_pause) { p.note { "Hatched: more than a minute without a call, drawn short." } }
+            @if parts.iter().any(|part| part.is_pause) { p.note { "Dotted frames: more than a minute without a call, drawn short." } }
         }
     }
 }

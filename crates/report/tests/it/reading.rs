@@ -97,7 +97,9 @@ fn on_paper_everything_is_open_and_afterwards_it_is_as_it_was() {
     let mut page = page(vec![entry, call("false", exited(1), 0)]);
     let mut diff = Diff::of(file);
     diff.text = Some("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".to_owned());
-    page.diffs.insert(ChangesId(1), vec![diff]);
+    let mut of_git = diff.clone();
+    of_git.file.name = FileName::new(".git/x");
+    page.diffs.insert(ChangesId(1), vec![diff, of_git]);
     let script = "const open = () => document.querySelectorAll('details[open]').length;
         document.querySelector('#c2 > details').open = true;
         const seen = [open()];
