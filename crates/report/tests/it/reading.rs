@@ -130,3 +130,25 @@ fn on_paper_a_long_output_is_its_beginning_and_its_end() {
     };
     assert!((1..=2).contains(&sheets), "{sheets}");
 }
+
+#[test]
+fn text_that_was_printed_as_hidden_is_seen() {
+    let mut entry = call("printf …", exited(0), 0);
+    entry.printed = Some(Printed {
+        head: "\u{1b}[8mhidden\u{1b}[0m \u{1b}[30;40mblack\u{1b}[0m\n".to_owned(),
+        ..Printed::default()
+    });
+    entry.result.output.total_bytes = 1;
+    let script = "document.querySelector('details').open = true;
+        const seen = [...document.querySelectorAll('.output span')].map((one) => {
+            const { color, backgroundColor, textDecorationStyle } = getComputedStyle(one);
+            const shown = one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+            return [one.textContent, shown && color !== backgroundColor, textDecorationStyle].join(' ');
+        });
+        document.title = seen.join(' | ');";
+    let html = with_script(&page(vec![entry]).html(), script);
+    let Some(said) = said(in_chromium(&html)) else {
+        return;
+    };
+    assert_eq!(said, "hidden true dotted | black true solid");
+}
