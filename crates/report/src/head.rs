@@ -1,7 +1,6 @@
 //! What stands above the calls: the session in a few facts, and the controls.
 
 use crate::kinds::FILTERS;
-use crate::page::Page;
 use crate::timeline::{moment, span};
 use agent_bash_core::visible;
 use agent_bash_journal::Entry;
@@ -9,16 +8,17 @@ use agent_bash_render::words::{clock, date, duration, millis};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-pub(crate) fn summary(page: &Page) -> Markup {
+/// The facts, and what is missing: so many lines that could not be read, and what came when the record was full.
+pub(crate) fn summary(entries: &[Entry], damaged: u64, full: bool) -> Markup {
     html! {
-        @if page.entries.is_empty() {
+        @if entries.is_empty() {
             p.summary { "No call was recorded of it." }
         } @else {
-            p.summary { @for fact in facts(&page.entries) { span { (fact) } } }
+            p.summary { @for fact in facts(entries) { span { (fact) } } }
         }
-        @if page.full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
-        @if page.damaged > 0 {
-            p.warn { (page.damaged) @if page.damaged == 1 { " line" } @else { " lines" } " of the record could not be read." }
+        @if full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
+        @if damaged > 0 {
+            p.warn { (damaged) @if damaged == 1 { " line" } @else { " lines" } " of the record could not be read." }
         }
     }
 }

@@ -63,8 +63,8 @@ fn a_job_that_has_failed_since_is_amber() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(page(&home).contains("<span class=\"outcome ok\">background, running</span>"));
     home.write("go", "");
-    let waited = home.run(&["jobs", "wait", "1"]).stdout;
-    assert_eq!(waited, "exited with code 4\n");
+    let ended = home.run(&["jobs", "wait", "1"]).stdout;
+    assert_eq!(ended, "exited with code 4\n");
     let html = page(&home);
     let wanted = "<span class=\"outcome warn\">background, exited with code 4</span>";
     assert!(html.contains(wanted), "{html}");
