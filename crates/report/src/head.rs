@@ -78,7 +78,7 @@ pub(crate) fn controls(entries: &[Entry]) -> Markup {
             }
             p id="count" role="status" {}
             div.find {
-                input type="search" id="search" placeholder="Search, “a phrase”  /" aria-label="Search commands and outputs" title="/ begins a search, Enter or n goes to the next call, Shift+Enter or N to the one before";
+                input type="search" id="search" placeholder="Search ( / )" aria-label="Search commands and outputs" title="Words, or “a phrase”. / begins a search, Enter or n goes to the next call, Shift+Enter or N to the one before";
                 button type="button" id="previous" aria-label="Previous call" title="Previous call (N)" { "↑" }
                 button type="button" id="next" aria-label="Next call" title="Next call (n)" { "↓" }
                 button type="button" id="fold" { "Open all" }

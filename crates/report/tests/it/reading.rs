@@ -152,3 +152,22 @@ fn text_that_was_printed_as_hidden_is_seen() {
     };
     assert_eq!(said, "hidden true dotted | black true solid");
 }
+
+/// The rules for paper are applied to the window, as a script cannot see paper.
+#[test]
+fn paper_has_light_colours_and_says_what_is_on_it_instead_of_controls() {
+    let html = page(vec![
+        call("true", exited(0), 0),
+        call("false", exited(1), 0),
+    ])
+    .html();
+    assert!(html.contains("@media print"));
+    let script = "document.querySelector('[data-kind=failed]').click();
+        const shown = ['.kinds', '.find', '#count', '#c1', '#c2'].map((one) => document.querySelector(one).checkVisibility());
+        document.title = [...shown, getComputedStyle(document.documentElement).colorScheme].join(' ');";
+    let html = with_script(&html.replace("@media print", "@media all"), script);
+    let Some(said) = said(in_chromium(&html)) else {
+        return;
+    };
+    assert_eq!(said, "false false true false true light");
+}
