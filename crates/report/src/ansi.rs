@@ -1,6 +1,7 @@
 //! An output with its colours, as markup: of escape sequences only colours and attributes are left, each as a class of the
 //! page's style.
 
+use crate::colour::{Ink, Rgb, nearest, readable};
 use agent_bash_journal::Printed;
 use agent_bash_render::{OutputLimits, OutputText, Theme};
 use maud::{Markup, html};
@@ -18,7 +19,7 @@ const LIMITS: OutputLimits = OutputLimits {
     ..OutputLimits::CARD
 };
 
-/// Attributes, and the class for each. Blinking text does not blink.
+/// Attributes, and the class for each. Blinking text does not blink, and hidden text is shown: it is what a reviewer must see.
 const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::BOLD, "B"),
     (Modifier::DIM, "D"),
@@ -28,21 +29,33 @@ const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::HIDDEN, "H"),
 ];
 
-/// The colours that were used beyond the 16 that the style has: their rules are written once, at the end.
+/// On paper, of a longer text only so many lines at its beginning and at its end.
+const ON_PAPER: [usize; 2] = [30, 20];
+
+/// The pairs of colours that were used, text and background: their rules are written once, at the end.
 #[derive(Debug, Default)]
-pub(crate) struct Palette(BTreeSet<u8>);
+pub(crate) struct Palette(BTreeSet<(Ink, Ink)>);
 
 impl Palette {
-    /// Rules for the colours beyond the first 16: the xterm palette.
+    /// The rule of each pair, for the light and the dark scheme.
     pub(crate) fn rules(&self) -> String {
         let mut rules = String::new();
-        for index in &self.0 {
-            let (r, g, b) = xterm(*index);
+        for &(front, behind) in &self.0 {
+            let [light, dark] = [0, 1].map(|scheme| readable(front, behind, scheme));
+            let both = |[r, g, b]: Rgb, [x, y, z]: Rgb| {
+                format!("light-dark(#{r:02x}{g:02x}{b:02x},#{x:02x}{y:02x}{z:02x})")
+            };
             // Writing to a String cannot fail.
             let _ = write!(
                 rules,
-                ".f{index}{{color:#{r:02x}{g:02x}{b:02x}}}.b{index}{{background:#{r:02x}{g:02x}{b:02x}}}"
+                ".{}{{color:{}",
+                class(front, behind),
+                both(light.0, dark.0)
             );
+            if behind != Ink::Page {
+                let _ = write!(rules, ";background:{}", both(light.1, dark.1));
+            }
+            rules.push('}');
         }
         rules
     }
@@ -61,73 +74,79 @@ impl Palette {
     fn text(&mut self, text: &str) -> Markup {
         let output = OutputText::of(LIMITS, text);
         let all = output.tail(UNWRAPPED, usize::MAX, usize::MAX, &Theme::dark());
-        html! {
-            @for line in &all.rows { (self.line(line)) "\n" }
-        }
+        shortened_on_paper(&all.rows, |line| self.line(line))
     }
 
     fn line(&mut self, line: &Line<'_>) -> Markup {
         html! {
             @for span in &line.spans {
                 @let classes = self.classes(span.style);
-                @if classes.is_empty() { (span.content) } @else { span class=(classes) { (span.content) } }
+                @if span.style.add_modifier.contains(Modifier::HIDDEN) { span class=(classes) title="printed as hidden" { (span.content) } }
+                @else if classes.is_empty() { (span.content) }
+                @else { span class=(classes) { (span.content) } }
             }
+            "\n"
         }
     }
 
     fn classes(&mut self, style: Style) -> String {
         let mut classes: Vec<String> = Vec::new();
-        let (mut front, mut back) = (self.index(style.fg), self.index(style.bg));
+        let mut front = ink(style.fg).unwrap_or(Ink::Text);
+        let mut behind = ink(style.bg).unwrap_or(Ink::Page);
         if style.add_modifier.contains(Modifier::REVERSED) {
-            (front, back) = (back, front);
-            classes.push("R".to_owned());
+            (front, behind) = (behind, front);
         }
-        classes.extend(front.map(|index| format!("f{index}")));
-        classes.extend(back.map(|index| format!("b{index}")));
+        if (front, behind) != (Ink::Text, Ink::Page) {
+            self.0.insert((front, behind));
+            classes.push(class(front, behind));
+        }
         let set = ATTRIBUTES
             .iter()
             .filter(|(one, _)| style.add_modifier.contains(*one));
         classes.extend(set.map(|(_, class)| (*class).to_owned()));
         classes.join(" ")
     }
-
-    fn index(&mut self, color: Option<Color>) -> Option<u8> {
-        let index = match color? {
-            Color::Indexed(index) => index,
-            Color::Rgb(r, g, b) => nearest(r, g, b),
-            _ => return None,
-        };
-        if index >= 16 {
-            self.0.insert(index);
-        }
-        Some(index)
-    }
 }
 
-/// The levels of the 6 × 6 × 6 cube.
-const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
-/// Colour 16 to 255 of the xterm palette.
-fn xterm(index: u8) -> (u8, u8, u8) {
-    match index.saturating_sub(16) {
-        cube @ 0..216 => {
-            let level = |digit: u8| LEVELS[usize::from(digit % 6)];
-            (level(cube / 36), level(cube / 6), level(cube))
-        }
-        grey => {
-            let level = 8 + (grey - 216) * 10;
-            (level, level, level)
-        }
-    }
-}
-
-/// The colour of the cube that is nearest.
-fn nearest(r: u8, g: u8, b: u8) -> u8 {
-    let digit = |value: u8| {
-        let distance = |at: &u8| LEVELS[usize::from(*at)].abs_diff(value);
-        (0..6).min_by_key(distance).unwrap_or_default()
+/// Lines, of which the middle is not on paper if there are many; that is said there.
+pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Markup) -> Markup {
+    let [first, last] = ON_PAPER;
+    // Nothing is left out to save a few lines.
+    let middle = if lines.len() > first + last + 10 {
+        first..lines.len() - last
+    } else {
+        0..0
     };
-    16 + 36 * digit(r) + 6 * digit(g) + digit(b)
+    html! {
+        @for line in &lines[..middle.start] { (show(line)) }
+        @if !middle.is_empty() {
+            span.screen { @for line in &lines[middle.clone()] { (show(line)) } }
+            span.paper { "… " (middle.len()) " lines …\n" }
+        }
+        @for line in &lines[middle.end..] { (show(line)) }
+    }
+}
+
+/// `f1` is red text, `b4` text on blue, `f1b4` red on blue; `p` stands for the page's own colour, `t` for that of text.
+fn class(front: Ink, behind: Ink) -> String {
+    let front = match front {
+        Ink::Text => String::new(),
+        Ink::Page => "fp".to_owned(),
+        Ink::Index(index) => format!("f{index}"),
+    };
+    match behind {
+        Ink::Page => front,
+        Ink::Text => format!("{front}bt"),
+        Ink::Index(index) => format!("{front}b{index}"),
+    }
+}
+
+fn ink(color: Option<Color>) -> Option<Ink> {
+    match color? {
+        Color::Indexed(index) => Some(Ink::Index(index)),
+        Color::Rgb(r, g, b) => Some(Ink::Index(nearest([r, g, b]))),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -151,25 +170,108 @@ mod tests {
             html,
             "<span class=\"f1 B\">error</span>: &lt;b&gt;&amp;<span class=\"f208\">x</span>\n"
         );
-        assert_eq!(rules, ".f208{color:#ff8700}.b208{background:#ff8700}");
-    }
-
-    #[test]
-    fn a_true_colour_is_the_nearest_of_the_palette() {
-        assert_eq!(nearest(255, 135, 0), 208);
-        assert_eq!(nearest(1, 2, 3), 16);
-        assert_eq!(xterm(255), (238, 238, 238));
-        assert_eq!(xterm(232), (8, 8, 8));
+        assert_eq!(
+            rules,
+            ".f1{color:light-dark(#cf222e,#ff7b72)}.f208{color:light-dark(#a55700,#ff8700)}"
+        );
     }
 
     #[test]
     fn no_line_of_what_was_recorded_is_lost() {
-        use std::fmt::Write as _;
         let mut text = String::new();
         for line in 0..30_000 {
             writeln!(text, "line {line} with some words to make it longer").unwrap();
         }
+        let (html, _) = shown(&text);
+        let (before, after) = html
+            .replace("<span class=\"screen\">", "")
+            .split_once("</span><span class=\"paper\">… 29950 lines …\n</span>")
+            .map(|(before, after)| (before.to_owned(), after.to_owned()))
+            .unwrap();
+        assert_eq!(before + &after, text);
+    }
+
+    #[test]
+    fn a_short_text_is_on_paper_as_it_is() {
+        let text = "line\n".repeat(60);
         assert_eq!(shown(&text).0, text);
+    }
+
+    #[test]
+    fn hidden_text_is_shown_and_marked() {
+        let (html, _) = shown("\x1b[8mrm -rf\x1b[0m\n");
+        assert_eq!(
+            html,
+            "<span class=\"H\" title=\"printed as hidden\">rm -rf</span>\n"
+        );
+    }
+
+    /// The contrast of each rule for text, in both schemes, as a browser would compute it from the page's style.
+    fn contrasts(text: &str) -> Vec<(String, f64)> {
+        let colours = |declaration: &str| -> [Rgb; 2] {
+            let inner = declaration.split(['(', ')']).nth(1).unwrap();
+            let both: Vec<Rgb> = inner
+                .split(',')
+                .map(|hex| {
+                    let number = u32::from_str_radix(hex.trim_start_matches('#'), 16).unwrap();
+                    let [_, r, g, b] = number.to_be_bytes();
+                    [r, g, b]
+                })
+                .collect();
+            [both[0], both[1]]
+        };
+        let mut found = Vec::new();
+        for rule in shown(text).1.split_terminator('}') {
+            let mut parts = rule.split(';');
+            let front = colours(parts.next().unwrap());
+            let behind = parts
+                .next()
+                .map_or([[0xf6, 0xf8, 0xfa], [0x15, 0x1b, 0x23]], colours);
+            for scheme in 0..2 {
+                found.push((
+                    rule.to_owned(),
+                    crate::colour::contrast(front[scheme], behind[scheme]),
+                ));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_pair_of_colours_can_be_read_in_both_schemes() {
+        let codes = |base: [u8; 2]| {
+            (0..8)
+                .map(move |n| base[0] + n)
+                .chain((0..8).map(move |n| base[1] + n))
+        };
+        let mut text = String::new();
+        for inverse in ["", "7;"] {
+            for front in codes([30, 90]).chain([39]) {
+                for behind in codes([40, 100]).chain([49]) {
+                    write!(text, "\x1b[0;{inverse}{front};{behind}mx").unwrap();
+                }
+            }
+        }
+        let found = contrasts(&text);
+        // 17 × 17 pairs, and the inverse ones that are others: those with the text's or the page's own colour. One of
+        // them is no colour at all.
+        assert_eq!(found.len(), 2 * (17 * 17 - 1 + 16 + 16 + 1));
+        for (rule, contrast) in found {
+            assert!(contrast >= 4.5, "{contrast:.2}: {rule}");
+        }
+    }
+
+    #[test]
+    fn all_of_the_256_can_be_read_on_the_page_and_under_text() {
+        let mut text = String::new();
+        for index in 0..=255 {
+            write!(text, "\x1b[0;38;5;{index}mx\x1b[0;48;5;{index}mx\x1b[7mx").unwrap();
+        }
+        let found = contrasts(&text);
+        assert_eq!(found.len(), 2 * 3 * 256);
+        for (rule, contrast) in found {
+            assert!(contrast >= 4.5, "{contrast:.2}: {rule}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! What a call did to files: their names, and the diffs that are still known.
+//! What a call did to files: one row a file, with its diff where that is still known.
 
+use crate::ansi::shortened_on_paper;
 use crate::given::Diff;
-use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState};
+use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState, FileChange};
 use agent_bash_core::visible;
 use agent_bash_render::words::sign;
 use maud::{Markup, html};
@@ -9,53 +10,106 @@ use maud::{Markup, html};
 /// Lines of one diff that are shown.
 const MOST_LINES: usize = 400;
 
+/// A file, and what else is known of it.
+type Row<'a> = (&'a FileChange, Option<&'a Diff>);
+
 pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
+    let all: Vec<Row<'_>> = if diffs.is_empty() {
+        changes.files.iter().map(|file| (file, None)).collect()
+    } else {
+        diffs.iter().map(|diff| (&diff.file, Some(diff))).collect()
+    };
+    // Git keeps its books at every command; what a reviewer looks for is beside them.
+    let (of_git, own): (Vec<Row<'_>>, Vec<Row<'_>>) =
+        all.into_iter().partition(|(file, _)| is_of_git(file));
     html! {
         section.changes {
-            h3 { "Files" span.note { " · " (state(changes)) " · " (visible::one_line(&changes.root)) } }
-            @if diffs.is_empty() {
-                ul { @for file in &changes.files {
-                    li { span.(class(file.change)) { (sign(file.change)) } " "
-                        @if let Some(from) = &file.from { (visible::one_line(from)) " → " }
-                        (visible::one_line(&file.name.path)) }
-                } }
-                @if changes.more > 0 { p.note { "and " (changes.more) " more" } }
-            } @else {
-                @for diff in diffs { (one(diff)) }
+            h4 { "Files" span.note { @if changes.counts.total() > 0 { " · " (state(changes)) } " · " (visible::one_line(&changes.root)) } }
+            @for row in &own { (one(row)) }
+            @if !of_git.is_empty() {
+                details.diff.git {
+                    summary { (of_git.len()) @if of_git.len() == 1 { " file of .git" } @else { " files of .git" } }
+                    @for row in &of_git { (one(row)) }
+                }
             }
+            @if diffs.is_empty() && changes.more > 0 { p.note { "and " (changes.more) " more" } }
             @if !changes.outside.is_empty() {
-                p.note { "Written beyond it:"
-                    @for (directory, count) in &changes.outside { " " (count) " in " (visible::one_line(directory)) ";" }
+                // What is counted are system calls, of which some may have been refused.
+                p.outside { "Tried to write outside: "
+                    @for (index, (directory, count)) in changes.outside.iter().enumerate() {
+                        @if index > 0 { ", " } (count) " in " code { (visible::one_line(directory)) }
+                    }
                 }
             }
         }
     }
 }
 
-fn one(diff: &Diff) -> Markup {
+fn is_of_git(file: &FileChange) -> bool {
+    file.name.path.split('/').any(|part| part == ".git")
+}
+
+fn one((file, diff): &Row<'_>) -> Markup {
+    let text = diff.and_then(|diff| diff.text.as_deref());
+    let lines: Vec<(&str, &str)> = text.map(classed).unwrap_or_default();
+    let count = |class| lines.iter().filter(|(kind, _)| *kind == class).count();
+    let note = diff.and_then(|diff| diff.note.as_deref());
+    let name = html! {
+        span.(class(file.change)) title=(file.change.word()) { (sign(file.change)) span.unseen { " " (file.change.word()) } } " "
+        @if let Some(from) = &file.from { (visible::one_line(from)) " → " }
+        (visible::one_line(&file.name.path))
+        @if !lines.is_empty() { span.note { " · " (numbers(count("add"), count("del"))) } }
+        @else if text.is_some() { span.note { " · no lines" } }
+        @if let Some(note) = note { span.note { " · " (visible::one_line(note)) } }
+    };
+    if lines.is_empty() {
+        return html! { p.file-row { (name) } };
+    }
+    let more = lines.len().saturating_sub(MOST_LINES);
     html! {
         details.diff {
-            summary { (visible::one_line(&diff.name)) @if let Some(note) = &diff.note { span.note { " · " (visible::one_line(note)) } } }
-            @if let Some(text) = &diff.text {
-                pre { @for line in text.lines().take(MOST_LINES) {
-                    span.(line_class(line)) { (visible::shown(line)) "\n" }
-                }
-                @let more = text.lines().count().saturating_sub(MOST_LINES);
-                @if more > 0 { span.cut { "… " (more) " lines are not in this report …\n" } } }
+            summary { (name) }
+            pre {
+                (shortened_on_paper(&lines[..lines.len() - more], |(class, line)| html! { span.(class) { (visible::shown(line)) "\n" } }))
+                @if more > 0 { span.cut { "… " (more) " lines are not in this report …\n" } }
             }
         }
     }
 }
 
-/// The class of a line of a unified diff.
-fn line_class(line: &str) -> &'static str {
-    match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => "file",
-        [b'+', ..] => "add",
-        [b'-', ..] => "del",
-        [b'@', ..] => "at",
-        _ => "same",
-    }
+/// `+3 −1 lines`
+fn numbers(added: usize, removed: usize) -> String {
+    let parts = [('+', added), ('−', removed)];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(sign, count)| format!("{sign}{count}"))
+        .collect();
+    let unit = if added + removed == 1 {
+        "line"
+    } else {
+        "lines"
+    };
+    format!("{} {unit}", parts.join(" "))
+}
+
+/// The lines of a unified diff of one file, each with its class. `---` and `+++` are a header before the first `@@` only:
+/// a removed comment of SQL begins with `--`, too.
+fn classed(text: &str) -> Vec<(&'static str, &str)> {
+    let mut in_header = true;
+    text.lines()
+        .map(|line| {
+            in_header &= !line.starts_with("@@");
+            let class = match line.as_bytes() {
+                _ if in_header => "file",
+                [b'+', ..] => "add",
+                [b'-', ..] => "del",
+                [b'@', ..] => "at",
+                _ => "same",
+            };
+            (class, line)
+        })
+        .collect()
 }
 
 fn state(changes: &Changes) -> &'static str {
@@ -65,6 +119,7 @@ fn state(changes: &Changes) -> &'static str {
         (ChangesState::Undone, _) => "taken back",
         (ChangesState::Interrupted, ChangesBy::Overlay) => "applied in part: whoever did so died",
         (ChangesState::Interrupted, _) => "seen until whoever watched died",
+        (ChangesState::Done, ChangesBy::Overlay) => "committed",
         (_, ChangesBy::Scan) => BY_SCAN,
         _ => "done",
     }
@@ -75,5 +130,87 @@ fn class(change: Change) -> &'static str {
         Change::Created => "add",
         Change::Deleted => "del",
         _ => "at",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::changes::{ChangesId, FileName};
+
+    fn file(path: &str, change: Change) -> FileChange {
+        FileChange::new(FileName::new(path), change)
+    }
+
+    fn set(files: Vec<FileChange>) -> Changes {
+        let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+        Changes::new(ChangesId(1), state, by, "/w").with_files(files)
+    }
+
+    #[test]
+    fn only_the_header_is_a_header() {
+        let diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n same\n--- old comment\n+++ x\n-@@ y\n\\ No newline at end of file\n";
+        let classes: Vec<&str> = classed(diff).iter().map(|(class, _)| *class).collect();
+        let wanted = ["file", "file", "at", "same", "del", "add", "del", "same"];
+        assert_eq!(classes, wanted);
+    }
+
+    #[test]
+    fn a_file_says_what_was_done_to_it_and_to_how_many_lines() {
+        let diffs = [
+            Diff {
+                text: Some("--- a/x\n+++ b/y\n@@ -1 +1,2 @@\n-a\n+b\n+c\n".to_owned()),
+                ..Diff::of(file("y", Change::Created).renamed_from(FileName::new("x")))
+            },
+            Diff {
+                note: Some("not text".to_owned()),
+                ..Diff::of(file("blob", Change::Deleted))
+            },
+            Diff {
+                text: Some(String::new()),
+                ..Diff::of(file("empty", Change::Created))
+            },
+        ];
+        let html = changes(&set(Vec::new()), &diffs).into_string();
+        for part in [
+            "→<span class=\"unseen\"> renamed</span></span> x → y<span class=\"note\"> · +2 −1 lines",
+            "<p class=\"file-row\"><span class=\"del\" title=\"deleted\">−",
+            "blob<span class=\"note\"> · not text",
+            "empty<span class=\"note\"> · no lines",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert_eq!(html.matches("<details").count(), 1, "{html}");
+    }
+
+    #[test]
+    fn the_books_of_git_come_last_and_together() {
+        let files = [".git/index", "a", "sub/.git/HEAD", ".gitignore"];
+        let files = files.map(|path| file(path, Change::Changed));
+        let html = changes(&set(files.to_vec()), &[]).into_string();
+        let (own, of_git) = html.split_once("2 files of .git").unwrap();
+        assert!(
+            own.contains(".gitignore") && !own.contains("index"),
+            "{html}"
+        );
+        assert!(of_git.contains(".git/index") && of_git.contains("sub/.git/HEAD"));
+    }
+
+    #[test]
+    fn writes_outside_are_said_to_be_attempts() {
+        let mut set = set(Vec::new());
+        set.outside.insert("/etc".to_owned(), 2);
+        set.outside.insert("/tmp/x".to_owned(), 1);
+        let html = changes(&set, &[]).into_string();
+        let wanted = "Tried to write outside: 2 in <code>/etc</code>, 1 in <code>/tmp/x</code>";
+        assert!(html.contains(wanted), "{html}");
+    }
+
+    #[test]
+    fn a_trial_that_was_committed_says_so() {
+        let files = vec![file("a", Change::Created)];
+        let mut set = set(files);
+        set.by = ChangesBy::Overlay;
+        assert!(changes(&set, &[]).into_string().contains(" · committed"));
     }
 }

@@ -1,23 +1,53 @@
 //! What a host adds to a record: what is still known of changes and jobs.
 
 use agent_bash_core::JobId;
+use agent_bash_core::changes::FileChange;
 
 /// What changed in a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diff {
-    /// Its name; with the former one, if it was renamed.
-    pub name: String,
+    /// Which one, and what was done to it.
+    pub file: FileChange,
     /// A unified diff, if there is one.
     pub text: Option<String>,
     /// What else is to be said: it is binary, its mode changed.
     pub note: Option<String>,
 }
 
+impl Diff {
+    /// A file of which no more is known.
+    pub fn of(file: FileChange) -> Self {
+        Self {
+            file,
+            text: None,
+            note: None,
+        }
+    }
+}
+
 /// A background job.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct JobLine {
     /// Its number in the session.
     pub id: JobId,
-    /// In a few words: `running`, `exit 0`.
+    /// In a few words: `running`, `exited with code 0`.
     pub state: String,
+    /// Whether it ended otherwise than with exit code 0.
+    pub failed: bool,
+    /// The file that has its output.
+    pub output: Option<String>,
+}
+
+impl JobLine {
+    /// A job in this state, of which no more is known.
+    pub fn new(id: JobId, state: impl Into<String>) -> Self {
+        Self {
+            id,
+            state: state.into(),
+            failed: false,
+            output: None,
+        }
+    }
 }

@@ -4,9 +4,13 @@
 //! policy lets nothing run or load but the style and the script below, which are named by their hashes.
 
 mod ansi;
+mod body;
 mod call;
 mod changes;
+mod colour;
 mod given;
+mod head;
+mod kinds;
 mod page;
 mod policy;
 mod timeline;

@@ -1,12 +1,16 @@
 "use strict";
 (() => {
-  const calls = [...document.querySelectorAll("#calls > li")];
+  const calls = [...document.querySelectorAll("#calls li[id]")];
+  const days = [...document.querySelectorAll("#calls > section")];
   const buttons = [...document.querySelectorAll("nav button[data-kind]")];
   const search = document.getElementById("search");
   const nothing = document.getElementById("nothing");
+  const count = document.getElementById("count");
   const fold = document.getElementById("fold");
   const texts = new Map();
   let kind = "";
+  let shown = calls;
+  let current = null;
 
   // Read once: while nothing else is to do, or when somebody searches.
   const text = (call) => {
@@ -14,22 +18,77 @@
     if (known === undefined) texts.set(call, (known = call.textContent.toLowerCase()));
     return known;
   };
+  // Words, and what is between quotation marks as it is.
+  const wanted = () =>
+    [...search.value.toLowerCase().matchAll(/["“”]([^"“”]+)["“”]?|[^\s"“”]+/g)].map((found) => found[1] ?? found[0]);
+  const details = (call) => call.firstElementChild;
+
+  const tell = () => {
+    const scope = [buttons.find((one) => one.dataset.kind === kind)?.dataset.label, search.value.trim()].filter(Boolean);
+    const all = `${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
+    const place = current ? `, now at number ${shown.indexOf(current) + 1}` : "";
+    count.textContent = scope.length ? `${shown.length} of ${all}: ${scope.join(" · ")}${place}` : `${all}${place}`;
+    const open = shown.every((call) => details(call).open);
+    fold.dataset.open = String(!open);
+    fold.textContent = `${open && shown.length ? "Close" : "Open"} ${scope.length ? `these ${shown.length}` : "all"}`;
+    fold.disabled = !shown.length;
+  };
   const show = () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const call of calls) {
+    const words = wanted();
+    shown = calls.filter((call) => {
       const fits =
         (!kind || call.dataset.kinds.split(" ").includes(kind)) && words.every((word) => text(call).includes(word));
       call.hidden = !fits;
-      shown += fits;
+      return fits;
+    });
+    for (const day of days) day.hidden = !day.querySelector("li:not([hidden])");
+    nothing.hidden = shown.length > 0 || !calls.length;
+    select(null);
+    tell();
+  };
+  // What was searched for is marked in one call at a time: in that which is looked at.
+  const mark = (call) => {
+    if (!CSS.highlights) return;
+    CSS.highlights.delete("found");
+    const words = wanted();
+    if (!call || !words.length) return;
+    const ranges = [];
+    const walk = document.createTreeWalker(call, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode() && ranges.length < 1000) {
+      const lower = walk.currentNode.data.toLowerCase();
+      if (lower.length !== walk.currentNode.data.length) continue;
+      for (const word of words)
+        for (let at = lower.indexOf(word); at >= 0; at = lower.indexOf(word, at + word.length)) {
+          const range = new Range();
+          range.setStart(walk.currentNode, at);
+          range.setEnd(walk.currentNode, at + word.length);
+          ranges.push(range);
+        }
     }
-    nothing.hidden = shown > 0;
+    CSS.highlights.set("found", new Highlight(...ranges));
+  };
+  const select = (call) => {
+    current?.classList.remove("current");
+    current = call;
+    current?.classList.add("current");
+    mark(call);
+  };
+  const go = (step) => {
+    if (!shown.length) return;
+    const from = shown.indexOf(current);
+    const at = from < 0 ? (step > 0 ? 0 : shown.length - 1) : (from + step + shown.length) % shown.length;
+    const call = shown[at];
+    details(call).open = true;
+    select(call);
+    call.scrollIntoView({ block: "start" });
+    tell();
   };
   const openTarget = () => {
     const call = /^#c\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
     if (!call) return;
     call.hidden = false;
-    call.querySelector("details").open = true;
+    call.closest("section").hidden = false;
+    details(call).open = true;
     call.scrollIntoView();
   };
 
@@ -49,30 +108,54 @@
   idle(readOn);
 
   let waiting = 0;
+  const searchNow = () => {
+    if (waiting) show();
+    clearTimeout(waiting);
+    waiting = 0;
+  };
   search.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(show, 80);
+    waiting = setTimeout(searchNow, 80);
   });
-  const all = (open) => {
-    for (const call of calls) if (!call.hidden) call.querySelector("details").open = open;
-  };
   fold.addEventListener("click", () => {
-    const open = fold.textContent === "Open all";
-    all(open);
-    fold.textContent = open ? "Close all" : "Open all";
+    const open = fold.dataset.open === "true";
+    for (const call of shown) details(call).open = open;
+    tell();
   });
+  // Opening all of them is told once, not once a call.
+  let toggled = 0;
+  document.getElementById("calls").addEventListener("toggle", () => (toggled ||= requestAnimationFrame(() => ((toggled = 0), tell()))), true);
+  document.getElementById("next").addEventListener("click", () => go(1));
+  document.getElementById("previous").addEventListener("click", () => go(-1));
   document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && event.target !== search) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target === search) {
+      if (event.key === "Enter") {
+        searchNow();
+        go(event.shiftKey ? -1 : 1);
+      } else if (event.key === "Escape") {
+        search.value = "";
+        show();
+        search.blur();
+      }
+    } else if (event.key === "/") {
       event.preventDefault();
       search.focus();
-    } else if (event.key === "Escape" && event.target === search) {
-      search.value = "";
-      show();
-      search.blur();
-    }
+    } else if (event.key === "n") go(1);
+    else if (event.key === "N") go(-1);
   });
-  addEventListener("beforeprint", () => all(true));
+  // On paper everything is open but the books of git; afterwards it is as it was.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = shown.flatMap((call) => [...call.querySelectorAll("details:not([open], .git, .git *)")]);
+    for (const one of closed) one.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const one of closed) one.open = false;
+    closed = [];
+  });
   addEventListener("hashchange", openTarget);
-  document.querySelector("nav").hidden = false;
+  document.querySelector("nav").hidden = !calls.length;
+  tell();
   openTarget();
 })();

@@ -1,14 +1,15 @@
 //! [`Page`]: what is on the page, and its frame.
 
 use crate::ansi::Palette;
-use crate::call::{FILTERS, call};
+use crate::call::call;
 use crate::given::{Diff, JobLine};
+use crate::head::{controls, summary};
 use crate::policy::policy;
 use crate::timeline::timeline;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::{Entry, Recorded};
-use agent_bash_render::words::{date, duration, millis};
+use agent_bash_render::words::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
@@ -68,8 +69,9 @@ impl Page {
                     style { (PreEscaped(&style)) }
                 }
                 body {
-                    header { h1 { (title) } (self.summary()) (timeline(&self.entries)) (self.controls()) }
-                    main { (calls) p id="nothing" hidden { "No call matches." } }
+                    header { h1 { (title) } (summary(&self.entries, self.damaged, self.full)) (timeline(&self.entries)) }
+                    (controls(&self.entries))
+                    main { (calls) p id="nothing" hidden { "No call matches: " kbd { "Esc" } " in the search, or “All”, shows them again." } }
                     footer { "Made by agent-bash " (env!("CARGO_PKG_VERSION")) ", " (date(self.made_at)) ". Times are UTC." }
                     script { (PreEscaped(SCRIPT)) }
                 }
@@ -78,53 +80,34 @@ impl Page {
         page.into_string()
     }
 
-    fn summary(&self) -> Markup {
-        let first = self
-            .entries
-            .iter()
-            .map(|entry| entry.result.started_at)
-            .min();
-        let busy: f64 = self
-            .entries
-            .iter()
-            .map(|entry| entry.result.duration_ms)
-            .sum();
+    /// Below a heading for each day.
+    fn calls(&self, palette: &mut Palette) -> Markup {
+        let day = |entry: &Entry| {
+            let mut date = date(entry.result.started_at);
+            date.truncate(10);
+            date
+        };
+        let mut number = 0;
         html! {
-            p.summary {
-                @if let Some(first) = first { span { (date(first)) } }
-                span { (self.entries.len()) @if self.entries.len() == 1 { " call" } @else { " calls" } }
-                span { (duration(millis(busy))) " of running" }
-            }
-            @if self.full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
-            @if self.damaged > 0 { p.warn { (self.damaged) " lines of the record could not be read." } }
-        }
-    }
-
-    fn controls(&self) -> Markup {
-        html! {
-            nav hidden {
-                button type="button" data-kind="" aria-pressed="true" { "All " span { (self.entries.len()) } }
-                @for filter in &FILTERS {
-                    @let count = self.entries.iter().filter(|entry| filter.applies(entry)).count();
-                    @if count > 0 {
-                        button type="button" data-kind=(filter.key) aria-pressed="false" { (filter.label) " " span { (count) } }
+            div id="calls" {
+                @for of_day in self.entries.chunk_by(|one, next| day(one) == day(next)) {
+                    section {
+                        h2.day { (day(&of_day[0])) }
+                        ol {
+                            @for entry in of_day {
+                                ({ number += 1; self.call(number, entry, palette) })
+                            }
+                        }
                     }
                 }
-                input type="search" id="search" placeholder="Search commands and outputs ( / )" aria-label="Search";
-                button type="button" id="fold" { "Open all" }
             }
         }
     }
 
-    fn calls(&self, palette: &mut Palette) -> Markup {
-        html! {
-            ol id="calls" {
-                @for (index, entry) in self.entries.iter().enumerate() {
-                    @let set = entry.result.changes.as_ref().map(|changes| changes.id);
-                    @let diffs = set.and_then(|id| self.diffs.get(&id)).map_or(&[][..], Vec::as_slice);
-                    (call(index + 1, entry, diffs, &self.jobs, palette))
-                }
-            }
-        }
+    fn call(&self, number: usize, entry: &Entry, palette: &mut Palette) -> Markup {
+        let set = entry.result.changes.as_ref().map(|changes| changes.id);
+        let diffs = set.and_then(|id| self.diffs.get(&id));
+        let diffs = diffs.map_or(&[][..], Vec::as_slice);
+        call(number, entry, diffs, &self.jobs, palette)
     }
 }

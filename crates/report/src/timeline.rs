@@ -1,47 +1,254 @@
-//! The strip at the top: each call where it was in time.
+//! The strip at the top: each call where it was in time, those that ran at once one below the other. Long pauses are drawn
+//! short, and marked.
 
-use agent_bash_core::visible;
+use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::Entry;
-use agent_bash_render::words::{self, duration, outcome};
+use agent_bash_render::words::{clock, date, duration, millis, outcome};
 use maud::{Markup, html};
 
 /// Width of the strip in its own units.
 const WIDTH: f64 = 1000.0;
-/// A call is at least this wide, so that it can be seen.
-const LEAST: f64 = 1.5;
-const HEIGHT: u32 = 24;
+/// A call is at least this wide, so that it can be seen: a refusal takes no time.
+const LEAST: f64 = 4.0;
+/// Calls that run at once are in so many lanes at most; more of them share the last one.
+const MOST_LANES: usize = 8;
+/// Of a lane.
+const HEIGHT: usize = 12;
+/// A pause is drawn short if it is longer than this, in milliseconds.
+const LONG_PAUSE: f64 = 60_000.0;
+/// The width of such a pause; all of them together have at most [`ALL_PAUSES`].
+const PAUSE: f64 = 16.0;
+const ALL_PAUSES: f64 = 300.0;
+/// Times below the strip.
+const TICKS: u32 = 5;
+
+/// A part of the strip: from these milliseconds to those, at this place.
+struct Part {
+    time: [f64; 2],
+    at: [f64; 2],
+    is_pause: bool,
+}
 
 /// The strip; nothing if there is only one moment.
 pub(crate) fn timeline(entries: &[Entry]) -> Markup {
-    let begin = |entry: &Entry| millis(entry.result.started_at.0);
-    let end = |entry: &Entry| begin(entry) + entry.result.duration_ms.max(0.0);
-    let first = entries.iter().map(begin).fold(f64::INFINITY, f64::min);
-    let last = entries.iter().map(end).fold(first, f64::max);
-    if entries.len() < 2 || last <= first {
+    let spans: Vec<[f64; 2]> = entries.iter().map(span).collect();
+    let parts = parts(&spans);
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
         return html! {};
-    }
-    let scale = WIDTH / (last - first);
+    };
+    let lanes = lanes(&spans);
+    let height = HEIGHT * (lanes.iter().max().unwrap_or(&0) + 1).max(2);
+    // What went wrong is drawn last: nothing may cover it.
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(
+        |index| match outcome(&entries[*index].result.status).class {
+            "ok" => 0,
+            "warn" => 1,
+            _ => 2,
+        },
+    );
+    let [from, to] = [first.time[0], last.time[1]].map(moment);
     html! {
-        svg.timeline viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img"
-            aria-label={ "Timeline of " (entries.len()) " calls" } {
-            @for (index, entry) in entries.iter().enumerate() {
-                @let look = outcome(&entry.result.status);
-                @let x = ((begin(entry) - first) * scale).min(WIDTH - LEAST);
-                @let width = (entry.result.duration_ms.max(0.0) * scale).max(LEAST);
-                a href={ "#c" (index + 1) } {
-                    rect.(look.class) x={ (format!("{x:.1}")) } y="2" width={ (format!("{width:.1}")) } height=(HEIGHT - 4) {
-                        title { (index + 1) " · " (visible::one_line(&look.text)) " · " (duration(words::millis(entry.result.duration_ms))) }
+        figure.timeline {
+            figcaption.unseen { "Timeline of " (entries.len()) " calls, from " (date(from)) " to " (date(to)) ". The list below has the same calls." }
+            // For the mouse: all of it is in the list, and nobody wants to press Tab so often.
+            svg viewBox={ "0 0 " (WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
+                @for part in parts.iter().filter(|part| part.is_pause) {
+                    rect.pause x=(units(part.at[0])) y="0" width=(units(part.at[1] - part.at[0])) height=(height) {
+                        title { (duration(millis(part.time[1] - part.time[0]))) " without a call" }
+                    }
+                }
+                @for index in order {
+                    @let (entry, [begin, end]) = (&entries[index], spans[index]);
+                    @let look = outcome(&entry.result.status);
+                    @let x = place(&parts, begin).min(WIDTH - LEAST);
+                    @let width = (place(&parts, end) - x).max(LEAST);
+                    a href={ "#c" (index + 1) } tabindex="-1" {
+                        rect.(look.class) x=(units(x)) y=(lanes[index] * HEIGHT + 1) width=(units(width)) height=(HEIGHT - 2) {
+                            title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&look.text)) " · " (duration(millis(entry.result.duration_ms))) }
+                        }
                     }
                 }
             }
+            div.axis aria-hidden="true" { @for time in ticks(&parts) { span { (time) } } }
+            @if parts.iter().any(|part| part.is_pause) { p.note { "Dotted frames: more than a minute without a call, drawn short." } }
         }
     }
 }
 
+/// When it began and ended, in milliseconds.
 #[expect(
     clippy::cast_precision_loss,
     reason = "milliseconds since 1970 have 41 bits"
 )]
-fn millis(time: u64) -> f64 {
-    time as f64
+pub(crate) fn span(entry: &Entry) -> [f64; 2] {
+    let begin = entry.result.started_at.0 as f64;
+    [begin, begin + entry.result.duration_ms.max(0.0)]
+}
+
+/// Such a time as a moment.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it was made from one, and has a duration of milliseconds added"
+)]
+pub(crate) fn moment(time: f64) -> Timestamp {
+    Timestamp(time as u64)
+}
+
+fn units(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// From the first moment to the last; nothing if there are not two.
+fn parts(spans: &[[f64; 2]]) -> Vec<Part> {
+    let mut sorted = spans.to_vec();
+    sorted.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    let mut times: Vec<([f64; 2], bool)> = Vec::new();
+    for [begin, end] in sorted {
+        match times.last_mut() {
+            Some((busy, _)) if begin - busy[1] <= LONG_PAUSE => busy[1] = busy[1].max(end),
+            last => {
+                let before = last.map(|(busy, _)| busy[1]);
+                times.extend(before.map(|before| ([before, begin], true)));
+                times.push(([begin, end], false));
+            }
+        }
+    }
+    let length = |is_pause| -> f64 {
+        let those = times.iter().filter(|(_, pause)| *pause == is_pause);
+        those.map(|([begin, end], _)| end - begin).sum()
+    };
+    if length(true) + length(false) <= 0.0 {
+        return Vec::new();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "there are not that many calls")]
+    let pauses = times.iter().filter(|(_, is_pause)| *is_pause).count() as f64;
+    let pause = PAUSE.min(ALL_PAUSES / pauses.max(1.0));
+    // Each busy part is wide enough for a call that took no time; the rest is divided by time.
+    let room = WIDTH - pauses * pause - (pauses + 1.0) * LEAST.min(pause);
+    let scale = room.max(0.0) / length(false).max(1.0);
+    let mut at = 0.0;
+    let parts = times.into_iter().map(|(time, is_pause)| {
+        let width = if is_pause {
+            pause
+        } else {
+            LEAST.min(pause) + (time[1] - time[0]) * scale
+        };
+        let begin = at;
+        at += width;
+        Part {
+            time,
+            at: [begin, at],
+            is_pause,
+        }
+    });
+    parts.collect()
+}
+
+/// Where a moment is.
+fn place(parts: &[Part], time: f64) -> f64 {
+    let part = parts.iter().find(|part| time <= part.time[1]);
+    part.map_or(WIDTH, |part| between(time, part.time, part.at))
+}
+
+/// Which of `to` is where `value` is in `from`.
+fn between(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
+    let share = (value - from[0]) / (from[1] - from[0]).max(f64::MIN_POSITIVE);
+    to[0] + share.clamp(0.0, 1.0) * (to[1] - to[0])
+}
+
+/// The times below the strip, at equal distances; with the day where it is another one.
+fn ticks(parts: &[Part]) -> Vec<String> {
+    let mut day = String::new();
+    let ticks = (0..TICKS).map(|tick| {
+        let at = WIDTH * f64::from(tick) / f64::from(TICKS - 1);
+        let part = parts.iter().find(|part| at <= part.at[1]).or(parts.last());
+        let time = part.map_or(0.0, |part| between(at, part.at, part.time));
+        let date = date(moment(time));
+        let today = date.get(..10).unwrap_or_default().to_owned();
+        let clock = clock(moment(time));
+        if today == day {
+            return clock;
+        }
+        let is_first = std::mem::replace(&mut day, today.clone()).is_empty();
+        if is_first {
+            clock
+        } else {
+            format!("{today} {clock}")
+        }
+    });
+    ticks.collect()
+}
+
+/// The lane of each: the first one that is free when it begins.
+fn lanes(spans: &[[f64; 2]]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_by(|one, other| spans[*one][0].total_cmp(&spans[*other][0]));
+    let mut free: Vec<f64> = Vec::new();
+    let mut lanes = vec![0; spans.len()];
+    for index in order {
+        let [begin, end] = spans[index];
+        let lane = match free.iter().position(|time| *time <= begin) {
+            Some(lane) => lane,
+            None if free.len() < MOST_LANES => {
+                free.push(end);
+                free.len() - 1
+            }
+            None => MOST_LANES - 1,
+        };
+        free[lane] = free[lane].max(end);
+        lanes[index] = lane;
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_at_once_is_in_lanes() {
+        let spans = [[0.0, 10.0], [1.0, 3.0], [4.0, 5.0], [11.0, 12.0]];
+        assert_eq!(lanes(&spans), [0, 1, 1, 0]);
+        assert_eq!(lanes(&[[0.0, 9.0]; 12])[8..], [7; 4]);
+    }
+
+    #[test]
+    fn a_long_pause_is_short_and_the_rest_is_true_to_scale() {
+        let hour = 3_600_000.0;
+        let spans = [[0.0, 1000.0], [2000.0, 4000.0], [hour, hour + 4000.0]];
+        let parts = parts(&spans);
+        let pauses: Vec<bool> = parts.iter().map(|part| part.is_pause).collect();
+        assert_eq!(pauses, [false, true, false]);
+        assert!((place(&parts, hour + 4000.0) - WIDTH).abs() < 0.01);
+        let (one, other) = (place(&parts, 4000.0), WIDTH - place(&parts, hour));
+        assert!((one - other).abs() < 0.01, "{one} {other}");
+        assert!((place(&parts, hour) - place(&parts, 4000.0) - PAUSE).abs() < 0.01);
+        assert!((place(&parts, 2000.0) - one / 2.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn many_pauses_leave_room_for_calls() {
+        let spans: Vec<[f64; 2]> = (0..2000)
+            .map(|n| [f64::from(n) * 1e6, f64::from(n) * 1e6])
+            .collect();
+        let parts = parts(&spans);
+        assert!(parts.last().is_some_and(|part| part.at[1] <= WIDTH + 0.01));
+        assert!(super::parts(&[[5.0, 5.0]]).is_empty() && super::parts(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_axis_goes_from_the_start_to_the_end() {
+        let night = 86_400_000.0;
+        let parts = parts(&[[night - 8000.0, night + 8000.0]]);
+        let wanted = [
+            "23:59:52",
+            "23:59:56",
+            "1970-01-02 00:00:00",
+            "00:00:04",
+            "00:00:08",
+        ];
+        assert_eq!(ticks(&parts), wanted);
+    }
 }

@@ -6,7 +6,7 @@ use crate::output;
 use crate::start::Start;
 use crate::table::{ago, fitted, table};
 use agent_bash::core::visible::one_line;
-use agent_bash::core::{Caller, Clock};
+use agent_bash::core::{Caller, Clock, Timestamp, ToolResult};
 use agent_bash::journals::{Entry, Recording};
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
@@ -41,12 +41,14 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let rows: Vec<[String; 6]> = entries.iter().enumerate().skip(from).map(row).collect();
-    output::print(&fitted(
-        ["CALL", "AT", "TOOK", "OUTCOME", "FILES", "COMMAND"],
+    let table = fitted(
+        ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
         &rows,
         terminal_columns(),
         &[AT, FILES, TOOK],
-    ))?;
+    );
+    let times = entries[from..].iter().map(|entry| entry.result.started_at);
+    output::print(&with_days(&table, times, SystemClock::new().wall()))?;
     if session.recorded.full {
         output::say("[The record was full: later calls are missing (journal.max_mb).]");
     }
@@ -57,6 +59,41 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         ));
     }
     Ok(0)
+}
+
+/// The table with a line for the day before the first row of each that is not the day before it; the first row is compared
+/// with today.
+fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp) -> String {
+    let day = |time| {
+        let mut date = words::date(time);
+        date.truncate(10);
+        date
+    };
+    let mut before = day(now);
+    let mut lines = table.split_inclusive('\n');
+    let mut text = lines.next().unwrap_or_default().to_owned();
+    for (line, time) in lines.zip(times) {
+        let today = day(time);
+        if today != before {
+            text.push_str(&today);
+            text.push('\n');
+            before = today;
+        }
+        text.push_str(line);
+    }
+    text
+}
+
+/// `+1 ~2 ·3 outside`: what it did to files, and how often it tried to write beyond the directory that is looked at.
+fn files(result: &ToolResult) -> String {
+    let changes = result.changes.as_ref();
+    let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
+    let mut parts = vec![recorded::effect(result)];
+    if outside > 0 {
+        parts.push(format!("·{outside} outside"));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(" ")
 }
 
 fn row((index, entry): (usize, &Entry)) -> [String; 6] {
@@ -75,7 +112,7 @@ fn row((index, entry): (usize, &Entry)) -> [String; 6] {
             ms => words::duration(words::millis(ms)),
         },
         format!("{} {}", look.icon, look.text),
-        recorded::effect(result),
+        files(result),
         command,
     ]
 }
@@ -109,4 +146,35 @@ fn list(recordings: &[Recording], as_json: bool) -> anyhow::Result<u8> {
     let rows: Vec<[String; 4]> = recordings.iter().map(row).collect();
     output::print(&table(["SESSION", "STARTED", "LAST CALL", "SIZE"], &rows))?;
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::core::Status;
+    use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
+
+    #[test]
+    fn another_day_has_a_line_of_its_own() {
+        let night = 86_400_000;
+        let times = || [night - 1, night, night + 1].map(Timestamp).into_iter();
+        let table = "CALL\n1\n2\n3\n";
+        let first = "CALL\n1\n1970-01-02\n2\n3\n";
+        assert_eq!(with_days(table, times(), Timestamp(0)), first);
+        let later = "CALL\n1970-01-01\n1\n1970-01-02\n2\n3\n";
+        assert_eq!(with_days(table, times(), Timestamp(3 * night)), later);
+    }
+
+    #[test]
+    fn writes_outside_have_a_mark() {
+        let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+        let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+        let mut changes = Changes::new(ChangesId(1), state, by, "/w");
+        changes.outside.insert("/etc".to_owned(), 2);
+        result.changes = Some(changes.clone());
+        assert_eq!(files(&result), "·2 outside");
+        changes.counts.created = 1;
+        result.changes = Some(changes);
+        assert_eq!(files(&result), "+1 ·2 outside");
+    }
 }

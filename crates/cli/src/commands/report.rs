@@ -6,8 +6,10 @@ use crate::output;
 use crate::start::Start;
 use agent_bash::change_sets::{FileDiff, Store, Text};
 use agent_bash::core::changes::ChangesId;
-use agent_bash::core::{Clock, Timestamp};
+use agent_bash::core::{Clock, Ending, Timestamp};
+use agent_bash::exec::{Job, JobState};
 use agent_bash::process::SystemClock;
+use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_report::{Diff, JobLine, Page};
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -33,10 +35,7 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
         .and_then(|jobs| jobs.list().ok())
         .into_iter()
         .flatten()
-        .map(|job| JobLine {
-            state: jobs::state(&job),
-            id: job.id,
-        })
+        .map(job_line)
         .collect();
     let html = page.html();
     if args.output == Path::new("-") {
@@ -52,6 +51,17 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
         found.name
     ));
     Ok(0)
+}
+
+fn job_line(job: Job) -> JobLine {
+    let mut line = JobLine::new(job.id.clone(), jobs::state(&job));
+    line.failed = match &job.state {
+        JobState::Running => false,
+        JobState::Ended(end) => end.ending != Ending::Exited { code: 0 },
+        JobState::Lost { .. } => true,
+    };
+    line.output = job.output.map(|path| path.display().to_string());
+    line
 }
 
 /// Replaced in one step, and private: it has what commands printed.
@@ -83,23 +93,23 @@ fn diffs(state: &Path, page: &Page) -> BTreeMap<ChangesId, Vec<Diff>> {
 }
 
 fn diff(of: FileDiff) -> Diff {
-    let name = match &of.file.from {
-        Some(from) => format!("{from} → {}", of.file.name.path),
-        None => of.file.name.path.clone(),
-    };
     let (text, note) = match of.text {
         Text::Unified(text) => (Some(text), None),
         Text::Binary => (None, Some("not text".to_owned())),
         Text::TooLarge => (None, Some("too large to compare".to_owned())),
-        Text::Nothing => (None, None),
+        // A directory, or only attributes: there is nothing to compare.
+        Text::Nothing => (None, Some("no text".to_owned())),
         _ => (None, Some("its former content is not known".to_owned())),
     };
+    let bytes = of.file.bytes.filter(|_| text.is_none());
+    let size = |bytes| size_text(bytes, SizeStyle::Spaced);
+    let bytes = bytes.map(|[before, after]| format!("{} → {}", size(before), size(after)));
     let mode = of
         .mode
         .map(|(before, after)| format!("mode {before:o} → {after:o}"));
-    let note = match (note, mode) {
-        (Some(note), Some(mode)) => Some(format!("{note}, {mode}")),
-        (note, mode) => note.or(mode),
-    };
-    Diff { name, text, note }
+    let notes: Vec<String> = [note, bytes, mode].into_iter().flatten().collect();
+    let mut diff = Diff::of(of.file);
+    diff.text = text;
+    diff.note = (!notes.is_empty()).then(|| notes.join(", "));
+    diff
 }

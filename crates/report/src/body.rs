@@ -1,0 +1,197 @@
+//! What a call's row opens to, but for its files.
+
+use crate::ansi::{Palette, shortened_on_paper};
+use crate::given::JobLine;
+use agent_bash_core::sandbox::SandboxLevel;
+use agent_bash_core::{
+    JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, size_text, visible,
+};
+use agent_bash_journal::{Entry, Objection};
+use maud::{Markup, html};
+
+/// The script, and why it was not run.
+pub(crate) fn command(entry: &Entry) -> Markup {
+    html! {
+        @if !entry.command.trim().is_empty() { pre.command { (marked(&entry.command, entry.objection.as_ref())) } }
+        @if let Some(objection) = &entry.objection { (objected(objection, &entry.result.status)) }
+        @else if let Status::NotStarted { reason } | Status::Lost { reason, .. } = &entry.result.status {
+            p.objection { (visible::shown(reason)) }
+        }
+    }
+}
+
+/// The script, with the part that was objected to marked.
+fn marked(command: &str, objection: Option<&Objection>) -> Markup {
+    let span = objection
+        .and_then(|objection| objection.span)
+        .unwrap_or_default();
+    let part = |range: std::ops::Range<usize>| command.get(range);
+    let cut = part(0..span[0])
+        .zip(part(span[0]..span[1]))
+        .zip(part(span[1]..command.len()));
+    match cut {
+        Some(((before, meant), after)) if !meant.is_empty() => html! {
+            (visible::shown(before)) mark { (visible::shown(meant)) } (visible::shown(after))
+        },
+        _ => {
+            let lines: Vec<&str> = command.split_inclusive('\n').collect();
+            shortened_on_paper(&lines, |line| html! { (visible::shown(line)) })
+        }
+    }
+}
+
+fn objected(objection: &Objection, status: &Status) -> Markup {
+    html! {
+        p.objection {
+            (visible::shown(&objection.message))
+            @if let Some(instead) = &objection.instead { br; "Instead: " (visible::shown(instead)) }
+            @if let Status::Blocked { rule, .. } = status { span.note { " rule " (visible::one_line(rule)) } }
+        }
+    }
+}
+
+/// `stages 6 0`
+pub(crate) fn stages(result: &ToolResult) -> String {
+    let codes = result.stages.iter().map(|stage| stage.code.to_string());
+    format!("stages {}", codes.collect::<Vec<_>>().join(" "))
+}
+
+pub(crate) fn facts(entry: &Entry) -> Vec<String> {
+    let result = &entry.result;
+    let mut facts = vec![visible::one_line(&result.cwd).into_owned()];
+    facts.extend(
+        entry
+            .session
+            .as_ref()
+            .map(|name| format!("shell {}", visible::one_line(&name.0))),
+    );
+    if let Some(sandbox) = &result.sandbox
+        && sandbox.level != SandboxLevel::Off
+    {
+        facts.push(format!("sandbox {}", sandbox.level));
+    }
+    if result
+        .sandbox
+        .as_ref()
+        .is_some_and(|sandbox| sandbox.escalated)
+    {
+        facts.push("let out of the sandbox".to_owned());
+    }
+    if !result.stages.is_empty() {
+        facts.push(stages(result));
+    }
+    if result.output.total_bytes > 0 {
+        let size = |bytes| size_text(bytes, SizeStyle::Spaced);
+        let shown = if result.output.truncated {
+            let seen = size(result.output.shown_bytes);
+            format!(", of which the model saw {seen}")
+        } else {
+            String::new()
+        };
+        let lines = match result.output.total_lines {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        };
+        facts.push(format!(
+            "{lines}, {}{shown}",
+            size(result.output.total_bytes)
+        ));
+    }
+    for artifact in &result.artifacts {
+        facts.push(format!("all of it: {}", visible::one_line(&artifact.path)));
+    }
+    facts
+}
+
+pub(crate) fn output(entry: &Entry, palette: &mut Palette) -> Markup {
+    let result = &entry.result;
+    html! {
+        @match &entry.printed {
+            Some(_) if result.output.binary => {
+                p.note { "Binary output, " (size_text(result.output.total_bytes, SizeStyle::Spaced)) ": not shown." }
+            }
+            Some(printed) if !printed.head.is_empty() => pre.output { (palette.printed(printed)) },
+            _ => @if result.output.total_bytes > 0 { p.note { "The output was not recorded." } },
+        }
+    }
+}
+
+pub(crate) fn processes(entry: &Entry, jobs: &[JobLine]) -> Markup {
+    html! {
+        @if !entry.result.survivors.is_empty() {
+            section { h4 { "Still alive afterwards" } ul {
+                @for survivor in &entry.result.survivors { li {
+                    "pid " (survivor.pid) " " code { (visible::one_line(&survivor.command)) }
+                    @if let Some(id) = &survivor.job { " · job " (visible::one_line(&id.0)) (now(jobs, id))
+                        @if let Some(output) = job(jobs, id).and_then(|job| job.output.as_deref()) { " · its output: " code { (visible::one_line(output)) } }
+                    }
+                } }
+            } }
+        }
+        @if let Status::MovedToBackground { job: id, output, .. } = &entry.result.status {
+            section { h4 { "Background job " (visible::one_line(&id.0)) (now(jobs, id)) }
+                p.note { "its output: " code { (visible::one_line(output)) } }
+            }
+        }
+    }
+}
+
+fn job<'a>(jobs: &'a [JobLine], id: &JobId) -> Option<&'a JobLine> {
+    jobs.iter().find(|job| job.id == *id)
+}
+
+/// What has become of a job, if that is still known.
+fn now(jobs: &[JobLine], id: &JobId) -> Markup {
+    html! { @if let Some(job) = job(jobs, id) { " · now: " (visible::one_line(&job.state)) } }
+}
+
+pub(crate) fn denials(entry: &Entry) -> Markup {
+    let Some(sandbox) = &entry.result.sandbox else {
+        return html! {};
+    };
+    let refused = sandbox.network_refused.unwrap_or(0);
+    html! {
+        @if !sandbox.denied.is_empty() || refused > 0 {
+            section { h4 { "Denied by the sandbox" } ul {
+                @for denied in &sandbox.denied {
+                    li { (denied.access.word()) " " code { (visible::one_line(&denied.path)) } }
+                }
+                @if refused > 0 { li { "network, " (refused) @if refused == 1 { " time" } @else { " times" } } }
+            } }
+        }
+    }
+}
+
+/// Those that say what is said nowhere else on the page.
+pub(crate) fn notices(entry: &Entry) -> Markup {
+    let notices: Vec<&Notice> = entry
+        .result
+        .notices
+        .iter()
+        .filter(|notice| !is_said_elsewhere(&notice.kind, &entry.result))
+        .collect();
+    html! {
+        @if !notices.is_empty() {
+            section { h4 { "Notices" } ul { @for notice in notices { li { (visible::shown(&notice.text)) } } } }
+        }
+    }
+}
+
+/// Whether a section of the page has it: of changes, that section has what has become of them since.
+fn is_said_elsewhere(kind: &NoticeKind, result: &ToolResult) -> bool {
+    let sandbox = result.sandbox.as_ref();
+    match kind {
+        NoticeKind::Survivors { .. } => !result.survivors.is_empty(),
+        NoticeKind::SandboxDenied { path, .. } => {
+            sandbox.is_some_and(|sandbox| sandbox.denied.iter().any(|denied| denied.path == *path))
+        }
+        NoticeKind::SandboxNetwork { .. } => {
+            sandbox.is_some_and(|sandbox| sandbox.network_refused.is_some_and(|count| count > 0))
+        }
+        NoticeKind::Changes { .. } => result
+            .changes
+            .as_ref()
+            .is_some_and(|set| set.conflicts.is_empty() && set.counts.total() > 0),
+        _ => false,
+    }
+}

@@ -1,0 +1,88 @@
+//! What stands above the calls: the session in a few facts, and the controls.
+
+use crate::kinds::FILTERS;
+use crate::timeline::{moment, span};
+use agent_bash_core::visible;
+use agent_bash_journal::Entry;
+use agent_bash_render::words::{clock, date, duration, millis};
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+
+/// The facts, and what is missing: so many lines that could not be read, and what came when the record was full.
+pub(crate) fn summary(entries: &[Entry], damaged: u64, full: bool) -> Markup {
+    html! {
+        @if entries.is_empty() {
+            p.summary { "No call was recorded of it." }
+        } @else {
+            p.summary { @for fact in facts(entries) { span { (fact) } } }
+        }
+        @if full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
+        @if damaged > 0 {
+            p.warn { (damaged) @if damaged == 1 { " line" } @else { " lines" } " of the record could not be read." }
+        }
+    }
+}
+
+fn facts(entries: &[Entry]) -> Vec<String> {
+    let mut facts = vec![match entries.len() {
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    }];
+    let spans: Vec<[f64; 2]> = entries.iter().map(span).collect();
+    let first = spans
+        .iter()
+        .map(|span| span[0])
+        .fold(f64::INFINITY, f64::min);
+    let last = spans.iter().map(|span| span[1]).fold(first, f64::max);
+    let [from, to] = [first, last].map(moment);
+    let is_one_day = date(from).get(..10) == date(to).get(..10);
+    let until = if is_one_day { clock(to) } else { date(to) };
+    facts.push(format!(
+        "{} – {until} ({})",
+        date(from),
+        duration(millis(last - first))
+    ));
+    // Calls run at once, too: that is no time on a clock.
+    let sum: f64 = spans.iter().map(|[begin, end]| end - begin).sum();
+    facts.push(format!("durations add up to {}", duration(millis(sum))));
+    let directories: BTreeSet<&str> = entries
+        .iter()
+        .map(|entry| &*entry.result.cwd)
+        .filter(|cwd| !cwd.is_empty())
+        .collect();
+    if let Some(entry) = entries.iter().find(|entry| !entry.result.cwd.is_empty()) {
+        let more = match directories.len() {
+            1 => String::new(),
+            2 => " and 1 more directory".to_owned(),
+            all => format!(" and {} more directories", all - 1),
+        };
+        facts.push(format!("{}{more}", visible::one_line(&entry.result.cwd)));
+    }
+    let profiles: BTreeSet<&str> = entries.iter().map(|entry| entry.profile.as_str()).collect();
+    let profiles: Vec<&str> = profiles.into_iter().collect();
+    facts.push(format!("profile {}", profiles.join(", ")));
+    facts
+}
+
+pub(crate) fn controls(entries: &[Entry]) -> Markup {
+    html! {
+        nav hidden aria-label="Filters and search" {
+            div.kinds role="group" aria-label="Show" {
+                button type="button" data-kind="" aria-pressed="true" { "All " span { (entries.len()) } }
+                @for filter in &FILTERS {
+                    @let count = entries.iter().filter(|entry| filter.applies(entry)).count();
+                    @if count > 0 {
+                        button type="button" data-kind=(filter.key) data-label=(filter.label) aria-pressed="false" { (filter.label) " " span { (count) } }
+                    }
+                }
+            }
+            p id="count" role="status" {}
+            div.find {
+                input type="search" id="search" placeholder="Search ( / )" aria-label="Search commands and outputs" title="Words, or “a phrase”. / begins a search, Enter or n goes to the next call, Shift+Enter or N to the one before";
+                button type="button" id="previous" aria-label="Previous call" title="Previous call (N)" { "↑" }
+                button type="button" id="next" aria-label="Next call" title="Next call (n)" { "↓" }
+                button type="button" id="fold" { "Open all" }
+            }
+        }
+    }
+}

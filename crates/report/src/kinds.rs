@@ -1,0 +1,80 @@
+//! Kinds of calls that can be looked at alone.
+
+use agent_bash_core::{Caller, Status};
+use agent_bash_journal::Entry;
+
+/// A kind of calls.
+pub(crate) struct Filter {
+    /// In the page's markup.
+    pub(crate) key: &'static str,
+    /// For people.
+    pub(crate) label: &'static str,
+    applies: fn(&Entry) -> bool,
+}
+
+/// Those of the page, in their order.
+pub(crate) const FILTERS: [Filter; 7] = [
+    Filter {
+        key: "failed",
+        label: "Failed",
+        applies: |entry| entry.result.is_error && !is_refused(entry),
+    },
+    Filter {
+        key: "refused",
+        label: "Refused",
+        applies: is_refused,
+    },
+    Filter {
+        key: "slow",
+        label: "Over 10 s",
+        applies: |entry| entry.result.duration_ms > 10_000.0,
+    },
+    Filter {
+        key: "files",
+        label: "Changed files",
+        applies: |entry| {
+            let changes = entry.result.changes.as_ref();
+            changes.is_some_and(|changes| changes.counts.total() > 0) || outside(entry) > 0
+        },
+    },
+    Filter {
+        key: "jobs",
+        label: "Jobs and survivors",
+        applies: |entry| {
+            !entry.result.survivors.is_empty()
+                || matches!(entry.result.status, Status::MovedToBackground { .. })
+        },
+    },
+    Filter {
+        key: "denied",
+        label: "Denied by the sandbox",
+        applies: |entry| {
+            entry.result.sandbox.as_ref().is_some_and(|sandbox| {
+                !sandbox.denied.is_empty() || sandbox.network_refused.is_some_and(|count| count > 0)
+            })
+        },
+    },
+    Filter {
+        key: "user",
+        label: "By the user",
+        applies: |entry| entry.by == Caller::User,
+    },
+];
+
+impl Filter {
+    /// Whether a call is one of these.
+    pub(crate) fn applies(&self, entry: &Entry) -> bool {
+        (self.applies)(entry)
+    }
+}
+
+/// By a rule: a request that could not be read was refused by nobody.
+fn is_refused(entry: &Entry) -> bool {
+    matches!(entry.result.status, Status::Blocked { .. })
+}
+
+/// How often it tried to write beyond the directory that is looked at.
+pub(crate) fn outside(entry: &Entry) -> u64 {
+    let changes = entry.result.changes.as_ref();
+    changes.map_or(0, |changes| changes.outside.values().sum())
+}

@@ -1,0 +1,173 @@
+//! How the page is read, in a browser if there is one: with keys, on a small window, on paper.
+
+use crate::chromium::{in_chromium, in_window, sheets, with_script};
+use crate::rows::{call, page};
+use agent_bash_core::Status;
+use agent_bash_core::changes::{
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
+use agent_bash_journal::Printed;
+use agent_bash_report::Diff;
+
+fn exited(code: i32) -> Status {
+    Status::Exited { code }
+}
+
+/// The title after the script has set it; `None` without a browser.
+fn said(dom: Option<String>) -> Option<String> {
+    let dom = dom?;
+    let rest = dom.split_once("<title>")?.1;
+    Some(rest.split_once("</title>")?.0.to_owned())
+}
+
+/// Looks for something, as somebody who types does.
+const SEARCH: &str = "const search = (text) => {
+    const field = document.getElementById('search');
+    field.value = text;
+    field.dispatchEvent(new Event('input'));
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    return document.getElementById('count').textContent;
+};";
+
+#[test]
+fn a_phrase_is_looked_for_as_a_whole_and_keys_go_from_match_to_match() {
+    let calls = ["echo exit then 127", "echo exit 127", "true", "# exit 127"];
+    let calls = calls.map(|command| call(command, exited(0), 0));
+    let html = page(calls.to_vec()).html();
+    let script = "const key = (key) => {
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+            return document.querySelector('.current').id;
+        };
+        const seen = [search('exit 127'), search('\"exit 127\"'), key('n'), key('n'), key('N')];
+        seen.push(document.querySelectorAll('#c4 > details[open]').length, document.getElementById('fold').textContent);
+        seen.push(CSS.highlights.get('found').size);
+        document.title = seen.join(' | ');";
+    let Some(said) = said(in_chromium(&with_script(
+        &html,
+        &format!("{SEARCH}{script}"),
+    ))) else {
+        return;
+    };
+    let wanted = "3 of 4 calls: exit 127, now at number 1 | 2 of 4 calls: \"exit 127\", now at number 1 \
+                  | c4 | c2 | c4 | 1 | Close these 2 | 2";
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn the_filters_stay_in_sight_and_the_timeline_is_no_row_of_tab_stops() {
+    let calls = (0..200).map(|n| call("true", exited(n % 2), n.unsigned_abs().into()));
+    let html = page(calls.collect()).html();
+    let script = "scrollTo(0, document.body.scrollHeight);
+        const stops = [...document.querySelectorAll('a, button, input, summary')].filter((one) => one.tabIndex >= 0 && one.checkVisibility());
+        const in_strip = stops.filter((one) => one.closest('figure')).length;
+        document.title = [scrollY > 1000, document.querySelector('nav').getBoundingClientRect().top, in_strip, document.querySelectorAll('figure a').length].join(' ');";
+    let Some(said) = said(in_chromium(&with_script(&html, script))) else {
+        return;
+    };
+    assert_eq!(said, "true 0 0 200");
+}
+
+#[test]
+fn a_small_window_has_outcome_duration_and_changes() {
+    let mut entry = call("make", exited(2), 0);
+    let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+    let files = [FileChange::new(FileName::new("x"), Change::Created)];
+    entry.result.changes = Some(Changes::new(ChangesId(1), state, by, "/w").with_files(files));
+    let html = page(vec![entry.clone(), entry]).html();
+    let script = "const seen = ['time', '.took', '.delta', '.outcome'].map((name) => {
+            const one = document.querySelector('#c1 ' + name);
+            const { left, right, height } = one.getBoundingClientRect();
+            return one.checkVisibility() && height > 0 && left >= 0 && right <= innerWidth ? one.textContent : 'gone';
+        });
+        seen.push(innerWidth < 720, document.documentElement.scrollWidth <= innerWidth);
+        document.title = seen.join(' | ');";
+    let Some(said) = said(in_window(&with_script(&html, script), "520,800")) else {
+        return;
+    };
+    assert_eq!(said, "22:13:20 | 2.0s | +1 | exit 2 | true | true");
+}
+
+#[test]
+fn on_paper_everything_is_open_and_afterwards_it_is_as_it_was() {
+    let mut entry = call("make", exited(0), 0);
+    let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+    let file = FileChange::new(FileName::new("x"), Change::Changed);
+    entry.result.changes =
+        Some(Changes::new(ChangesId(1), state, by, "/w").with_files([file.clone()]));
+    let mut page = page(vec![entry, call("false", exited(1), 0)]);
+    let mut diff = Diff::of(file);
+    diff.text = Some("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".to_owned());
+    let mut of_git = diff.clone();
+    of_git.file.name = FileName::new(".git/x");
+    page.diffs.insert(ChangesId(1), vec![diff, of_git]);
+    let script = "const open = () => document.querySelectorAll('details[open]').length;
+        document.querySelector('#c2 > details').open = true;
+        const seen = [open()];
+        dispatchEvent(new Event('beforeprint')); seen.push(open());
+        dispatchEvent(new Event('afterprint')); seen.push(open());
+        document.querySelector('[data-kind=failed]').click();
+        dispatchEvent(new Event('beforeprint')); seen.push(open());
+        seen.push(document.getElementById('count').textContent);
+        document.title = seen.join(' | ');";
+    let Some(said) = said(in_chromium(&with_script(&page.html(), script))) else {
+        return;
+    };
+    assert_eq!(said, "1 | 3 | 1 | 1 | 1 of 2 calls: Failed");
+}
+
+#[test]
+fn on_paper_a_long_output_is_its_beginning_and_its_end() {
+    let mut entry = call("seq 5000", exited(0), 0);
+    let lines: Vec<String> = (0..5000).map(|n| n.to_string()).collect();
+    entry.printed = Some(Printed {
+        head: lines.join("\n"),
+        ..Printed::default()
+    });
+    entry.result.output.total_bytes = 1;
+    let html = page(vec![entry]).html();
+    let Some(sheets) = sheets(&html) else {
+        return;
+    };
+    assert!((1..=2).contains(&sheets), "{sheets}");
+}
+
+#[test]
+fn text_that_was_printed_as_hidden_is_seen() {
+    let mut entry = call("printf …", exited(0), 0);
+    entry.printed = Some(Printed {
+        head: "\u{1b}[8mhidden\u{1b}[0m \u{1b}[30;40mblack\u{1b}[0m\n".to_owned(),
+        ..Printed::default()
+    });
+    entry.result.output.total_bytes = 1;
+    let script = "document.querySelector('details').open = true;
+        const seen = [...document.querySelectorAll('.output span')].map((one) => {
+            const { color, backgroundColor, textDecorationStyle } = getComputedStyle(one);
+            const shown = one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+            return [one.textContent, shown && color !== backgroundColor, textDecorationStyle].join(' ');
+        });
+        document.title = seen.join(' | ');";
+    let html = with_script(&page(vec![entry]).html(), script);
+    let Some(said) = said(in_chromium(&html)) else {
+        return;
+    };
+    assert_eq!(said, "hidden true dotted | black true solid");
+}
+
+/// The rules for paper are applied to the window, as a script cannot see paper.
+#[test]
+fn paper_has_light_colours_and_says_what_is_on_it_instead_of_controls() {
+    let html = page(vec![
+        call("true", exited(0), 0),
+        call("false", exited(1), 0),
+    ])
+    .html();
+    assert!(html.contains("@media print"));
+    let script = "document.querySelector('[data-kind=failed]').click();
+        const shown = ['.kinds', '.find', '#count', '#c1', '#c2'].map((one) => document.querySelector(one).checkVisibility());
+        document.title = [...shown, getComputedStyle(document.documentElement).colorScheme].join(' ');";
+    let html = with_script(&html.replace("@media print", "@media all"), script);
+    let Some(said) = said(in_chromium(&html)) else {
+        return;
+    };
+    assert_eq!(said, "false false true false true light");
+}

@@ -1,0 +1,188 @@
+//! What the rows, the head and the sections say.
+
+use agent_bash_core::changes::{
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
+use agent_bash_core::{
+    Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
+};
+use agent_bash_journal::{Entry, Recorded};
+use agent_bash_report::{JobLine, Page};
+
+/// 2023-11-14 22:13:20 UTC.
+pub(crate) const BEGIN: u64 = 1_700_000_000_000;
+
+/// A call that began so many milliseconds after that.
+pub(crate) fn call(command: &str, status: Status, after: u64) -> Entry {
+    let mut result = ToolResult::new(status, "", Timestamp(BEGIN + after));
+    result.cwd.push_str("/w");
+    if result.status.exit_code() != 125 {
+        result.duration_ms = 2000.0;
+    }
+    Entry::new(Caller::Model, ProfileName::Standard, command, result)
+}
+
+pub(crate) fn page(entries: Vec<Entry>) -> Page {
+    let mut recorded = Recorded::default();
+    recorded.entries = entries;
+    Page::new("chat", recorded, Timestamp(BEGIN))
+}
+
+const DONE: Status = Status::Exited { code: 0 };
+
+/// What is between the two, the first time.
+fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
+    let rest = html.split_once(from).map_or("", |(_, rest)| rest);
+    rest.split_once(to).map_or("", |(part, _)| part)
+}
+
+#[test]
+fn the_head_tells_the_time_on_the_clock_from_the_sum() {
+    let mut other = call("b", DONE, 1000);
+    other.result.cwd = "/elsewhere".to_owned();
+    let html = page(vec![call("a", DONE, 0), other]).html();
+    let summary = part(&html, "<p class=\"summary\">", "</p>");
+    let facts: Vec<&str> = summary
+        .split("</span>")
+        .map(|fact| fact.trim_start_matches("<span>"))
+        .collect();
+    let wanted = [
+        "2 calls",
+        "2023-11-14 22:13:20 UTC – 22:13:23 (3.0s)",
+        "durations add up to 4.0s",
+        "/w and 1 more directory",
+        "profile standard",
+        "",
+    ];
+    assert_eq!(facts, wanted);
+}
+
+#[test]
+fn an_empty_record_says_so() {
+    let html = page(Vec::new()).html();
+    assert_eq!(
+        part(&html, "<p class=\"summary\">", "</p>"),
+        "No call was recorded of it."
+    );
+    assert!(!html.contains("<figure") && !html.contains("<h2"), "{html}");
+}
+
+#[test]
+fn each_day_has_a_heading_and_headings_are_in_order() {
+    let html = page(vec![call("a", DONE, 0), call("b", DONE, 7_200_000)]).html();
+    let days: Vec<&str> = html
+        .split("<h2 class=\"day\">")
+        .skip(1)
+        .map(|rest| &rest[..10])
+        .collect();
+    assert_eq!(days, ["2023-11-14", "2023-11-15"]);
+    let levels: Vec<usize> = html
+        .match_indices("<h")
+        .filter_map(|(at, _)| html[at + 2..].chars().next()?.to_digit(10))
+        .map(|level| level as usize)
+        .collect();
+    assert_eq!(levels, [1, 2, 3, 2, 3]);
+}
+
+#[test]
+fn a_failure_that_the_exit_code_hides_is_in_the_row() {
+    let mut piped = call("make | tail", DONE, 0);
+    piped.result.stages = [6, 0].map(Stage::from).to_vec();
+    let row = |entry: &Entry| {
+        let html = page(vec![entry.clone()]).html();
+        part(&html, "<span class=\"outcome ", "</span>").to_owned()
+    };
+    assert_eq!(row(&piped), "ok\">exit 0");
+    let kind = NoticeKind::FailedStage {
+        stage: 1,
+        code: 6,
+        stages: piped.result.stages.clone(),
+    };
+    piped.result.notices.push(kind.into());
+    assert_eq!(row(&piped), "warn\">exit 0, stages 6 0");
+}
+
+#[test]
+fn an_invalid_request_is_refused_by_no_rule() {
+    let reason = "`command` is empty".to_owned();
+    let html = page(vec![call("", Status::NotStarted { reason }, 0)]).html();
+    assert!(html.contains("(no command: the request was invalid)"));
+    assert!(html.contains("data-kinds=\"failed\"") && !html.contains("data-kind=\"refused\""));
+}
+
+#[test]
+fn the_row_of_a_job_says_what_has_become_of_it() {
+    let status = Status::MovedToBackground {
+        job: JobId("2".to_owned()),
+        pid: 1,
+        pgid: 1,
+        output: "/state/jobs/2/output".to_owned(),
+    };
+    let mut page = page(vec![call("serve", status, 0)]);
+    assert!(
+        page.html()
+            .contains("<span class=\"outcome ok\">background</span>")
+    );
+    let mut job = JobLine::new(JobId("2".to_owned()), "exited with code 4");
+    job.failed = true;
+    page.jobs.push(job);
+    let html = page.html();
+    let wanted = "<span class=\"outcome warn\">background, exited with code 4</span>";
+    assert!(html.contains(wanted), "{html}");
+    assert!(
+        html.contains("its output: <code>/state/jobs/2/output</code>"),
+        "{html}"
+    );
+}
+
+#[test]
+fn writes_outside_are_in_the_row_and_among_the_changed_files() {
+    let mut entry = call("echo x > /etc/x", DONE, 0);
+    let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+    let mut changes = Changes::new(ChangesId(1), state, by, "/w");
+    changes.outside.insert("/etc".to_owned(), 1);
+    entry.result.changes = Some(changes);
+    let html = page(vec![entry]).html();
+    assert!(html.contains("data-kinds=\"files\""), "{html}");
+    assert!(html.contains(" ·1 outside</span>"), "{html}");
+}
+
+#[test]
+fn nothing_is_said_twice() {
+    let mut entry = call("rm x", DONE, 0);
+    let survivor = Survivor::new(3, "sleep 9", false);
+    entry.result.survivors = vec![survivor.clone()];
+    let survivors = vec![survivor];
+    entry
+        .result
+        .notices
+        .push(NoticeKind::Survivors { survivors }.into());
+    let files = [FileChange::new(FileName::new("x"), Change::Deleted)];
+    let (state, by) = (ChangesState::Done, ChangesBy::Overlay);
+    let set = Changes::new(ChangesId(1), state, by, "/w").with_files(files);
+    let line = "[Trial 1: nothing applied yet. 1 deleted: x.]".to_owned();
+    let kind = NoticeKind::Changes { id: set.id, line };
+    entry.result.notices.push(kind.into());
+    entry.result.changes = Some(set);
+    let html = page(vec![entry.clone()]).html();
+    assert!(
+        !html.contains("Notices") && !html.contains("nothing applied yet"),
+        "{html}"
+    );
+    assert_eq!(html.matches("sleep 9").count(), 1, "{html}");
+    // What no section has is still a notice.
+    entry.result.survivors.clear();
+    assert!(page(vec![entry]).html().contains("Notices"));
+}
+
+#[test]
+fn a_description_is_in_the_row() {
+    let mut entry = call("a", DONE, 0);
+    entry.description = Some("Look around".to_owned());
+    let html = page(vec![entry]).html();
+    let row = part(&html, "<summary>", "</summary>");
+    assert!(
+        row.contains("<span class=\"about\">Look around</span>"),
+        "{row}"
+    );
+}
