@@ -3,6 +3,7 @@
 mod changes;
 mod cli;
 mod linked;
+mod recorded;
 mod sandbox;
 mod support;
 mod tools;

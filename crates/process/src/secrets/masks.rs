@@ -89,7 +89,7 @@ impl Masks {
                 if let Some(secret) = announced.secret(&self.filter, text, &word, range) {
                     words = behind;
                     found.push(secret);
-                    before.after_secret(announced, &text[word.range.clone()]);
+                    before.after_secret(&announced, &text[word.range.clone()]);
                     continue;
                 }
             }

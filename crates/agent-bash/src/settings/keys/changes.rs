@@ -2,8 +2,8 @@
 
 use crate::CommitBy;
 use crate::settings::key::{
-    Form, Key, Project, absolute_path, count, duration_value, from_word, keep, number_value,
-    text, to_value, yes_or_no,
+    Form, Key, Project, absolute_path, count, duration_value, from_word, keep, number_value, text,
+    to_value, yes_or_no,
 };
 use agent_bash_core::changes::{ChangesLevel, Tell};
 

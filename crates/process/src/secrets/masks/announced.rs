@@ -56,12 +56,8 @@ impl Before {
     }
 
     /// A secret was found as announced.
-    pub(super) fn after_secret(&mut self, announced: Announced, word: &str) {
-        self.announced = match announced {
-            Announced::Cookie => Some(Announced::Cookie),
-            // Only the scheme was there.
-            _ => None,
-        };
+    pub(super) fn after_secret(&mut self, announced: &Announced, word: &str) {
+        self.announced = (*announced == Announced::Cookie).then_some(Announced::Cookie);
         word.clone_into(&mut self.previous);
     }
 

@@ -30,38 +30,36 @@ fn is_label(label: &str) -> bool {
     label.contains("PRIVATE KEY") && label.bytes().all(is_upper)
 }
 
+/// Each line is hidden by itself, so that a diff keeps its lines.
 fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let mut start = part.start;
-    let mut last: Option<Range<usize>> = None;
     while start < part.end {
         let rest = &text[start..part.end];
         // In a JSON text, or in a variable of one line, line breaks are written as `\n`.
-        let (length, gap) = match (rest.find('\n'), rest.find("\\n")) {
-            (Some(real), Some(written)) if written < real => (written, 2),
-            (None, Some(written)) => (written, 2),
-            (Some(real), _) => (real, 1),
-            (None, None) => (rest.len(), 0),
-        };
+        let breaks = [
+            rest.find('\n').map(|at| (at, 1)),
+            rest.find("\\n").map(|at| (at, 2)),
+        ];
+        let first = breaks.into_iter().flatten().min();
+        let (length, gap) = first.unwrap_or((rest.len(), 0));
         let line = &rest[..length];
         let key = line.trim_matches(|c: char| c.is_whitespace() || "\"'-\\".contains(c));
-        let begin = start + line.find(key).unwrap_or(0);
-        start += length + gap;
-        if !is_of_a_key(key) {
-            found.extend(last.take());
-            continue;
+        // The mark of a line in a diff; if it is of the key, it tells nothing.
+        let key = key.trim_start_matches('+');
+        if is_of_a_key(key) {
+            let begin = start + line.find(key).unwrap_or(0);
+            found.push(begin..begin + key.len());
         }
-        let first = last.map_or(begin, |last| last.start);
-        last = Some(first..begin + key.len());
         if gap == 0 {
             break;
         }
+        start += length + gap;
     }
-    found.extend(last);
 }
 
 /// Base64 of random bytes has all kinds of characters. Names of programs and files rarely do.
 fn is_of_a_key(line: &str) -> bool {
-    let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(|b| is(b));
+    let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(is);
     line.len() >= SHORTEST
         && line
             .bytes()

@@ -45,7 +45,7 @@ fn secrets_are_hidden() {
         ("x=ghp_0123456789abcdefghijABCDEFGHIJ012345", "x=[hidden]"),
         (
             "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx7\nMIIEpAIBAAKCAQEAx8==\n-----END RSA PRIVATE KEY-----; b",
-            "a\n-----BEGIN RSA PRIVATE KEY-----\n[hidden]\n-----END RSA PRIVATE KEY-----; b",
+            "a\n-----BEGIN RSA PRIVATE KEY-----\n[hidden]\n[hidden]\n-----END RSA PRIVATE KEY-----; b",
         ),
         (
             "KEY=\"-----BEGIN PRIVATE KEY-----\\nMIIEpAIBAAKCAQEAx7\\nMIIEpAIBAAKCAQEAx8==\\n-----END\"",
@@ -175,6 +175,10 @@ fn what_programs_take_as_a_credential_is_hidden() {
         (
             "{\"password\": \"hunter\", \"a\":1}",
             "{\"password\": \"[hidden]\", \"a\":1}",
+        ),
+        (
+            "+-----BEGIN PRIVATE KEY-----\n+MIIEpAIBAAKCAQEAx7\n+MIIEpAIBAAKCAQEAx8==\n",
+            "+-----BEGIN PRIVATE KEY-----\n+[hidden]\n+[hidden]\n",
         ),
         ("+  password: hunter22\n", "+  password: [hidden]\n"),
         ("-API_KEY=hunter22\n", "-API_KEY=[hidden]\n"),

@@ -93,20 +93,17 @@ pub(super) fn announced(
     word: &str,
     is_glued: bool,
 ) -> Option<Announced> {
-    let is = |option: &str| match option.strip_prefix("--") {
-        Some(_) => word == option,
-        None => {
-            let letters = word.strip_prefix('-').unwrap_or_default();
-            letters.bytes().all(|b| b.is_ascii_alphabetic())
-                && letters.len() <= 6
-                && letters.ends_with(&option[1..])
-        }
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let is_cluster = letters.len() <= 6 && letters.bytes().all(|b| b.is_ascii_alphabetic());
+    let is = |option: &str| {
+        word == option || option.len() == 2 && is_cluster && letters.ends_with(&option[1..])
     };
     let mut apart = taken(programs).filter(|taken| taken.is_apart || is_glued);
     let found = apart.find(|taken| taken.options.iter().any(|option| is(option)))?;
-    Some(match found.is_user {
-        true => Announced::User,
-        false => Announced::Secret,
+    Some(if found.is_user {
+        Announced::User
+    } else {
+        Announced::Secret
     })
 }
 
@@ -120,9 +117,10 @@ pub(super) fn attached(
     taken(programs).find_map(|taken| {
         let value = taken.options.iter().find_map(|option| {
             let value = whole.strip_prefix(option)?;
-            match option.starts_with("--") {
-                true => value.strip_prefix('='),
-                false => Some(value),
+            if option.starts_with("--") {
+                value.strip_prefix('=')
+            } else {
+                Some(value)
             }
         })?;
         let value = value.trim_start_matches(['"', '\'']);

@@ -155,9 +155,10 @@ impl<'a> Words<'a> {
                 self.at += c.len_utf8();
                 return end;
             }
-            let stops = match is_whole {
-                true => c == '\n' || quote == '"' && is_expanded(self.rest()),
-                false => separates(c) || c == '"' || c == '\'',
+            let stops = if is_whole {
+                c == '\n' || quote == '"' && is_expanded(self.rest())
+            } else {
+                separates(c) || c == '"' || c == '\''
             };
             if stops {
                 break;
