@@ -2,7 +2,8 @@
 //! by the variables' own values, by names (`--token x`, `PASSWORD=x`), and by the form of a word.
 //!
 //! Nothing else may be hidden: a record must show every command that ran, whatever somebody writes to be recorded. So
-//! a mask covers one word or one quoted text, and never reaches beyond what separates commands.
+//! a mask covers one word, and never reaches beyond what separates commands, in quotes either: `eval`, `ssh` and others
+//! run what is quoted. Only what is certainly assigned to a variable is hidden with its blanks.
 
 mod announced;
 mod key_text;
@@ -83,15 +84,12 @@ impl Masks {
                 before.command_ended();
             }
             let announced = before.takes(text, &word).filter(|_| self.filter.by_name);
-            if let Some(announced) = announced {
-                let mut behind = words.clone();
-                let range = behind.whole_quote(&word);
-                if let Some(secret) = announced.secret(&self.filter, text, &word, range) {
-                    words = behind;
-                    found.push(secret);
-                    before.after_secret(&announced, &text[word.range.clone()]);
-                    continue;
-                }
+            if let Some(announced) = announced
+                && let Some(secret) = announced.secret(&self.filter, text, &word)
+            {
+                found.push(secret);
+                before.after_secret(&announced, &text[word.range]);
+                continue;
             }
             found.extend(self.in_word(text, word.range.clone()));
             if self.filter.by_name {

@@ -124,14 +124,14 @@ impl Before {
 }
 
 impl Announced {
-    /// The secret in `range`, which begins with `word`.
+    /// The secret in a word.
     pub(super) fn secret(
         &self,
         filter: &SecretFilter,
         text: &str,
         word: &Word,
-        range: Range<usize>,
     ) -> Option<Range<usize>> {
+        let range = word.range.clone();
         let value = &text[range.clone()];
         let is_value = !value.starts_with(['-', '$']) && value != MASK;
         match self {

