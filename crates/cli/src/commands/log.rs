@@ -12,6 +12,7 @@ use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_render::words;
 use serde_json::json;
+use std::io::{self, IsTerminal};
 
 /// Nothing is recorded.
 const NOT_THERE: u8 = 1;
@@ -40,8 +41,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         }
         return Ok(0);
     }
-    let columns = terminal_columns();
-    if columns.is_some() {
+    if io::stdout().is_terminal() {
         let now = SystemClock::new().wall();
         output::print(&heading(&session.name, session.since, now))?;
     }
@@ -49,7 +49,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     output::print(&fitted(
         ["CALL", "AT", "TOOK", "OUTCOME", "FILES", "COMMAND"],
         &rows,
-        columns,
+        terminal_columns(),
         &[AT, FILES, TOOK],
     ))?;
     if session.recorded.full {
@@ -145,4 +145,23 @@ fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
         output::print(&table(headings, &rows))?;
     }
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_says_which_record_it_is_and_since_when() {
+        let since = Timestamp(1_700_000_000_000);
+        let text = heading("mcp-\u{1b}[2Jx", since, Timestamp(since.0 + 7_200_000));
+        assert!(
+            text.starts_with("mcp-") && text.contains(", since "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("(2 h ago)\n\n") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+    }
 }

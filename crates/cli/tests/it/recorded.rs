@@ -91,6 +91,26 @@ fn without_a_name_it_is_what_was_last_written_to() {
 }
 
 #[test]
+fn on_a_terminal_it_says_which_record_it_is() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    let piped = home.run(&["log"]).stdout;
+    assert!(piped.starts_with("CALL"), "{piped}");
+    let log = format!("'{}' log", env!("CARGO_BIN_EXE_agent-bash"));
+    let in_home = home.command(&[]);
+    let environment = in_home.get_envs();
+    let output = Command::new("script")
+        .args(["-qec", &log, "/dev/null"])
+        .env_clear()
+        .envs(environment.filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null())
+        .output()
+        .expect("script starts");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("cli, since "), "{shown}");
+}
+
+#[test]
 fn lines_of_a_newer_version_are_counted() {
     let home = Home::new();
     record(&home, &["echo first"]);
