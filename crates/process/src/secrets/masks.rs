@@ -7,20 +7,19 @@
 
 mod announced;
 mod key_text;
+mod names;
 mod options;
 mod plain;
 mod words;
 
-use super::{SecretFilter, find, has_url_with_password, is_token, name_is_secret};
+use super::{SecretFilter, find, has_url_with_password, is_token};
 use announced::Before;
+use names::{MASK, bare, is_name};
 use plain::Plain;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::ops::Range;
 use words::Words;
-
-/// Stands where a secret was.
-const MASK: &str = "[hidden]";
 
 /// Shorter values of variables are not looked for: they would be found in words that have nothing to do with them.
 const SHORTEST: usize = 6;
@@ -148,20 +147,6 @@ fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
         }
     }
     all
-}
-
-/// `NAME`, `--name`, `-H`, `+name` in a diff: what may stand before a value.
-fn is_name(text: &str) -> bool {
-    let name = bare(text);
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
-}
-
-/// A name without what is before it.
-fn bare(name: &str) -> &str {
-    name.trim_start_matches(['-', '+'])
 }
 
 #[cfg(test)]

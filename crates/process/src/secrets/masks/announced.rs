@@ -1,7 +1,9 @@
 //! Words that say that a secret comes next: `--password`, `Bearer`, `X-Api-Key:`, and options in [`options`].
 
+use super::names::{MASK, bare, is_name};
+use super::options::{self, Takes};
 use super::words::Word;
-use super::{MASK, SecretFilter, bare, is_name, name_is_secret, options};
+use crate::secrets::{SecretFilter, name_is_secret};
 use std::ops::Range;
 
 /// The word after one of these is a credential (RFC 6750, RFC 7617).
@@ -97,8 +99,10 @@ impl Before {
             return Some(Announced::Secret);
         }
         let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
-        if let Some(option) = options::announced(&self.programs, whole, is_glued) {
-            return Some(option);
+        match options::next_word(&self.programs, whole, is_glued) {
+            Some(Takes::Secret) => return Some(Announced::Secret),
+            Some(Takes::User) => return Some(Announced::User),
+            None => {}
         }
         if whole == ":" && is_field(&self.previous) && follows_quote(text, word.range.start) {
             return Some(Announced::Field {

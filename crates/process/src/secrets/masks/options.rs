@@ -1,17 +1,24 @@
 //! Options of programs that take a credential, where the option's name does not say so. Tables, and how they are read.
 
-use super::announced::Announced;
 use std::ops::Range;
 
-/// What an option takes.
+/// A credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// All of the value.
+    Secret,
+    /// `user:password`.
+    User,
+}
+
+/// Options that take one.
 struct Taken {
     /// Programs, by their names without a directory.
     programs: &'static [&'static str],
     /// The subcommand; empty if there is none.
     of: &'static str,
     options: &'static [&'static str],
-    /// The value is `user:password`.
-    is_user: bool,
+    value: Takes,
     /// The value is the next word, if it is not attached.
     is_apart: bool,
 }
@@ -21,7 +28,7 @@ const TAKEN: &[Taken] = &[
         programs: &["curl"],
         of: "",
         options: &["-u", "--user", "-U", "--proxy-user"],
-        is_user: true,
+        value: Takes::User,
         is_apart: true,
     },
     Taken {
@@ -30,7 +37,7 @@ const TAKEN: &[Taken] = &[
         ],
         of: "login",
         options: &["-p"],
-        is_user: false,
+        value: Takes::Secret,
         is_apart: true,
     },
     // Here, a password is attached: what follows `-p` is a database.
@@ -45,28 +52,28 @@ const TAKEN: &[Taken] = &[
         ],
         of: "",
         options: &["-p"],
-        is_user: false,
+        value: Takes::Secret,
         is_apart: false,
     },
     Taken {
         programs: &["sshpass"],
         of: "",
         options: &["-p"],
-        is_user: false,
+        value: Takes::Secret,
         is_apart: true,
     },
     Taken {
         programs: &["redis-cli"],
         of: "",
         options: &["-a"],
-        is_user: false,
+        value: Takes::Secret,
         is_apart: true,
     },
     Taken {
         programs: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
         of: "",
         options: &["-w"],
-        is_user: false,
+        value: Takes::Secret,
         is_apart: true,
     },
 ];
@@ -88,11 +95,7 @@ fn taken<'a>(programs: &'a [&'static str]) -> impl Iterator<Item = &'static Take
 }
 
 /// Whether the next word is a credential. `-sSu` is `-s -S -u`. What `is_glued` is a quoted text without a blank before it.
-pub(super) fn announced(
-    programs: &[&'static str],
-    word: &str,
-    is_glued: bool,
-) -> Option<Announced> {
+pub(super) fn next_word(programs: &[&'static str], word: &str, is_glued: bool) -> Option<Takes> {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let is_cluster = letters.len() <= 6 && letters.bytes().all(|b| b.is_ascii_alphabetic());
     let is = |option: &str| {
@@ -100,11 +103,7 @@ pub(super) fn announced(
     };
     let mut apart = taken(programs).filter(|taken| taken.is_apart || is_glued);
     let found = apart.find(|taken| taken.options.iter().any(|option| is(option)))?;
-    Some(if found.is_user {
-        Announced::User
-    } else {
-        Announced::Secret
-    })
+    Some(found.value)
 }
 
 /// The credential that is attached to an option: `-phunter2`, `--user=me:hunter2`.
@@ -124,7 +123,7 @@ pub(super) fn attached(
             }
         })?;
         let value = value.trim_start_matches(['"', '\'']);
-        if taken.is_user {
+        if taken.value == Takes::User {
             return password(text, word.end - value.len()..word.end);
         }
         let is_value = !value.is_empty() && !value.starts_with('$');
