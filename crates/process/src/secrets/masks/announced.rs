@@ -192,11 +192,9 @@ fn follows_quote(text: &str, at: usize) -> bool {
     text[..at].ends_with(['"', '\''])
 }
 
-/// Whether a line or a quoted text begins there; a line of a diff, or of a list in YAML, with its mark.
+/// Whether a line or a quoted text begins there; a line of a diff, or of a list in YAML, with its mark. Looks at no more
+/// than that: a line may be long.
 fn begins(text: &str, at: usize) -> bool {
-    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let is_first = text[line..at]
-        .chars()
-        .all(|c| c.is_whitespace() || "+-".contains(c));
-    is_first || follows_quote(text, at)
+    let before = text[..at].trim_end_matches([' ', '\t', '+', '-']);
+    before.is_empty() || before.ends_with('\n') || follows_quote(text, at)
 }
