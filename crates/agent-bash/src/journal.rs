@@ -1,8 +1,10 @@
 //! The record of a session for people: the settings, and how a session's journal is opened.
 
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
-use agent_bash_journal::{Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, sweep};
-use agent_bash_process::environment::{Masks, SecretFilter};
+use agent_bash_journal::{
+    Entry, Escalation, Hide, Journal, JournalLevel, JournalOptions, Keep, sweep,
+};
+use agent_bash_process::environment::{EnvironmentPolicy, Masks, SecretFilter};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -92,15 +94,24 @@ pub(crate) struct Asked {
     description: Option<String>,
     mode: Option<Mode>,
     session: Option<SessionName>,
+    secrets: Vec<String>,
+    /// Why it asked to leave the sandbox, and what the answer was.
+    pub(crate) escalation: Option<Escalation>,
 }
 
 impl Asked {
     /// Nothing is copied if there is no journal.
-    pub(crate) fn of(journal: Option<&Arc<Journal>>, request: &Request) -> Self {
+    pub(crate) fn of(
+        journal: Option<&Arc<Journal>>,
+        policy: &EnvironmentPolicy,
+        request: &Request,
+    ) -> Self {
         journal.map_or_else(Self::default, |_| Self {
             description: request.description.clone(),
             mode: request.mode,
             session: request.session.clone(),
+            secrets: secrets(policy, request),
+            escalation: None,
         })
     }
 
@@ -109,5 +120,53 @@ impl Asked {
         entry.description = self.description;
         entry.mode = self.mode;
         entry.session = self.session;
+        entry.secrets = self.secrets;
+        entry.escalation = self.escalation;
+    }
+}
+
+/// Values of variables that a request brings and whose names are those of secrets. Whoever writes a request chooses them: a
+/// value that could be a command, or is one here, is none, so that no command can be hidden by them.
+fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
+    const SHORTEST: usize = 6;
+    let default = SecretFilter::default();
+    let filter = policy.secrets.as_ref().unwrap_or(&default);
+    let looks = |value: &str| {
+        value.len() >= SHORTEST
+            && value.bytes().any(|b| b.is_ascii_digit())
+            && !value.contains(|c: char| c.is_whitespace() || ";|&()<>`$/\"'".contains(c))
+    };
+    let is_command = |value: &str| {
+        let mut commands = request.command.split([';', '|', '&', '(', '\n', '`']);
+        commands.any(|command| command.trim_start().starts_with(value))
+    };
+    let given = request.env.iter();
+    given
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)))
+        .filter(|(name, value)| filter.is_secret(name.as_ref(), value.as_ref()))
+        .filter(|(_, value)| looks(value) && !is_command(value))
+        .map(|(_, value)| value.clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_request_brings_is_hidden_but_no_command() {
+        for (name, value, command, is_one) in [
+            ("API_TOKEN", "hunter16", "curl -H hunter16 x", true),
+            ("EDITOR", "hunter16", "x", false),
+            ("API_TOKEN", "python3", "ls; python3 evil.py", false),
+            ("API_TOKEN", "python3", "python3 evil.py", false),
+            ("API_TOKEN", "rm -rf 1", "sudo rm -rf 1", false),
+            ("API_TOKEN", "/bin/x86evil", "sudo /bin/x86evil", false),
+        ] {
+            let variables = BTreeMap::from([(name.to_owned(), Some(value.to_owned()))]);
+            let request = Request::new(command).env(variables);
+            let found = secrets(&EnvironmentPolicy::default(), &request);
+            assert_eq!(!found.is_empty(), is_one, "{value}: {command}");
+        }
     }
 }

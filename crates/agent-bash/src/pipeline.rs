@@ -93,7 +93,7 @@ async fn stages(
     (call.command, call.notices) = (command, notices);
     let window = findings.as_ref().and_then(|findings| findings.window);
     call.window = call.window.or(window);
-    call.asked = Asked::of(tool.journal.as_ref(), &request);
+    call.asked = Asked::of(tool.journal.as_ref(), &tool.environment_policy, &request);
     let stands_in = options.stands_in.as_ref();
     call.cwd = match stands_in.filter(|_| request.session.is_some() && request.cwd.is_none()) {
         Some(directory) => directory.clone(),

@@ -440,6 +440,8 @@ impl BashToolBuilder {
     pub fn build(self) -> BashTool {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
+        let secrets = self.environment.secrets.clone().unwrap_or_default();
+        let hide = crate::journal::hide(&self.host.env, secrets);
         let shell = shell_in_force(
             &self.profile,
             self.shell.as_deref(),
@@ -467,6 +469,7 @@ impl BashToolBuilder {
                 safe_mode: self.safe_mode,
                 environment,
                 environment_policy: self.environment,
+                hide,
                 shell,
                 limits: self.limits,
                 prefix: self.prefix,

@@ -11,7 +11,7 @@ use agent_bash_core::{
     Shell,
 };
 use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
-use agent_bash_journal::Journal;
+use agent_bash_journal::{Hide, Journal};
 use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
 use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
 use async_trait::async_trait;
@@ -33,6 +33,8 @@ pub(crate) struct Wiring {
     pub(crate) environment: BaseEnvironment,
     /// How it is constructed.
     pub(crate) environment_policy: EnvironmentPolicy,
+    /// Takes the host's secrets, and what looks like one, out of what is kept of a call.
+    pub(crate) hide: Hide,
     /// If there is no shell, each call reports that, as the contract requires, rather than building the tool.
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,

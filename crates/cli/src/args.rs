@@ -34,7 +34,7 @@ pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
 pub(crate) use values::{
-    DEFAULT_SESSION, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg, word,
+    DEFAULT_SESSION, NetworkArg, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
 use crate::commands::there::Elsewhere;
@@ -117,7 +117,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Show what a sandbox enforces on this system, trying each promise.
     Sandbox(SandboxArgs),
-    /// Remove artifacts, finished jobs and leftovers, and report what was removed.
+    /// Remove artifacts, finished jobs, records and leftovers, and report what was removed.
     Clean(CleanArgs),
     /// Print the completion script for a shell.
     Completions(CompletionsArgs),

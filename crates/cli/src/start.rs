@@ -38,7 +38,7 @@ impl Start {
     /// Captures it.
     ///
     /// # Errors
-    /// The current directory cannot be determined.
+    /// The current directory cannot be determined. [`Usage`]: the state directory is named by a relative path.
     pub(crate) fn of_this_process(token: Token) -> anyhow::Result<Self> {
         let mut host = HostContext::capture(PathBuf::from("/"));
         let named = host
@@ -47,6 +47,7 @@ impl Start {
             .map(PathBuf::from)
             .filter(|path| path.is_absolute());
         host.cwd = current_dir(named)?;
+        check_state_dir(&host)?;
         Ok(Self { host, token })
     }
 
@@ -90,6 +91,20 @@ impl Start {
             Some(dir) => self.host.cwd.join(dir),
             None => self.host.cwd.clone(),
         }
+    }
+}
+
+/// A relative path would be another directory wherever a command is started, and what is kept would not be found again.
+fn check_state_dir(host: &HostContext) -> Result<(), Usage> {
+    const NAME: &str = "AGENT_BASH_STATE_DIR";
+    let named = host.env.get(&OsString::from(NAME)).map(PathBuf::from);
+    match named {
+        Some(path) if path.is_relative() && !path.as_os_str().is_empty() => Err(Usage(format!(
+            "{NAME} is `{}`: write an absolute path, such as {}",
+            path.display(),
+            host.cwd.join(&path).display()
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -51,11 +51,17 @@ pub struct Entry {
     /// What was objected to; nothing ran then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objection: Option<Objection>,
+    /// It asked to leave the sandbox, or for more than that allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalation: Option<Escalation>,
     /// What came of it. Its text is empty unless the level is [`JournalLevel::Full`].
     pub result: ToolResult,
     /// What it printed, raw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
+    /// Values that are hidden besides what looks like a secret. They are not recorded.
+    #[serde(skip)]
+    pub secrets: Vec<String>,
 }
 
 impl Entry {
@@ -74,8 +80,10 @@ impl Entry {
             mode: None,
             session: None,
             objection: None,
+            escalation: None,
             result,
             printed: None,
+            secrets: Vec::new(),
         }
     }
 }
@@ -92,6 +100,19 @@ pub struct Objection {
     /// nothing, if hiding a secret has moved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<[usize; 2]>,
+}
+
+/// A call that asked for more than the sandbox allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Escalation {
+    /// Why, as the agent says.
+    pub reason: String,
+    /// The answer; nothing if nobody gave one, as the call was cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<bool>,
+    /// What was said to a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
 }
 
 /// The beginning and the end of an output, with its escape sequences. What is not UTF-8 is replaced.

@@ -23,19 +23,16 @@ pub struct Swept {
     pub bytes: u64,
 }
 
-/// Removes what is too old, and the oldest of what is too much. One that was written within the last hour stays: its
-/// process may live.
+/// Removes what is too old, and the oldest of what is too much. What a process still writes stays, however long it was
+/// silent.
 pub fn sweep(state: &Path, keep: Keep, now: Timestamp) -> Swept {
-    const HOUR: u64 = 60 * 60 * 1000;
     let longest = u64::try_from(keep.time.as_millis()).unwrap_or(u64::MAX);
     let all = recordings(state, None);
     let mut total: u64 = all.iter().map(|one| one.bytes).sum();
     let mut swept = Swept::default();
     for one in all {
         let age = now.0.saturating_sub(one.written_at.0);
-        let is_too_much = total > keep.bytes && age > HOUR;
-        // What cannot be removed is tried again the next time.
-        if (age > longest || is_too_much) && one.dir.remove(&one.name).is_ok() {
+        if (age > longest || total > keep.bytes) && one.remove() {
             total -= one.bytes;
             swept.files += 1;
             swept.bytes += one.bytes;

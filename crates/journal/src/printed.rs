@@ -40,11 +40,12 @@ impl PrintedTail {
                 tail: String::new(),
             };
         }
-        let end = last_line_end(&head).unwrap_or(head.len());
-        let begin = tail
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .map_or(0, |at| at + 1);
+        // Where there is no line, a blank: half of a secret could not be recognised.
+        let end = last_end(&head, b'\n').or_else(|| last_end(&head, b' '));
+        let end = end.unwrap_or(head.len());
+        let first = |byte| tail.iter().position(|one| *one == byte);
+        let begin = first(b'\n').or_else(|| first(b' '));
+        let begin = begin.map_or(0, |at| at + 1);
         let left_out = self.left_out + (head.len() - end + begin) as u64;
         Printed {
             head: String::from_utf8_lossy(&head[..end]).into_owned(),
@@ -54,11 +55,9 @@ impl PrintedTail {
     }
 }
 
-fn last_line_end(bytes: &[u8]) -> Option<usize> {
-    bytes
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map(|at| at + 1)
+fn last_end(bytes: &[u8], of: u8) -> Option<usize> {
+    let last = bytes.iter().rposition(|byte| *byte == of);
+    last.map(|at| at + 1)
 }
 
 #[cfg(test)]
@@ -85,6 +84,14 @@ mod tests {
             }
         );
         assert_eq!(of([]), Printed::default());
+    }
+
+    #[test]
+    fn a_word_is_not_cut_in_two_where_there_are_no_lines() {
+        let printed = of([b"secret ".repeat(20_000)]);
+        assert!(printed.head.ends_with("secret ") && printed.tail.starts_with("secret "));
+        let words = printed.head.len() + printed.tail.len();
+        assert_eq!(words as u64 + printed.left_out, 140_000);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::{DIRECTORY, Entry};
 use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde::Deserialize;
-use std::fs;
+use serde_json::{Map, Value};
+use std::fs::{self, TryLockError};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -36,6 +37,8 @@ pub struct Recorded {
     pub entries: Vec<Entry>,
     /// Lines that could not be read, such as the last one of a process that was killed.
     pub damaged: u64,
+    /// Lines that a newer version has written, and this one does not understand.
+    pub newer: u64,
     /// Whether the file was full, and later calls are missing.
     pub full: bool,
 }
@@ -95,6 +98,18 @@ fn of_session(state: &Path, session: &str) -> Vec<Recording> {
 }
 
 impl Recording {
+    /// Whether the process that writes it lives: it holds a lock on the file.
+    pub fn is_live(&self) -> bool {
+        let file = self.dir.read(&self.name);
+        file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Removes it, unless its process lives. Returns whether it did.
+    pub fn remove(&self) -> bool {
+        // What cannot be removed is tried again the next time.
+        !self.is_live() && self.dir.remove(&self.name).is_ok()
+    }
+
     /// Reads it.
     ///
     /// # Errors
@@ -114,6 +129,10 @@ impl Recording {
             match serde_json::from_slice(&line) {
                 Ok(Line::Entry(entry)) => recorded.entries.push(*entry),
                 Ok(Line::Full { full }) => recorded.full |= full,
+                // Ours, but for what is new in it: half a line is no object.
+                Err(_) if serde_json::from_slice::<Map<String, Value>>(&line).is_ok() => {
+                    recorded.newer += 1;
+                }
                 Err(_) => recorded.damaged += 1,
             }
         }

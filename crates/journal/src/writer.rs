@@ -11,6 +11,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Stands where a secret of an entry was.
+const MASK: &str = "[hidden]";
+
 /// Takes secrets out of a text.
 pub type Hide = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 
@@ -85,13 +88,18 @@ impl Journal {
             return Ok(());
         }
         let mut line = self.line(entry)?;
-        if open.written + line.len() as u64 > self.options.max_bytes {
-            open.is_full = true;
+        let is_full = open.written + line.len() as u64 > self.options.max_bytes;
+        if is_full {
             line = b"{\"full\":true}\n".to_vec();
         }
-        // In one piece, so that a reader never sees half a line, unless the disk is full.
-        open.file.write_all(&line)?;
+        // In one piece, so that a reader never sees half a line.
+        if let Err(error) = open.file.write_all(&line) {
+            // The disk is full: without what was written of this line, the next one can be read.
+            let _ = open.file.set_len(open.written);
+            return Err(error);
+        }
         open.written += line.len() as u64;
+        open.is_full = is_full;
         Ok(())
     }
 
@@ -102,6 +110,8 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => dir.write(&name, true)?,
             created => created?,
         };
+        // It says that this process lives; where there are no locks, that is not known.
+        let _ = file.try_lock_shared();
         Ok(Open {
             file,
             written: dir.size(&name),
@@ -112,7 +122,7 @@ impl Journal {
     fn line(&self, entry: &Entry) -> io::Result<Vec<u8>> {
         let before = entry.command.len();
         let mut value = serde_json::to_value(entry)?;
-        self.hide_in(&mut value);
+        self.hide_in(&mut value, &entry.secrets);
         if self.options.level < JournalLevel::Full {
             value["result"]["text"] = Value::String(String::new());
             value.as_object_mut().map(|entry| entry.remove("printed"));
@@ -126,15 +136,24 @@ impl Journal {
         Ok(line)
     }
 
-    fn hide_in(&self, value: &mut Value) {
+    fn hide_in(&self, value: &mut Value, secrets: &[String]) {
         match value {
             Value::String(text) => {
+                for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+                    if text.contains(secret.as_str()) {
+                        *text = text.replace(secret.as_str(), MASK);
+                    }
+                }
                 if let Cow::Owned(hidden) = (self.options.hide)(text) {
                     *text = hidden;
                 }
             }
-            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in(value)),
-            Value::Object(fields) => fields.values_mut().for_each(|value| self.hide_in(value)),
+            Value::Array(values) => values
+                .iter_mut()
+                .for_each(|value| self.hide_in(value, secrets)),
+            Value::Object(fields) => fields
+                .values_mut()
+                .for_each(|value| self.hide_in(value, secrets)),
             _ => {}
         }
     }

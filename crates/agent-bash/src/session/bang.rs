@@ -175,7 +175,7 @@ fn output(tool: &Wiring, call: &Call) -> CallOutput {
         share_window: true,
     };
     let meta = ArtifactMeta {
-        command: call.command.clone(),
+        command: (tool.hide)(&call.command).into_owned(),
         cwd: call.cwd.to_string_lossy().into_owned(),
         started_at: tool.clock.wall(),
     };

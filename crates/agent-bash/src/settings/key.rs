@@ -93,7 +93,23 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
         Value::Float(seconds) => seconds.to_string(),
         _ => return Err("seconds, or a text such as \"90s\"".to_owned()),
     };
-    parse_duration(&text).map_err(|error| error.to_string())
+    // A call's timeout has no days: only settings speak of such times.
+    let Some(days) = text.trim().strip_suffix('d') else {
+        return parse_duration(&text).map_err(|error| error.to_string());
+    };
+    let hours = parse_duration(&format!("{days}h")).map_err(|_| {
+        format!("`{text}` is not a duration; write a number with a unit: `90s`, `2m`, `1h`, `7d`")
+    })?;
+    Ok(hours.saturating_mul(24))
+}
+
+/// How long something is kept. A number alone would be seconds, which nobody means here, and what was kept would be gone.
+pub(super) fn keep(value: &Value) -> Result<Duration, String> {
+    let unit = value.as_str().and_then(|text| text.trim().chars().last());
+    if unit.is_some_and(char::is_alphabetic) {
+        return duration(value);
+    }
+    Err("a number with a unit, such as \"12h\" or \"7d\"".to_owned())
 }
 
 pub(super) fn absolute_path(value: &Value) -> Result<PathBuf, String> {
@@ -115,8 +131,16 @@ pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
     Value::try_from(value).ok()
 }
 
+/// As it would be written; whole days in days, whole hours in hours.
 pub(super) fn duration_value(duration: Duration) -> Value {
-    Value::String(short_duration(duration))
+    const HOUR: u64 = 60 * 60;
+    let hours = duration.as_secs() / HOUR;
+    let is_whole = hours > 0 && duration == Duration::from_secs(hours * HOUR);
+    Value::String(match hours {
+        _ if !is_whole => short_duration(duration),
+        hours if hours.is_multiple_of(24) => format!("{}d", hours / 24),
+        hours => format!("{hours}h"),
+    })
 }
 
 pub(super) fn number_value(number: Option<u64>) -> Option<Value> {

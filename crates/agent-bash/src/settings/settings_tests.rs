@@ -248,6 +248,18 @@ fn errors_say_where_and_what() {
             "`timeout.default` = \"soon\": `soon` is not a duration",
         ),
         (
+            "[journal]\nkeep = \"7\"",
+            "`journal.keep` = \"7\": a number with a unit, such as",
+        ),
+        (
+            "[changes]\nkeep = 24",
+            "`changes.keep` = 24: a number with a unit, such as",
+        ),
+        (
+            "[journal]\nkeep = \"xd\"",
+            "`xd` is not a duration; write a number with a unit: `90s`, `2m`, `1h`, `7d`",
+        ),
+        (
             "[shell]\npath = \"bash\"",
             "`shell.path` = \"bash\": an absolute path",
         ),
@@ -293,6 +305,24 @@ fn values_reach_the_tool() {
         rules.includes(all.find(|rule| rule.id == id).unwrap())
     };
     assert!(!includes("no_force_push") && includes("no_blind_git_add"));
+}
+
+#[test]
+fn what_is_kept_for_days_is_written_in_days() {
+    const HOUR: u64 = 60 * 60;
+    for (user, hours, shown) in [
+        ("[journal]\nkeep = \"7d\"", 7 * 24, "\"7d\""),
+        ("[journal]\nkeep = \"1.5 d\"", 36, "\"36h\""),
+        ("[journal]\nkeep = \"24h\"", 24, "\"1d\""),
+        ("[journal]\nkeep = \"720m\"", 12, "\"12h\""),
+    ] {
+        let loaded = load_layers(&Layers { user, ..NONE }).unwrap();
+        let keep = loaded.settings.journal.keep;
+        assert_eq!(keep, Duration::from_secs(hours * HOUR), "{user}");
+        let mut all = loaded.provenance();
+        let (_, value, _) = all.find(|(name, ..)| *name == "journal.keep").unwrap();
+        assert_eq!(value.as_deref(), Some(shown), "{user}");
+    }
 }
 
 #[test]

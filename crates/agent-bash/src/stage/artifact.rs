@@ -37,7 +37,7 @@ pub(crate) fn allocate(
         share_window: true,
     };
     let meta = ArtifactMeta {
-        command: request.command.clone(),
+        command: (tool.hide)(&request.command).into_owned(),
         cwd: call.cwd.to_string_lossy().into_owned(),
         started_at: tool.clock.wall(),
     };

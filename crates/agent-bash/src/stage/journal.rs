@@ -4,7 +4,7 @@ use crate::panics::caught;
 use crate::refusal::Refusal;
 use crate::wiring::Wiring;
 use agent_bash_core::{Notice, NoticeKind};
-use agent_bash_journal::{Entry, JournalLevel, Objection, PrintedTail};
+use agent_bash_journal::{Entry, Escalation, JournalLevel, Objection, PrintedTail};
 
 /// Collects the output of a call, if it is to be recorded.
 pub(crate) fn printed(tool: &Wiring) -> Option<PrintedTail> {
@@ -28,6 +28,20 @@ pub(crate) fn objection(refusal: &Refusal) -> Option<Objection> {
         instead,
         span,
     })
+}
+
+/// What a call said that asked to leave its sandbox, and what the answer was.
+pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalation {
+    let (allowed, said) = match answer {
+        Ok(()) => (Some(true), None),
+        Err(Refusal::Cancelled) => (None, None),
+        Err(refusal) => (Some(false), Some(refusal.to_string())),
+    };
+    Escalation {
+        reason: reason.to_owned(),
+        allowed,
+        said,
+    }
 }
 
 /// Records a call. If that fails, a notice says so; the call itself is over.

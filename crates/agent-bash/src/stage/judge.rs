@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::sandbox::Asked;
-use crate::stage::{approve, sandbox};
+use crate::stage::{approve, journal, sandbox};
 use crate::trials;
 use crate::wiring::Wiring;
 use agent_bash_core::{Cancel, Findings, Request};
@@ -36,16 +36,10 @@ pub(crate) async fn judge(
     call.sandbox.clone_from(&request.sandbox);
     let asked = asked?;
     let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
-    approve::ask(
-        tool,
-        call,
-        &request,
-        &read.verdict,
-        leaves.or(escalation),
-        cancel,
-    )
-    .await
-    .map_err(|refusal| sandbox::denied(refusal, leaves))?;
+    let reason = leaves.or(escalation);
+    let answer = approve::ask(tool, call, &request, &read.verdict, reason, cancel).await;
+    call.asked.escalation = reason.map(|reason| journal::escalation(reason, &answer));
+    answer.map_err(|refusal| sandbox::denied(refusal, leaves))?;
     let findings = Findings {
         lifted: read.is_lifted,
         is_1_an_answer: read.is_1_an_answer,

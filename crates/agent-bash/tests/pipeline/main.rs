@@ -16,6 +16,7 @@ mod limits;
 mod offers;
 mod panics;
 mod reading;
+mod recorded;
 mod refusals;
 mod sandbox;
 mod scripted;

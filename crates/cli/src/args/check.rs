@@ -54,7 +54,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-/// What to check a script for.
+// What to check a script for. No doc comment: clap would take it for what the command says of itself.
 #[derive(Debug, Args)]
 pub(crate) struct Questions {
     /// Do this check only.

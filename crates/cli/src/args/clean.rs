@@ -5,9 +5,10 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What is still used stays: jobs that run, what they write, and what a running host has kept.
+What is still used stays: jobs that run, what they write, and what a running host keeps and
+records. So does what an undo needs, until changes.keep is over, and a trial, until you decide.
 
-  agent-bash clean            the outputs and jobs of one-shot commands
+  agent-bash clean            the outputs, jobs and records of one-shot commands
   agent-bash clean --all      those of every session below the state directory")]
 pub(crate) struct CleanArgs {
     /// The on-disk session to clean.

@@ -1,17 +1,17 @@
 //! `agent-bash log` and `agent-bash report`.
 
-use super::values::session_name;
+use super::values::{RecordName, recorded_name};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Which record is read.
+// Which record is read. No doc comment: clap would take it for what the command says of itself.
 #[derive(Debug, Args)]
 pub(crate) struct Recorded {
-    /// The session; by default the one that was recorded last.
-    #[arg(value_name = "SESSION", value_parser = session_name)]
-    pub(crate) session: Option<String>,
+    /// The session, or one of its records, as `--list` names them; by default the record that was last written to.
+    #[arg(value_name = "SESSION[@NUMBER]", value_parser = recorded_name)]
+    pub(crate) session: Option<RecordName>,
 
-    /// Everything that is kept of the session, not only of its last process.
+    /// Everything that is kept of the session, not only of one of its processes.
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -21,9 +21,10 @@ pub(crate) struct Recorded {
 rpc, mcp and tui record what ran and how it ended; other commands, and outputs, where the
 setting journal.level says so. Secrets are taken out.
 
-  agent-bash log                     the calls of the session that was recorded last
+  agent-bash log                     the record that was last written to
   agent-bash log --list              which sessions there are
-  agent-bash log mcp-project-1f0a    those of another
+  agent-bash log mcp-project-1f0a    that of another session
+  agent-bash log mcp-project-1f0a@2  the second that is kept of it
   agent-bash log --json | jq         as data")]
 pub(crate) struct LogArgs {
     #[command(flatten)]
@@ -47,13 +48,13 @@ pub(crate) struct LogArgs {
 The page is one file that loads nothing. To have outputs on it, record them:
 AGENT_BASH_JOURNAL_LEVEL=full, or level = \"full\" in the section [journal] of the settings.
 
-  agent-bash report                        report.html, of the session that was recorded last
+  agent-bash report                        report.html, of what was last recorded
   agent-bash report mcp-project-1f0a -o -  of another, to stdout")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) recorded: Recorded,
 
-    /// Where to write the page; `-` is stdout. An existing file is replaced.
+    /// Where to write the page; `-` is stdout. A file that exists is replaced, a pipe or a device is written to.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
 }

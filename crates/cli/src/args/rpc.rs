@@ -25,7 +25,7 @@ pub(crate) struct RpcArgs {
     pub(crate) worker: bool,
 }
 
-/// Options of a server.
+// Options of a server. No doc comment: clap would take it for what the command says of itself.
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
     /// How calls behave and how their results read; `standard` unless the settings say otherwise.

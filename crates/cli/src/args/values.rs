@@ -155,6 +155,40 @@ pub(crate) fn session_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// A session, and which of its records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordName {
+    pub(crate) session: String,
+    /// From the oldest that is kept, which is 1; `None`: the one that was last written to.
+    pub(crate) number: Option<usize>,
+}
+
+impl std::fmt::Display for RecordName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.session)?;
+        match self.number {
+            Some(number) => write!(f, "@{number}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Parses `NAME` and `NAME@2`.
+pub(super) fn recorded_name(text: &str) -> Result<RecordName, String> {
+    let (session, number) = match text.split_once('@') {
+        None => (text, None),
+        Some((session, number)) => {
+            let number = number.parse().ok().filter(|number| *number > 0);
+            let number = number.ok_or("after `@` is the number that `log --list` shows")?;
+            (session, Some(number))
+        }
+    };
+    Ok(RecordName {
+        session: session_name(session)?,
+        number,
+    })
+}
+
 pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

@@ -4,8 +4,11 @@ use crate::args::CleanArgs;
 use crate::commands::session;
 use crate::start::Start;
 use crate::{output, runtime};
+use agent_bash::change_sets::{Listed, Store};
 use agent_bash::core::Clock;
+use agent_bash::core::changes::ChangesState;
 use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
+use agent_bash::journals::recordings;
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{ArtifactDir, SizeStyle, size_text};
 use std::collections::BTreeSet;
@@ -24,6 +27,11 @@ struct Account {
     leftovers: usize,
     artifacts_in_use: u64,
     running: Vec<String>,
+    /// Records of processes that have ended.
+    records: usize,
+    records_in_use: usize,
+    sets: usize,
+    held: usize,
 }
 
 /// Cleans one session or all of them, including what killed programs have left behind.
@@ -93,7 +101,35 @@ async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyh
     if let Some(dir) = session::artifact_dir(start, name)? {
         clean_artifacts(&dir, &written, account);
     }
+    if let Some(state) = start.host.state_dir() {
+        clean_records(&state, name, account);
+        count_sets(&state, name, account);
+    }
     Ok(())
+}
+
+/// Removes what was recorded of a session by processes that have ended.
+fn clean_records(state: &Path, name: &str, account: &mut Account) {
+    for record in recordings(state, Some(name)) {
+        if record.remove() {
+            account.records += 1;
+            account.bytes += record.bytes;
+        } else {
+            account.records_in_use += 1;
+        }
+    }
+}
+
+/// Sets of changes are what an undo needs, and go by themselves: they are said, not removed.
+fn count_sets(state: &Path, name: &str, account: &mut Account) {
+    if !state.join("changes").join(name).is_dir() {
+        return;
+    }
+    let sets = Store::open(state).and_then(|store| store.list(name));
+    let sets = sets.unwrap_or_default();
+    let is_held = |set: &&Listed| set.changes.state == ChangesState::Held;
+    account.held += sets.iter().filter(is_held).count();
+    account.sets += sets.len();
 }
 
 /// The jobs directory of a session, if it exists.
@@ -146,6 +182,7 @@ impl Account {
         };
         count(self.artifacts, "artifact", "artifacts");
         count(self.jobs as u64, "finished job", "finished jobs");
+        count(self.records as u64, "record", "records");
         let leftovers = self.leftovers as u64;
         count(
             leftovers,
@@ -170,6 +207,29 @@ impl Account {
         }
         if self.artifacts_in_use > 0 {
             let _ = writeln!(text, "kept {} in use", plural(self.artifacts_in_use));
+        }
+        let several = |number: usize, what: &str| match number {
+            1 => format!("1 {what}"),
+            many => format!("{many} {what}s"),
+        };
+        if self.records_in_use > 0 {
+            let records = several(self.records_in_use, "record");
+            let _ = writeln!(text, "kept {records}, still written by a running program");
+        }
+        let for_undo = self.sets - self.held;
+        if for_undo > 0 {
+            let sets = several(for_undo, "change");
+            let _ = writeln!(
+                text,
+                "kept what undoes {sets}, for as long as changes.keep says: agent-bash changes list"
+            );
+        }
+        if self.held > 0 {
+            let trials = several(self.held, "trial");
+            let _ = writeln!(
+                text,
+                "kept {trials} until you commit or discard: agent-bash changes list"
+            );
         }
         text
     }

@@ -1,10 +1,11 @@
 //! Which record `log` and `report` read.
 
-use crate::args::Recorded as Chosen;
+use crate::args::{RecordName, Recorded as Chosen};
 use crate::start::Start;
+use crate::usage::Usage;
 use agent_bash::change_sets::Store;
-use agent_bash::core::ToolResult;
 use agent_bash::core::changes::{ChangesId, ChangesState};
+use agent_bash::core::{Timestamp, ToolResult};
 use agent_bash::journals::{Recorded, Recording, recordings};
 use agent_bash_render::words;
 use anyhow::Context;
@@ -14,12 +15,31 @@ use std::path::{Path, PathBuf};
 /// What is recorded of a session.
 pub(crate) struct Session {
     pub(crate) name: String,
+    /// When the first call began that is shown.
+    pub(crate) since: Timestamp,
     pub(crate) recorded: Recorded,
 }
 
+/// A record, and what it is called.
+pub(crate) struct Named {
+    pub(crate) name: RecordName,
+    pub(crate) recording: Recording,
+}
+
 /// All records, oldest first; those of one session, if it is named.
-pub(crate) fn all(start: &Start, session: Option<&str>) -> anyhow::Result<Vec<Recording>> {
-    Ok(recordings(&state(start)?, session))
+pub(crate) fn all(start: &Start, session: Option<&str>) -> anyhow::Result<Vec<Named>> {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let all = recordings(&state(start)?, session).into_iter();
+    let named = all.map(|recording| {
+        let number = numbers.entry(recording.session.clone()).or_default();
+        *number += 1;
+        let name = RecordName {
+            session: recording.session.clone(),
+            number: Some(*number),
+        };
+        Named { name, recording }
+    });
+    Ok(named.collect())
 }
 
 /// The state directory.
@@ -29,35 +49,55 @@ pub(crate) fn state(start: &Start) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// The record that was asked for; `None` if there is none.
+/// The record that was asked for, or else the one that was last written to; `None` if there is none.
 pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<Session>> {
-    let mut found = all(start, chosen.session.as_deref())?;
-    let Some(last) = found.pop() else {
+    let asked = chosen.session.as_ref();
+    let mut found = all(start, asked.map(|asked| asked.session.as_str()))?;
+    if let Some(number) = asked.and_then(|asked| asked.number) {
+        if chosen.all {
+            return Err(
+                Usage("`--all` takes all records of a session: name it alone".into()).into(),
+            );
+        }
+        found.retain(|one| one.name.number == Some(number));
+    }
+    let last = found.iter().max_by_key(|one| one.recording.written_at);
+    let Some(last) = last.map(|last| last.name.clone()) else {
         return Ok(None);
     };
     let name = last.session.clone();
-    found.retain(|one| chosen.all && one.session == name);
-    found.push(last);
+    found.retain(|one| one.name == last || chosen.all && one.name.session == name);
+    let found: Vec<Recording> = found.into_iter().map(|one| one.recording).collect();
+    let since = found
+        .iter()
+        .map(|one| one.started_at)
+        .min()
+        .unwrap_or(Timestamp(0));
     let mut recorded = Recorded::default();
     for one in &found {
         let read = one.read();
         let part = read.with_context(|| format!("the record of {name} cannot be read"))?;
         recorded.entries.extend(part.entries);
         recorded.damaged += part.damaged;
+        recorded.newer += part.newer;
         recorded.full |= part.full;
     }
     recorded
         .entries
         .sort_by_key(|entry| entry.result.started_at);
     renew(&mut recorded, &state(start)?, &name);
-    Ok(Some(Session { name, recorded }))
+    Ok(Some(Session {
+        name,
+        since,
+        recorded,
+    }))
 }
 
 /// Says that there is nothing, and what records it.
 pub(crate) fn none(chosen: &Chosen) -> String {
     let whose = match &chosen.session {
         Some(name) => {
-            format!("nothing is recorded of {name}: `agent-bash log --list` lists what is")
+            format!("there is no record {name}: `agent-bash log --list` lists what is there")
         }
         None => "nothing is recorded".to_owned(),
     };

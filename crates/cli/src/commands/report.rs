@@ -3,17 +3,19 @@
 use crate::args::ReportArgs;
 use crate::commands::{jobs, recorded, session};
 use crate::output;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::change_sets::{FileDiff, Store, Text};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Clock, Ending, Timestamp};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::process::SystemClock;
+use agent_bash::process::environment::Masks;
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_report::{Diff, JobLine, Page};
 use anyhow::Context;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Nothing is recorded.
@@ -30,7 +32,7 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     };
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
-    page.diffs = diffs(&recorded::state(start)?, &page);
+    page.diffs = diffs(&recorded::state(start)?, &page, &masks(start));
     page.jobs = session::jobs(start, &found.name)
         .and_then(|jobs| jobs.list().ok())
         .into_iter()
@@ -64,19 +66,66 @@ fn job_line(job: Job) -> JobLine {
     line
 }
 
-/// Replaced in one step, and private: it has what commands printed.
-fn write(file: &Path, html: &str) -> std::io::Result<()> {
-    let directory = file
-        .parent()
-        .map_or_else(|| PathBuf::from("/"), Path::to_owned);
-    let mut temporary = tempfile::NamedTempFile::new_in(directory)?;
-    temporary.write_all(html.as_bytes())?;
-    temporary.persist(file)?;
+/// Where there is a file, or nothing, it is replaced in one step, and private: the page has what commands printed. Anything
+/// else, such as a pipe or a device, is written to.
+fn write(named: &Path, html: &str) -> io::Result<()> {
+    let file = led_to(named)?;
+    let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
+    // What is below /proc is open already: `/dev/stdout` leads there.
+    if file.starts_with("/proc") || is_special(&file) {
+        let mut opened = File::options().append(true).open(&file)?;
+        return opened.write_all(html.as_bytes());
+    }
+    let directory = file.parent().unwrap_or(Path::new("/"));
+    // Their errors speak of the temporary file, which nobody knows.
+    let of_kind = |error: io::Error| io::Error::from(error.kind());
+    let mut temporary = tempfile::NamedTempFile::new_in(directory).map_err(of_kind)?;
+    temporary.as_file_mut().write_all(html.as_bytes())?;
+    temporary.persist(&file).map_err(|error| error.error)?;
     Ok(())
 }
 
+/// What a path leads to, over the links that it names; it need not exist. Not beyond /proc: what is open there is not
+/// what its link says.
+fn led_to(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Ok(path);
+        };
+        let parent = parent.canonicalize()?;
+        let named = parent.join(name);
+        match named.read_link() {
+            Ok(target) if !parent.starts_with("/proc") => path = parent.join(target),
+            _ => return Ok(named),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+/// Takes the host's secrets, and what looks like one, out of what the record does not have.
+fn masks(start: &Start) -> Masks {
+    let settings = start.settings(&Chosen::default());
+    let secrets = settings.map(|loaded| loaded.settings.environment().secrets);
+    let variables = start.host.env.iter();
+    Masks::new(
+        variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())),
+        secrets.ok().flatten().unwrap_or_default(),
+    )
+}
+
+fn hidden(mut diff: Diff, masks: &Masks) -> Diff {
+    let hide = |text: &mut String| *text = masks.hide(text).into_owned();
+    hide(&mut diff.file.name.path);
+    diff.file.from.iter_mut().for_each(hide);
+    diff.text.iter_mut().for_each(hide);
+    diff
+}
+
 /// Those that are still kept.
-fn diffs(state: &Path, page: &Page) -> BTreeMap<ChangesId, Vec<Diff>> {
+fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Diff>> {
     let Ok(store) = Store::open(state) else {
         return BTreeMap::new();
     };
@@ -84,10 +133,13 @@ fn diffs(state: &Path, page: &Page) -> BTreeMap<ChangesId, Vec<Diff>> {
         .entries
         .iter()
         .filter_map(|entry| entry.result.changes.as_ref());
+    // What later sets have kept is read once for all.
+    let known = store.diffs(&page.session);
     sets.filter(|set| set.counts.total() <= MOST_FILES as u64)
         .filter_map(|set| {
-            let diffs = store.diff(&page.session, set.id, &[]).ok()?;
-            Some((set.id, diffs.into_iter().map(diff).collect()))
+            let diffs = known.of(set.id, &[]).ok()?;
+            let hidden = |one| hidden(diff(one), masks);
+            Some((set.id, diffs.into_iter().map(hidden).collect()))
         })
         .collect()
 }
@@ -107,7 +159,10 @@ fn diff(of: FileDiff) -> Diff {
     let mode = of
         .mode
         .map(|(before, after)| format!("mode {before:o} → {after:o}"));
-    let notes: Vec<String> = [note, bytes, mode].into_iter().flatten().collect();
+    let since = of
+        .is_since
+        .then(|| "changed again since: compared with what is there now".to_owned());
+    let notes: Vec<String> = [since, note, bytes, mode].into_iter().flatten().collect();
     let mut diff = Diff::of(of.file);
     diff.text = text;
     diff.note = (!notes.is_empty()).then(|| notes.join(", "));

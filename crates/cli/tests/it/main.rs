@@ -3,6 +3,7 @@
 mod changes;
 mod cli;
 mod linked;
+mod recorded;
 mod report;
 mod sandbox;
 mod support;

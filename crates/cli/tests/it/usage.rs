@@ -236,6 +236,41 @@ fn the_doctor_works_whatever_the_settings_refuse() {
 }
 
 #[test]
+fn a_commands_help_begins_with_what_the_list_says_of_it() {
+    let home = Home::new();
+    let list = home.run(&["--help"]).stdout;
+    let commands = list.split("Commands:\n").nth(1).expect("a list");
+    let mut seen = 0;
+    let lines = commands.lines().take_while(|line| !line.is_empty());
+    for line in lines.filter(|line| !line.starts_with("   ")) {
+        let (name, about) = line.trim().split_once("  ").expect("a name and a text");
+        if name == "help" {
+            continue;
+        }
+        let help = home.run(&[name, "--help"]).stdout;
+        let first = help.lines().next().unwrap_or_default();
+        // A long one goes on in the next line of the list.
+        assert!(first.starts_with(about.trim()), "{name}: {first}");
+        seen += 1;
+    }
+    assert!(seen > 15, "{list}");
+}
+
+#[test]
+fn a_relative_state_directory_is_an_error_that_says_what_to_do() {
+    let home = Home::new();
+    let run = home.run_with(&["log", "--list"], &[("AGENT_BASH_STATE_DIR", "state")]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    let absolute = home.path().join("state");
+    let absolute = absolute.to_string_lossy();
+    assert!(
+        run.stderr.contains("absolute path") && run.stderr.contains(&*absolute),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn help_names_nothing_that_only_a_checkout_has() {
     let home = Home::new();
     for command in [

@@ -6,6 +6,8 @@
     reason = "what a test needs beside what it tests"
 )]
 
+mod no_room;
+
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
     Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, Objection, Printed, recordings, sweep,
@@ -117,7 +119,8 @@ fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
     });
     for command in ["login hunter2 && rm -rf /", "rm -rf /"] {
         let mut entry = entry(command);
-        entry.result.text = "hunter2 it was".to_owned();
+        entry.result.text = "hunter2 it was, and given-by-the-call".to_owned();
+        entry.secrets = vec!["given-by-the-call".to_owned()];
         entry.printed.as_mut().unwrap().head = "a hunter2 b".to_owned();
         entry.objection = Some(Objection {
             message: "no".to_owned(),
@@ -127,7 +130,10 @@ fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
         journal.record(&entry).unwrap();
     }
     let bytes = fs::read_to_string(only_file(state.path())).unwrap();
-    assert!(!bytes.contains("hunter2"), "{bytes}");
+    assert!(
+        !bytes.contains("hunter2") && !bytes.contains("given-by"),
+        "{bytes}"
+    );
     let spans = read(state.path())
         .entries
         .into_iter()
@@ -161,7 +167,8 @@ fn damaged_lines_are_counted_not_believed() {
         .append(true)
         .open(only_file(state.path()))
         .unwrap();
-    file.write_all(b"{\"command\":\"half\n\xff\xfe\n").unwrap();
+    file.write_all(b"{\"command\":\"half\n\xff\xfe\n{\"by\":\"robot\",\"command\":\"x\"}\n")
+        .unwrap();
     journal.record(&entry("after")).unwrap();
     file.write_all(b"{\"by\":\"model\",").unwrap();
     let recorded = read(state.path());
@@ -171,8 +178,8 @@ fn damaged_lines_are_counted_not_believed() {
         .map(|entry| entry.command.as_str())
         .collect();
     assert_eq!(
-        (commands.as_slice(), recorded.damaged),
-        (&["before", "after"][..], 3)
+        (commands.as_slice(), recorded.damaged, recorded.newer),
+        (&["before", "after"][..], 3, 1)
     );
 }
 
@@ -180,9 +187,8 @@ fn damaged_lines_are_counted_not_believed() {
 fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
     let state = tempfile::tempdir().unwrap();
     let dir = state.path().join(SESSION).join("journal");
-    Journal::new(options(state.path(), JournalLevel::Full))
-        .record(&entry("x"))
-        .unwrap();
+    let journal = Journal::new(options(state.path(), JournalLevel::Full));
+    journal.record(&entry("x")).unwrap();
     let mine = only_file(state.path());
     let now = std::time::SystemTime::now();
     let aged = |name: &str, hours: u64| {
@@ -206,8 +212,16 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
     let swept = sweep(state.path(), keep, now.into());
     assert_eq!((swept.files, swept.bytes), (2, 2000));
     assert!(!old.exists() && !big.exists() && young.exists() && mine.exists());
-    // Too much, but in use.
-    let none = Keep { bytes: 0, ..keep };
-    sweep(state.path(), none, now.into());
+    // Too much and too old, but in use.
+    let none = Keep {
+        time: Duration::ZERO,
+        bytes: 0,
+    };
+    let later = Timestamp::from(now + Duration::from_secs(HOUR));
+    sweep(state.path(), none, later);
     assert!(!young.exists() && mine.exists());
+    assert!(recordings(state.path(), None)[0].is_live());
+    drop(journal);
+    sweep(state.path(), none, later);
+    assert!(!mine.exists());
 }

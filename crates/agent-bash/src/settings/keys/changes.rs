@@ -2,8 +2,8 @@
 
 use crate::CommitBy;
 use crate::settings::key::{
-    Form, Key, Project, absolute_path, count, duration, duration_value, from_word, number_value,
-    text, to_value, yes_or_no,
+    Form, Key, Project, absolute_path, count, duration_value, from_word, keep, number_value, text,
+    to_value, yes_or_no,
 };
 use agent_bash_core::changes::{ChangesLevel, Tell};
 
@@ -63,7 +63,7 @@ pub(super) const KEEP: Key = Key {
     name: "changes.keep",
     doc: "How long changes are kept, such as \"24h\". What is held back is kept until somebody decides.",
     form: Form::Text,
-    set: |s, v| duration(v).map(|keep| s.changes.keep = keep),
+    set: |s, v| keep(v).map(|keep| s.changes.keep = keep),
     get: |s| Some(duration_value(s.changes.keep)),
     project: Project::Never,
 };

@@ -1,7 +1,7 @@
 //! The keys of `[journal]`.
 
 use crate::settings::key::{
-    Form, Key, Project, count, duration, duration_value, from_word, number_value, to_value,
+    Form, Key, Project, count, duration_value, from_word, keep, number_value, to_value,
 };
 use agent_bash_journal::JournalLevel;
 
@@ -18,14 +18,14 @@ pub(super) const KEEP: Key = Key {
     name: "journal.keep",
     doc: "How long the record of a session is kept, such as \"7d\".",
     form: Form::Text,
-    set: |s, v| duration(v).map(|keep| s.journal.keep = keep),
+    set: |s, v| keep(v).map(|keep| s.journal.keep = keep),
     get: |s| Some(duration_value(s.journal.keep)),
     project: Project::Never,
 };
 
 pub(super) const MAX_MB: Key = Key {
     name: "journal.max_mb",
-    doc: "Most that is recorded of one session, in MiB.",
+    doc: "Most that one process records of its session, in MiB.",
     form: Form::Number,
     set: |s, v| count(v).map(|mb| s.journal.max_mb = mb),
     get: |s| number_value(Some(s.journal.max_mb)),

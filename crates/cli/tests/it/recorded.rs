@@ -1,0 +1,259 @@
+//! What was recorded, as people read it: `log`, `report`, `clean`.
+
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and starts the programs it tests"
+)]
+
+use crate::support::{Home, Run};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+/// Runs a command that is recorded.
+fn record(home: &Home, words: &[&str]) -> Run {
+    let words = [&["run"], words].concat();
+    home.run_with(&words, &[("AGENT_BASH_JOURNAL_LEVEL", "metadata")])
+}
+
+/// Runs the program in the directory `work`, recorded: in a home, changes are not.
+fn run_in_work(home: &Home, words: &[&str]) {
+    let mut command = home.command(words);
+    let status = command
+        .env("AGENT_BASH_JOURNAL_LEVEL", "metadata")
+        .current_dir(home.path().join("work"))
+        .stdout(Stdio::null())
+        .status();
+    assert!(status.expect("it starts").success(), "{words:?}");
+}
+
+/// The records of a session, oldest first.
+fn files(home: &Home, session: &str) -> Vec<PathBuf> {
+    let directory = home.path().join("state").join(session).join("journal");
+    let entries = fs::read_dir(directory).expect("records");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("one").path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn each_record_has_a_line_and_a_name_that_log_takes() {
+    let home = Home::new();
+    fs::create_dir(home.path().join("sub")).expect("a directory");
+    record(&home, &["echo first"]);
+    record(&home, &["--cwd", "sub", "echo second"]);
+    record(&home, &["--state", "other", "echo third"]);
+    let list = home.run(&["log", "--list"]).stdout;
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines.len(), 4, "{list}");
+    for (line, name, directory) in [(1, "cli@1", ""), (2, "cli@2", "/sub"), (3, "other@1", "")] {
+        let words: Vec<&str> = lines[line].split_whitespace().collect();
+        assert_eq!(words[0], name, "{list}");
+        let directory = format!("{}{directory}", home.path().display());
+        assert_eq!(words.last(), Some(&&*directory), "{list}");
+    }
+    for (name, said, code) in [
+        ("cli@1", "echo first", 0),
+        ("cli@2", "echo second", 0),
+        ("cli", "echo second", 0),
+        ("other", "echo third", 0),
+        ("cli@3", "there is no record cli@3", 1),
+        ("cli@0", "the number that `log --list` shows", 2),
+    ] {
+        let run = home.run(&["log", name]);
+        assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
+        let all = run.stdout + &run.stderr;
+        assert!(all.contains(said), "{name}: {all}");
+    }
+    let both = home.run(&["log", "cli", "--all"]).stdout;
+    assert!(both.contains("first") && both.contains("second"), "{both}");
+    assert_eq!(home.run(&["log", "cli@1", "--all"]).code, Some(2));
+}
+
+#[test]
+fn without_a_name_it_is_what_was_last_written_to() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    record(&home, &["echo second"]);
+    assert!(home.run(&["log"]).stdout.contains("echo second"));
+    let first = File::options().append(true).open(&files(&home, "cli")[0]);
+    let later = SystemTime::now() + Duration::from_secs(60);
+    first.expect("a file").set_modified(later).expect("a time");
+    let log = home.run(&["log"]).stdout;
+    assert!(
+        log.contains("echo first") && !log.contains("second"),
+        "{log}"
+    );
+}
+
+#[test]
+fn on_a_terminal_it_says_which_record_it_is() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    let piped = home.run(&["log"]).stdout;
+    assert!(piped.starts_with("CALL"), "{piped}");
+    let log = format!("'{}' log", env!("CARGO_BIN_EXE_agent-bash"));
+    let in_home = home.command(&[]);
+    let environment = in_home.get_envs();
+    let output = Command::new("script")
+        .args(["-qec", &log, "/dev/null"])
+        .env_clear()
+        .envs(environment.filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null())
+        .output()
+        .expect("script starts");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("cli, since "), "{shown}");
+}
+
+#[test]
+fn lines_of_a_newer_version_are_counted() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    let file = File::options().append(true).open(&files(&home, "cli")[0]);
+    let mut file = file.expect("a file");
+    file.write_all(b"{\"by\":\"robot\"}\n{\"by\"")
+        .expect("room");
+    let said = home.run(&["log"]).stderr;
+    assert!(
+        said.contains("[1 line of a newer version is left out.]"),
+        "{said}"
+    );
+    assert!(said.contains("[1 line could not be read.]"), "{said}");
+}
+
+#[test]
+fn a_page_is_written_through_what_is_no_file_and_to_what_a_link_names() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    let at = |name: &str| home.path().join(name);
+    let is_page = |text: &str| text.contains("</html>") && text.contains("echo first");
+
+    let made = Command::new("mkfifo").arg(at("pipe")).status();
+    assert!(made.expect("mkfifo starts").success());
+    symlink("pipe", at("to-pipe")).expect("a link");
+    for name in ["pipe", "to-pipe"] {
+        let reader = Command::new("cat")
+            .arg(at("pipe"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("cat starts");
+        let run = home.run(&["report", "-o", name]);
+        if !at("pipe")
+            .symlink_metadata()
+            .expect("it")
+            .file_type()
+            .is_fifo()
+        {
+            // Nobody would ever write to it.
+            let mut reader = reader;
+            reader.kill().expect("it runs");
+            panic!("{name} was replaced");
+        }
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let read = reader.wait_with_output().expect("it ends").stdout;
+        assert!(is_page(&String::from_utf8_lossy(&read)), "{name}");
+    }
+    assert!(at("to-pipe").is_symlink());
+
+    home.write("elsewhere/page.html", "old");
+    symlink("elsewhere/page.html", at("link")).expect("a link");
+    symlink("elsewhere/new.html", at("dangling")).expect("a link");
+    for (link, file) in [("link", "page.html"), ("dangling", "new.html")] {
+        assert_eq!(home.run(&["report", "-o", link]).code, Some(0));
+        assert!(at(link).is_symlink(), "{link}");
+        let text = fs::read_to_string(at("elsewhere").join(file)).expect("a page");
+        assert!(is_page(&text), "{link}");
+    }
+
+    symlink("/proc/self/fd/1", at("stdout")).expect("a link");
+    assert!(is_page(&home.run(&["report", "-o", "stdout"]).stdout));
+    assert!(is_page(&home.run(&["report", "-o", "-"]).stdout));
+}
+
+#[test]
+fn why_a_page_cannot_be_written_names_no_temporary_file() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    for file in ["missing/page.html", "/sys/page.html", "."] {
+        let run = home.run(&["report", "-o", file]);
+        assert_eq!(run.code, Some(125), "{file}: {}", run.stderr);
+        assert!(run.stderr.contains("cannot write"), "{}", run.stderr);
+        let said = run.stderr.replace(&*home.path().to_string_lossy(), "");
+        assert!(!said.contains(".tmp"), "{said}");
+    }
+}
+
+#[test]
+fn diffs_on_a_page_have_no_secrets() {
+    let home = Home::new();
+    home.write(
+        "work/kept",
+        "API_TOKEN=hunter22x\nharmless\nvalue-of-mine\n",
+    );
+    run_in_work(&home, &["run", "--changes=undo", "cp kept made"]);
+    let own = [("MY_SECRET", "value-of-mine")];
+    let page = home.run_with(&["report", "-o", "-"], &own).stdout;
+    assert!(page.contains("harmless"), "the diff is there");
+    for secret in ["hunter22x", "value-of-mine"] {
+        assert!(!page.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn what_ended_programs_have_recorded_is_cleaned() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    record(&home, &["--state", "other", "echo second"]);
+    let mut server = home
+        .command(&["rpc", "--state", "live"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut input = server.stdin.take().expect("a pipe");
+    let call = r#"{"id": 1, "type": "tool_call", "request": {"command": "echo live"}}"#;
+    writeln!(input, "{call}").expect("it reads");
+    let output = BufReader::new(server.stdout.take().expect("a pipe"));
+    let answered = |line: &String| line.contains("\"id\":1");
+    let answer = output.lines().map_while(Result::ok).find(answered);
+    assert!(answer.is_some());
+
+    let cleaned = home.run(&["clean"]).stdout;
+    assert!(cleaned.contains("removed 1 record, "), "{cleaned}");
+    let cleaned = home.run(&["clean", "--all"]).stdout;
+    assert!(
+        cleaned.contains("1 record, ") && cleaned.contains("kept 1 record, still written"),
+        "{cleaned}"
+    );
+    let list = home.run(&["log", "--list"]).stdout;
+    assert!(
+        list.contains("live@1") && list.lines().count() == 2,
+        "{list}"
+    );
+    drop(input);
+    server.wait().expect("it ends");
+    let cleaned = home.run(&["clean", "--all"]).stdout;
+    assert!(
+        cleaned.contains("1 record") && !cleaned.contains("kept"),
+        "{cleaned}"
+    );
+}
+
+#[test]
+fn what_an_undo_needs_stays_and_is_said() {
+    let home = Home::new();
+    home.write("work/kept", "x\n");
+    for option in ["--changes=undo", "--trial"] {
+        run_in_work(&home, &["run", option, "echo y >> kept"]);
+    }
+    let cleaned = home.run(&["clean", "--all"]).stdout;
+    assert!(
+        cleaned.contains("kept what undoes 1 change, ") && cleaned.contains("kept 1 trial until"),
+        "{cleaned}"
+    );
+}

@@ -1,0 +1,200 @@
+//! Words that say that a secret comes next: `--password`, `Bearer`, `X-Api-Key:`, and options in [`options`].
+
+use super::names::{MASK, bare, is_name};
+use super::options::{self, Takes};
+use super::words::Word;
+use crate::secrets::{SecretFilter, name_is_secret};
+use std::ops::Range;
+
+/// The word after one of these is a credential (RFC 6750, RFC 7617).
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
+
+/// Headers that hold a credential, beside those whose names say so.
+const HEADERS: [&str; 4] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+];
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Announced {
+    /// A secret.
+    Secret,
+    /// `user:password`.
+    User,
+    /// The value of a header or a field with this name.
+    Field { name: String, is_header: bool },
+    /// `name=value`; more of them follow.
+    Cookie,
+}
+
+/// What was read before a word.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    announced: Option<Announced>,
+    /// Programs and subcommands of this command that are known.
+    programs: Vec<&'static str>,
+    previous: String,
+}
+
+impl Before {
+    pub(super) fn command_ended(&mut self) {
+        self.programs.clear();
+    }
+
+    pub(super) fn programs(&self) -> &[&'static str] {
+        &self.programs
+    }
+
+    /// What was announced, if `word` is what follows.
+    pub(super) fn takes(&mut self, text: &str, word: &Word) -> Option<Announced> {
+        let announced = self.announced.take()?;
+        let is_next_cookie = announced == Announced::Cookie
+            && word.is_quoted
+            && text[word.gap.clone()].trim() == ";";
+        (word.follows || is_next_cookie).then_some(announced)
+    }
+
+    /// A secret was found as announced.
+    pub(super) fn after_secret(&mut self, announced: &Announced, word: &str) {
+        self.announced = (*announced == Announced::Cookie).then_some(Announced::Cookie);
+        word.clone_into(&mut self.previous);
+    }
+
+    /// Takes note of a word.
+    pub(super) fn read(&mut self, text: &str, word: &Word) {
+        let whole = &text[word.range.clone()];
+        self.announced = self.announces(text, word, whole);
+        self.programs.extend(options::known(whole));
+        whole.clone_into(&mut self.previous);
+    }
+
+    fn announces(&self, text: &str, word: &Word, whole: &str) -> Option<Announced> {
+        if let Some(name) = whole.strip_prefix("--")
+            && is_name(name)
+            && name_is_secret(name)
+        {
+            return Some(Announced::Secret);
+        }
+        let is = |scheme: &str, list: &[&str]| {
+            let mut schemes = list.iter();
+            schemes.any(|one| scheme.eq_ignore_ascii_case(one))
+        };
+        let follows_label = self.previous.ends_with(':') && word.follows;
+        match whole.rsplit_once(':') {
+            Some((name, scheme)) if is_name(name) && is(scheme, &SCHEMES[..2]) => {
+                return Some(Announced::Secret);
+            }
+            None if is(whole, &SCHEMES[..1]) || follows_label && is(whole, &SCHEMES[..2]) => {
+                return Some(Announced::Secret);
+            }
+            _ => {}
+        }
+        if is(self.previous.trim_end_matches(':'), &HEADERS[..2])
+            && follows_label
+            && is(whole, &SCHEMES)
+        {
+            return Some(Announced::Secret);
+        }
+        let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
+        match options::next_word(&self.programs, whole, is_glued) {
+            Some(Takes::Secret) => return Some(Announced::Secret),
+            Some(Takes::User) => return Some(Announced::User),
+            None => {}
+        }
+        if whole == ":" && is_field(&self.previous) && follows_quote(text, word.range.start) {
+            return Some(Announced::Field {
+                name: self.previous.clone(),
+                is_header: false,
+            });
+        }
+        let name = whole.strip_suffix(':').filter(|name| is_name(name))?;
+        let name = bare(name);
+        let is_asked = ["-H", "--header"].contains(&&*self.previous);
+        if !is_asked && !begins(text, word.range.start) {
+            return None;
+        }
+        if is(name, &HEADERS[2..]) {
+            return Some(Announced::Cookie);
+        }
+        let is_known = is(name, &HEADERS);
+        (is_known || is_field(name)).then(|| Announced::Field {
+            name: name.to_owned(),
+            is_header: is_known || is_asked || name.contains('-'),
+        })
+    }
+}
+
+impl Announced {
+    /// The secret in a word.
+    pub(super) fn secret(
+        &self,
+        filter: &SecretFilter,
+        text: &str,
+        word: &Word,
+    ) -> Option<Range<usize>> {
+        let range = word.range.clone();
+        let value = &text[range.clone()];
+        let is_value = !value.starts_with(['-', '$']) && value != MASK;
+        match self {
+            Self::Secret => is_value.then_some(range),
+            Self::User => options::password(text, range),
+            Self::Cookie => {
+                let (name, value) = text[word.range.clone()].split_once('=')?;
+                let is_one = !name.is_empty() && !value.is_empty() && !value.starts_with('$');
+                is_one.then(|| word.range.end - value.len()..word.range.end)
+            }
+            Self::Field { name, is_header } => {
+                let is_scheme = SCHEMES.iter().any(|one| value.eq_ignore_ascii_case(one));
+                // `token: String` in a program is none.
+                let looks = *is_header
+                    || follows_quote(text, range.start)
+                    || value.bytes().any(|b| b.is_ascii_digit());
+                let is_known = HEADERS.iter().any(|one| name.eq_ignore_ascii_case(one));
+                let is_secret = is_known || filter.is_secret(name.as_ref(), value.as_ref());
+                let is_value = is_value && !value.starts_with(['/', '{', '[', '&', '*']);
+                (is_value && looks && is_secret && !is_scheme).then_some(range)
+            }
+        }
+    }
+}
+
+/// The value in `"name":"value"`, where nothing is between the two.
+pub(super) fn in_json(
+    filter: &SecretFilter,
+    before: &Before,
+    text: &str,
+    word: &Range<usize>,
+) -> Option<Range<usize>> {
+    let whole = &text[word.clone()];
+    let value = whole
+        .strip_prefix(":\"")
+        .or_else(|| whole.strip_prefix(":'"))?;
+    let is_value = !value.is_empty() && !value.starts_with('$');
+    let is_secret = is_value
+        && is_field(&before.previous)
+        && follows_quote(text, word.start)
+        && filter.is_secret(before.previous.as_ref(), value.as_ref());
+    is_secret.then(|| word.end - value.len()..word.end)
+}
+
+/// Whether a field of this name holds a secret. `key:` and `auth:` alone are names of anything.
+fn is_field(name: &str) -> bool {
+    let is_short = ["key", "keys", "auth"]
+        .iter()
+        .any(|one| name.eq_ignore_ascii_case(one));
+    is_name(name) && name_is_secret(bare(name)) && !is_short
+}
+
+fn follows_quote(text: &str, at: usize) -> bool {
+    text[..at].ends_with(['"', '\''])
+}
+
+/// Whether a line or a quoted text begins there; a line of a diff, or of a list in YAML, with its mark. Looks at no more
+/// than that: a line may be long.
+fn begins(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t', '+', '-']);
+    before.is_empty() || before.ends_with('\n') || follows_quote(text, at)
+}

@@ -1,0 +1,70 @@
+//! Private keys in a text (RFC 7468): the lines that hold one. Header and footer say nothing that is secret and stay,
+//! and so does everything else: a header alone hides nothing.
+
+use std::ops::Range;
+
+const HEADER: &str = "-----BEGIN ";
+const DASHES: &str = "-----";
+
+/// Shorter lines are none of a key: encoders fill 64 or 70 columns, and its last few bytes are worth nothing.
+const SHORTEST: usize = 16;
+
+/// Adds the parts of a text that look like lines of private keys.
+pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(HEADER) {
+        from += at + HEADER.len();
+        let label = text[from..].find(DASHES).map(|end| &text[from..from + end]);
+        let Some(label) = label.filter(|label| is_label(label)) else {
+            continue;
+        };
+        from += label.len() + DASHES.len();
+        let end = text[from..].find(DASHES).map_or(text.len(), |at| from + at);
+        lines(text, from..end, found);
+    }
+}
+
+/// `RSA PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`.
+fn is_label(label: &str) -> bool {
+    let is_upper = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ';
+    label.contains("PRIVATE KEY") && label.bytes().all(is_upper)
+}
+
+/// Each line is hidden by itself, so that a diff keeps its lines.
+fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let mut start = part.start;
+    while start < part.end {
+        let rest = &text[start..part.end];
+        // In a JSON text, or in a variable of one line, line breaks are written as `\n`.
+        let breaks = [
+            rest.find('\n').map(|at| (at, 1)),
+            rest.find("\\n").map(|at| (at, 2)),
+        ];
+        let first = breaks.into_iter().flatten().min();
+        let (length, gap) = first.unwrap_or((rest.len(), 0));
+        let line = &rest[..length];
+        let key = line.trim_matches(|c: char| c.is_whitespace() || "\"'-\\".contains(c));
+        // The mark of a line in a diff; if it is of the key, it tells nothing.
+        let key = key.trim_start_matches('+');
+        if is_of_a_key(key) {
+            let begin = start + line.find(key).unwrap_or(0);
+            found.push(begin..begin + key.len());
+        }
+        if gap == 0 {
+            break;
+        }
+        start += length + gap;
+    }
+}
+
+/// Base64 of random bytes has all kinds of characters. Names of programs and files rarely do.
+fn is_of_a_key(line: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(is);
+    line.len() >= SHORTEST
+        && line
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+}

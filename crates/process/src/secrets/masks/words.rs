@@ -1,0 +1,197 @@
+//! Splits a text into words as a shell does. A quoted value that is assigned to a variable is one word with its blanks, any
+//! other ends with its first. Most texts are no scripts, and some scripts are not read exactly (here documents, comments,
+//! expansions in quotes): from there on no quoted value has blanks, so that a quote that is taken for another can never
+//! hide a command.
+
+use std::ops::Range;
+
+/// A run of characters that are neither blanks nor what separates words. A quoted value goes with its name:
+/// `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
+#[derive(Debug)]
+pub(super) struct Word {
+    /// Where it is, without the closing quote of its value.
+    pub(super) range: Range<usize>,
+    /// What is between it and the one before it.
+    pub(super) gap: Range<usize>,
+    /// Between it and the one before it are only blanks and an opening quote.
+    pub(super) follows: bool,
+    /// Another command begins with it.
+    pub(super) ends_command: bool,
+    /// It is within quotes.
+    pub(super) is_quoted: bool,
+}
+
+/// The words of a text.
+#[derive(Debug)]
+pub(super) struct Words<'a> {
+    text: &'a str,
+    at: usize,
+    quote: Option<char>,
+    /// Quotes are what they are taken for.
+    is_sure: bool,
+    /// The next word can be an assignment.
+    is_at_command: bool,
+}
+
+/// What may stand before an assignment.
+const BEFORE_ASSIGNMENTS: [&str; 7] = ["export", "readonly", "then", "do", "else", "{", "!"];
+
+/// Whether a character is between words.
+fn separates(c: char) -> bool {
+    c.is_whitespace() || ";|&()<>,`".contains(c)
+}
+
+/// Whether bash expands a command at the beginning of a text.
+fn is_expanded(text: &str) -> bool {
+    text.starts_with('`') || text.starts_with("$(") || text.starts_with("${")
+}
+
+/// `NAME=…`
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            quote: None,
+            is_sure: true,
+            is_at_command: true,
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// The next word.
+    pub(super) fn next(&mut self) -> Option<Word> {
+        let gap = self.at;
+        let (follows, ends_command) = self.skip()?;
+        let start = self.at;
+        let is_quoted = self.quote.is_some();
+        self.is_at_command |= ends_command;
+        let end = self.end_of_word(start);
+        let word = &self.text[start..end];
+        self.is_at_command &=
+            !is_quoted && (is_assignment(word) || BEFORE_ASSIGNMENTS.contains(&word));
+        Some(Word {
+            range: start..end,
+            gap: gap..start,
+            follows,
+            ends_command,
+            is_quoted,
+        })
+    }
+
+    /// Goes to the next word; `None` at the end.
+    fn skip(&mut self) -> Option<(bool, bool)> {
+        let (mut follows, mut ends_command) = (true, false);
+        let mut is_opened = false;
+        loop {
+            let c = self.rest().chars().next()?;
+            match c {
+                '\\' if self.rest().starts_with("\\\n") => {
+                    self.at += 2;
+                    continue;
+                }
+                '"' | '\'' => {
+                    follows &= !is_opened && self.quote != Some(c);
+                    is_opened = true;
+                    self.quote = match self.quote {
+                        None => Some(c),
+                        Some(open) if open == c => None,
+                        within => within,
+                    };
+                }
+                c if !separates(c) => {
+                    let is_comment = c == '#' && self.quote.is_none();
+                    self.is_sure &= !is_comment;
+                    return Some((follows, ends_command));
+                }
+                c => {
+                    follows &= c == ' ' || c == '\t';
+                    ends_command |= self.quote.is_none() && ";|&()`\n".contains(c);
+                    let is_read_wrong = self.rest().starts_with("<<")
+                        || c == '`'
+                        || c == '\n' && self.quote.is_some();
+                    self.is_sure &= !is_read_wrong;
+                    if c == '\n' {
+                        self.quote = None;
+                    }
+                }
+            }
+            self.at += c.len_utf8();
+        }
+    }
+
+    fn end_of_word(&mut self, start: usize) -> usize {
+        while let Some(c) = self.rest().chars().next() {
+            let is_single = self.quote == Some('\'');
+            match c {
+                '\\' if !is_single => {
+                    if self.rest().starts_with("\\\n") {
+                        break;
+                    }
+                    self.at += 1;
+                    self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+                    continue;
+                }
+                '"' | '\'' => {
+                    let is_closing = self.quote == Some(c);
+                    if !is_closing && self.text[start..self.at].ends_with(['=', ':']) {
+                        return self.end_of_value(start, c);
+                    }
+                    break;
+                }
+                '$' => {
+                    let rest = self.rest();
+                    let is_read_wrong = rest.starts_with("$'") || rest.starts_with("${");
+                    let is_nested = self.quote == Some('"') && is_expanded(rest);
+                    self.is_sure &= !is_read_wrong && !is_nested;
+                }
+                c if separates(c) => break,
+                _ => {}
+            }
+            self.at += c.len_utf8();
+        }
+        self.at
+    }
+
+    /// The end of a value in quotes, which begins with the quote here. If it is the end of the quote, that is closed.
+    fn end_of_value(&mut self, start: usize, quote: char) -> usize {
+        let around = self.quote;
+        let name = &self.text[start..self.at];
+        let is_whole =
+            self.is_sure && self.is_at_command && around.is_none() && is_assignment(name);
+        self.at += quote.len_utf8();
+        while let Some(c) = self.rest().chars().next() {
+            if c == quote {
+                let end = self.at;
+                self.at += c.len_utf8();
+                return end;
+            }
+            let stops = if is_whole {
+                c == '\n' || is_expanded(self.rest())
+            } else {
+                separates(c) || c == '"' || c == '\''
+            };
+            if stops {
+                break;
+            }
+            if c == '\\' && quote == '"' && is_whole {
+                self.at += 1;
+            }
+            self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+        }
+        self.quote = around.or(Some(quote));
+        self.is_sure &= !is_expanded(self.rest());
+        self.at
+    }
+}
