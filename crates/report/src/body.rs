@@ -6,7 +6,7 @@ use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
     JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, size_text, visible,
 };
-use agent_bash_journal::{Entry, Objection};
+use agent_bash_journal::{Entry, Escalation, Objection};
 use maud::{Markup, html};
 
 /// The script, and why it was not run.
@@ -77,6 +77,7 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
     {
         facts.push("let out of the sandbox".to_owned());
     }
+    facts.extend(entry.escalation.as_ref().map(asked));
     if !result.stages.is_empty() {
         facts.push(stages(result));
     }
@@ -101,6 +102,23 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
         facts.push(format!("all of it: {}", visible::one_line(&artifact.path)));
     }
     facts
+}
+
+/// `asked to leave the sandbox: "reason"; the answer was no: later`
+fn asked(escalation: &Escalation) -> String {
+    let answer = match escalation.allowed {
+        Some(true) => "the answer was yes",
+        Some(false) => "the answer was no",
+        None => "nobody answered",
+    };
+    let said = escalation.said.as_deref().unwrap_or_default();
+    let said = if said.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", visible::one_line(said))
+    };
+    let reason = visible::one_line(&escalation.reason);
+    format!("asked to leave the sandbox: \u{201c}{reason}\u{201d}; {answer}{said}")
 }
 
 pub(crate) fn output(entry: &Entry, palette: &mut Palette) -> Markup {

@@ -47,11 +47,14 @@ pub(crate) const FILTERS: [Filter; 7] = [
     },
     Filter {
         key: "denied",
-        label: "Denied by the sandbox",
+        label: "Sandbox",
         applies: |entry| {
-            entry.result.sandbox.as_ref().is_some_and(|sandbox| {
-                !sandbox.denied.is_empty() || sandbox.network_refused.is_some_and(|count| count > 0)
-            })
+            let asked = entry.escalation.is_some();
+            asked
+                || entry.result.sandbox.as_ref().is_some_and(|sandbox| {
+                    !sandbox.denied.is_empty()
+                        || sandbox.network_refused.is_some_and(|count| count > 0)
+                })
         },
     },
     Filter {

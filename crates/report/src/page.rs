@@ -27,7 +27,7 @@ pub struct Page {
     pub made_at: Timestamp,
     /// Its calls.
     pub entries: Vec<Entry>,
-    /// Lines of the record that could not be read.
+    /// Lines of the record that could not be read, also because a newer version has written them.
     pub damaged: u64,
     /// Whether the record was full before the session ended.
     pub full: bool,
@@ -44,7 +44,7 @@ impl Page {
             session: session.into(),
             made_at,
             entries: recorded.entries,
-            damaged: recorded.damaged,
+            damaged: recorded.damaged + recorded.newer,
             full: recorded.full,
             diffs: BTreeMap::new(),
             jobs: Vec::new(),

@@ -6,7 +6,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
-use agent_bash_journal::{Entry, Recorded};
+use agent_bash_journal::{Entry, Escalation, Recorded};
 use agent_bash_report::{JobLine, Page};
 
 /// 2023-11-14 22:13:20 UTC.
@@ -185,4 +185,29 @@ fn a_description_is_in_the_row() {
         row.contains("<span class=\"about\">Look around</span>"),
         "{row}"
     );
+}
+
+#[test]
+fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
+    for (allowed, answer) in [
+        (Some(true), "the answer was yes"),
+        (Some(false), "the answer was no: later"),
+        (None, "nobody answered"),
+    ] {
+        let mut asked = call("make install", Status::Exited { code: 0 }, 0);
+        let said = (allowed == Some(false)).then(|| "later".to_owned());
+        let reason = "it writes to <b>/usr</b>".to_owned();
+        asked.escalation = Some(Escalation {
+            reason,
+            allowed,
+            said,
+        });
+        let plain = call("ls", Status::Exited { code: 0 }, 1);
+        let html = page(vec![asked, plain]).html();
+        let want = format!(
+            "asked to leave the sandbox: \u{201c}it writes to &lt;b&gt;/usr&lt;/b&gt;\u{201d}; {answer}"
+        );
+        assert!(html.contains(&want), "{html}");
+        assert_eq!(html.matches("asked to leave the sandbox").count(), 1);
+    }
 }
