@@ -32,7 +32,7 @@ const SAY: [&str; 2] = ["--version", "--help"];
 pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
     let mut found = None;
     for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
-        let Some(wants) = wanted_by(ran) else {
+        let Some(wants) = wanted_by(ran, script) else {
             continue;
         };
         let wanted = WantsTerminal {
@@ -50,7 +50,7 @@ pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
 /// The first command of a script that is a shell in which somebody types commands, or a terminal in the terminal.
 pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
     let here = script.ran.iter().filter(|ran| is_run_here(ran));
-    here.filter(|ran| wanted_by(ran).is_some())
+    here.filter(|ran| wanted_by(ran, script).is_some())
         .find_map(|ran| SHELLS.into_iter().find(|shell| ran.name() == Some(shell)))
 }
 
@@ -69,7 +69,7 @@ fn is_run_here(ran: &Ran) -> bool {
     !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
 }
 
-fn wanted_by(ran: &Ran) -> Option<Wants> {
+fn wanted_by(ran: &Ran, script: &Script<'_>) -> Option<Wants> {
     let name = ran.name()?;
     let words = ran.arguments();
     if words.iter().any(|word| is_one_of(word, &SAY)) {
@@ -80,6 +80,8 @@ fn wanted_by(ran: &Ran) -> Option<Wants> {
     let is_met = match row.wants {
         Wants::Screen => !prints_elsewhere(ran),
         Wants::Lines => !reads_elsewhere(ran),
+        // Which of them a redirection of input around it is for is not known.
+        Wants::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
         Wants::Terminal => true,
     };
     is_met.then_some(row.wants)
@@ -155,7 +157,9 @@ fn prints_elsewhere(ran: &Ran) -> bool {
 fn reads_elsewhere(ran: &Ran) -> bool {
     let mut redirections = ran.redirections.iter();
     let is_input = |operator: &str| operator.starts_with('<');
-    ran.piped || redirections.any(|it| is_input(it.operator) && it.fd.is_none_or(|fd| fd == 0))
+    ran.piped
+        || ran.stdin.is_some()
+        || redirections.any(|it| is_input(it.operator) && it.fd.is_none_or(|fd| fd == 0))
 }
 
 #[cfg(test)]
@@ -201,18 +205,25 @@ mod tests {
             "sqlite3 a.db", "bash", "ssh host", "ssh -p 22 u@host", "ssh -t host make",
             "git add -p", "git stash push -p", "docker run -it image", "docker exec -ti a sh",
             "sudo make install", "passwd", "npm init", "php -a", "read -p 'name? ' name",
-            "read -rsp 'Word: ' word", "if read -p 'y? '; then x; fi",
+            "read -rsp 'Word: ' word", "if read -p 'y? '; then x; fi", "read line",
+            "read -r prompt", "read", "while read l; do x $l; done", "rm -i a", "rm -ri a",
+            "cp -i a b", "mv -vi a b", "ln -si a b", "for f in *; do rm -i x; done",
+            "sudo -n rm -i a",
         ] {
             assert_eq!(wanted(script).map(|it| it.1), Some(false), "{script}");
         }
         for script in [
             "python3 a.py", "python3 -c 'print(1)'", "python3 -m http.server", "python3 < a.py",
-            "echo 1 | python3", "python3 <<< 1", "python3 - <<E\n1\nE", "node a.js", "node -e 1",
-            "psql -c 'select 1'", "sqlite3 a.db 'select 1'", "bash a.sh", "bash -c ls",
-            "curl x | bash", "ssh host make", "ssh -N host", "yes | git add -p", "git add .",
-            "docker run image", "sudo -n make install", "npm init -y", "php a.php", "read line",
-            "read -r prompt", "yes | read -p '> ' x", "read -p '> ' x < a",
-            "while read p; do x; done < a",
+            "echo 1 | python3", "python3 <<< 1", "{ python3; } <<< 1", "python3 - <<E\n1\nE",
+            "node a.js", "node -e 1", "psql -c 'select 1'", "sqlite3 a.db 'select 1'", "bash a.sh",
+            "bash -c ls", "curl x | bash", "ssh host make", "ssh -N host", "yes | git add -p",
+            "git add .", "docker run image", "sudo -n make install", "npm init -y", "php a.php",
+            "yes | read -p '> ' x", "read -p '> ' x < a", "while read p; do x; done < a",
+            "x | while read p; do x; done", "read x < a", "read x <<< 1", "read -d '' x <<E\n1\nE",
+            "read -u 3 x", "exec < a; read x", "{ read a; read b; } < x", "f() { read x; }; f < a",
+            "f() { read x; }", "while x; do rm -i; done <a", "x | while y; do rm -i; done",
+            "yes | rm -i a", "ls | xargs rm -i", "rm -i a < /dev/null", "rm -f i", "rm -- -i",
+            "rm a", "cp -r a b", "echo read", "mapfile lines",
         ] {
             assert_eq!(wanted(script), None, "{script}");
         }

@@ -51,6 +51,9 @@ struct Guarded {
 #[derive(Debug, Default)]
 struct Shown {
     bytes: Vec<u8>,
+    /// The last thing was the line that stands for a program. A line end that such a program leaves behind itself is not
+    /// worth a row.
+    is_after_program: bool,
 }
 
 /// The result of processing a chunk.
@@ -84,8 +87,10 @@ impl Emulator {
 
     /// Processes a program's output, split anywhere, which came at `now`; `raw`: keys go to it one by one.
     pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> Processed {
+        // On the alternate screen, the sequence that leaves it is the end: a program that has given back the line discipline by
+        // the time its last output is read has drawn that all the same.
         if let Drawing::Now { was_raw } = &mut self.main {
-            if *was_raw && !raw {
+            if *was_raw && !raw && !self.screen.is_alternate() {
                 self.main = Drawing::No;
                 self.shown.add_program(self.since.take(), now);
             } else {
@@ -103,7 +108,7 @@ impl Emulator {
             Piece::Bytes(bytes) => {
                 if *main == Drawing::Expected && jumps_to_a_corner(bytes) {
                     *main = Drawing::Now { was_raw: raw };
-                    *since = Some((now, screen.is_at_line_start()));
+                    *since = since.or(Some((now, screen.is_at_line_start())));
                 }
                 screen.feed(bytes);
                 if since.is_none() {
@@ -116,7 +121,10 @@ impl Emulator {
                 screen.feed(as_understood(bytes));
                 match (was_alternate, screen.is_alternate()) {
                     (false, true) => *since = since.or(Some((now, is_at_start))),
-                    (true, false) => shown.add_program(since.take(), now),
+                    (true, false) => {
+                        shown.add_program(since.take(), now);
+                        *main = Drawing::No;
+                    }
                     _ if since.is_none() => shown.add(bytes),
                     _ => {}
                 }
@@ -223,7 +231,17 @@ impl Guarded {
 }
 
 impl Shown {
-    fn add(&mut self, bytes: &[u8]) {
+    fn add(&mut self, mut bytes: &[u8]) {
+        if self.is_after_program {
+            let blank = blank_len(bytes);
+            self.is_after_program = blank == bytes.len() && !bytes.ends_with(b"\n");
+            let (sequences, text) = bytes.split_at(blank);
+            if let Some(sequences) = sequences.strip_suffix(b"\n") {
+                self.bytes
+                    .extend(sequences.iter().filter(|byte| **byte != b'\r'));
+                bytes = text;
+            }
+        }
         self.bytes.extend_from_slice(bytes);
     }
 
@@ -237,7 +255,29 @@ impl Shown {
         }
         let seconds = now.saturating_sub(since).as_secs_f64();
         self.add(format!("[full-screen program, {seconds:.1} s]\r\n").as_bytes());
+        self.is_after_program = true;
     }
+}
+
+/// Length of what is in front of the first text: sequences, and the line end behind them, if there is one. Sequences are
+/// whole.
+fn blank_len(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += match (byte, bytes.get(at + 1)) {
+            (b'\n', _) => return at + 1,
+            (b'\r', _) => 1,
+            (0x1b, Some(b'[')) => {
+                let rest = &bytes[at + 2..];
+                let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+                2 + end.map_or(rest.len(), |end| end + 1)
+            }
+            (0x1b, Some(b'(' | b')')) => 3,
+            (0x1b, Some(b'=' | b'>' | b'7' | b'8')) => 2,
+            _ => return at,
+        };
+    }
+    bytes.len()
 }
 
 /// Whether output moves to the upper left corner, as programs do that draw. Sequences are whole.

@@ -101,6 +101,81 @@ fn a_line_stands_for_what_a_program_draws_on_the_main_screen_if_it_is_known_to()
 }
 
 #[test]
+fn of_a_program_on_the_alternate_screen_nothing_is_left_but_its_line() {
+    // Each chunk a second after the one before, and whether keys go to the program one by one by then.
+    type Chunks = &'static [(&'static [u8], bool)];
+    let cases: [(&str, Chunks, &str); 6] = [
+        (
+            "less jumps to the corner late",
+            &[
+                (b"\x1b[?1049h\x1b[22;0;0t\x1b[?1h\x1b=\rone\r\n:", true),
+                (b"\x1b[Htwo", true),
+                (b"\r\x1b[K\x1b[?1l\x1b>\x1b[?1049l\x1b[23;0;0t", false),
+            ],
+            "[full-screen program, 2.0 s]\r\n\x1b[23;0;0t",
+        ),
+        (
+            "nano has given back the line discipline when its last output is read",
+            &[
+                (b"\x1b[?1049h\x1b[H\x1b[Jtext", true),
+                (
+                    b"\x1b[5;1H[ Wrote 5 lines ]\r\x1b[J\x1b[?1049l\r\x1b[?1l\x1b>",
+                    false,
+                ),
+            ],
+            "[full-screen program, 1.0 s]\r\n\r\x1b[?1l\x1b>",
+        ),
+        (
+            "an editor of git's, in the middle of a line",
+            &[
+                (b"hint: Waiting for your editor... ", false),
+                (b"\x1b[?1049h\x1b[Hx", true),
+                (b"\x1b[?1049l", false),
+                (b"\r\x1b[K[main 1234] x\r\n", false),
+            ],
+            "hint: Waiting for your editor... \r\n[full-screen program, 1.0 s]\r\n\r\x1b[K[main 1234] x\r\n",
+        ),
+        (
+            "vim leaves a line end",
+            &[
+                (b"\x1b[?1049h\x1b[Hx", true),
+                (b"\x1b[?1049l\x1b[?25h", true),
+                (b"\r\n", false),
+                (b"\r\n", false),
+            ],
+            "[full-screen program, 1.0 s]\r\n\x1b[?25h\r\n",
+        ),
+        (
+            "top does so on the main screen",
+            &[
+                (b"\x1b[H\x1b[2Jload", true),
+                (b"\x1b[Hload", true),
+                (b"\x1b[?1l\x1b>\x1b[5;1H\r\n\x1b[?25hafter", false),
+            ],
+            "[full-screen program, 2.0 s]\r\n\x1b[?1l\x1b>\x1b[5;1H\x1b[?25hafter",
+        ),
+        (
+            "what clears the screen afterwards does not draw",
+            &[
+                (b"\x1b[?1049hx\x1b[?1049l", true),
+                (b"\x1b[H\x1b[2Jls\r\n", false),
+            ],
+            "[full-screen program, 0.0 s]\r\n\x1b[H\x1b[2Jls\r\n",
+        ),
+    ];
+    for (what, chunks, wanted) in cases {
+        let mut emulator = Emulator::new(PtySize::clamped(40, 5), TerminalColors::DARK, true);
+        let mut shown = Vec::new();
+        for (at, (chunk, raw)) in chunks.iter().enumerate() {
+            let now = Duration::from_secs(at as u64);
+            shown.extend(emulator.process(chunk, now, *raw).shown);
+        }
+        shown.extend(emulator.finish(Duration::from_secs(9)));
+        assert_eq!(String::from_utf8(shown).unwrap(), wanted, "{what}");
+    }
+}
+
+#[test]
 fn what_scrolled_away_can_be_seen() {
     let mut emulator = emulator();
     for line in 0..20 {

@@ -1,7 +1,7 @@
 //! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::bash_text::script_rows;
-use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit};
+use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, rows_above};
 use crate::styled_line::wrapped;
 use crate::{CardChanges, CardState, OutputLimits, OutputText, Theme, remark, spell, words};
 use agent_bash_core::{SizeStyle, Status, size_text};
@@ -46,6 +46,8 @@ pub struct BangCard {
 pub struct KeptOutput {
     /// For example `artifact://3`; `None` if it was not kept.
     pub uri: Option<String>,
+    /// How many bytes of its beginning are kept, if it was longer than what is kept at most.
+    pub first: Option<u64>,
     /// Bytes in the message, and bytes printed.
     pub shown: [u64; 2],
 }
@@ -140,9 +142,7 @@ impl BangCard {
         } else {
             let tail = self.output.tail(inner, COLLAPSED, COLLAPSED, theme);
             if tail.earlier > 0 {
-                let all = tail.earlier + tail.rows.len() as u64;
-                let hint = format!("… {} rows above · ctrl+o expands all {all}", tail.earlier);
-                head.extend(note(&hint, theme.dim));
+                head.extend(note(&rows_above(&tail, &self.output), theme.dim));
             }
             Body::Rows(indented(tail.rows))
         };
@@ -163,7 +163,7 @@ impl BangCard {
                 format!("the model saw {}", words::part(shown, all))
             };
             foot.extend(note(
-                &remark::kept(&about, kept.uri.as_deref()),
+                &remark::kept(&about, kept.uri.as_deref(), kept.first, None),
                 theme.warning,
             ));
         }

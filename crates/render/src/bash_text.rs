@@ -1,7 +1,7 @@
 //! A script in colours: which style each part of it has, and a script as rows.
 
 use crate::Theme;
-use crate::styled_line::{StyledLine, wrapped};
+use crate::styled_line::StyledLine;
 use crate::visible_text::shortened;
 use agent_bash_core::visible;
 use agent_bash_syntax::tokens::{Ending, TokenKind, Tokens, ending};
@@ -100,15 +100,13 @@ pub(crate) fn script_rows(
     base: Style,
     theme: &Theme,
 ) -> Vec<Line<'static>> {
-    // With marks for what cannot be seen, places are not those of the script.
-    if visible::shown(text) != text {
-        return wrapped(text, width, base);
-    }
     let styles = BashStyles::of(text, theme);
     let (mut rows, mut from) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
         let mut row = StyledLine::default();
-        for (at, c) in line.trim_end_matches('\n').char_indices() {
+        let own = line.trim_end_matches('\n');
+        let shown = visible::shown(own);
+        for (at, c) in places(own).into_iter().zip(shown.chars()) {
             let style = base.patch(styles.at(from + at));
             match c {
                 '\t' => row.push_tab(style, usize::MAX),
@@ -135,31 +133,32 @@ pub(crate) fn script_lines(
     for line in text.split_inclusive('\n').take(lines) {
         let own = line.trim_end_matches(['\n', '\r']);
         let shown = shortened(own, columns);
-        // Where marks stand for what cannot be shown, places are not the same.
-        let same = own
-            .chars()
-            .zip(shown.chars())
-            .take_while(|(a, b)| a == b || *b == '…');
-        let is_same = same.count() == shown.chars().count();
         let mut spans: Vec<Span<'static>> = Vec::new();
-        for ((at, _), c) in own.char_indices().zip(shown.chars()) {
-            let style = if is_same {
-                base.patch(styles.at(from + at))
-            } else {
-                base
-            };
+        for (at, c) in places(own).into_iter().zip(shown.chars()) {
+            let style = base.patch(styles.at(from + at));
             match spans.last_mut() {
                 Some(last) if last.style == style => last.content.to_mut().push(c),
                 _ => spans.push(Span::styled(c.to_string(), style)),
             }
         }
-        if !is_same {
-            spans = vec![Span::styled(shown, base)];
-        }
         rows.push(Line::from(spans));
         from += line.len();
     }
     rows
+}
+
+/// The byte of a line that each character stands for which is shown of it: for what cannot be seen there are marks.
+fn places(line: &str) -> Vec<usize> {
+    let mut places = Vec::with_capacity(line.len());
+    let mut before = None;
+    for (at, c) in line.char_indices() {
+        let is_marked = c != '\t' && visible::must_be_marked(before, c);
+        let shown = if is_marked { visible::mark(c).len() } else { 1 };
+        places.extend(std::iter::repeat_n(at, shown));
+        // As where marks are put: a tab that is drawn as a space is no character before another.
+        before = (!is_marked && c != '\t').then_some(c);
+    }
+    places
 }
 
 #[cfg(test)]
@@ -196,6 +195,21 @@ mod tests {
             |rows: &[Line<'_>]| -> Vec<String> { rows.iter().map(ToString::to_string).collect() };
         let rows = script_rows("echo '\u{1b}[31mx'", 80, theme.text, &theme);
         assert_eq!(text(&rows), ["echo '<U+001B>[31mx'"]);
+        // What is marked keeps the colours around it.
+        let marked = "\techo 1\u{fe0f} 'a\u{200b}' 👨\u{200d}👩 $b";
+        let all = script_rows(marked, 80, theme.text, &theme);
+        let first = script_lines(marked, 1, 80, theme.text, &theme);
+        for (rows, tab) in [(all, "        "), (first, " ")] {
+            let shown = format!("{tab}echo 1<U+FE0F> 'a<U+200B>' 👨\u{200d}👩 $b");
+            assert_eq!(text(&rows), [shown]);
+            let style_of = |part: &str| {
+                let has = |span: &&Span<'_>| span.content.contains(part);
+                rows[0].spans.iter().find(has).unwrap().style
+            };
+            assert_eq!(style_of("echo"), theme.text.patch(theme.title));
+            assert_eq!(style_of("'a<U+200B>'"), theme.text.patch(theme.string));
+            assert_eq!(style_of("$b"), theme.text.patch(theme.variable));
+        }
         let script = "if a; then\n\techo x $b\nfi";
         let rows = script_rows(script, 80, theme.text, &theme);
         assert_eq!(text(&rows), ["if a; then", "        echo x $b", "fi"]);

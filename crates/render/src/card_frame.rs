@@ -2,7 +2,7 @@
 //! Only the visible rows are built.
 
 use crate::visible_text::shortened;
-use crate::{CardState, OutputText, Theme, words};
+use crate::{CardState, OutputRows, OutputText, Theme, words};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -79,6 +79,18 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
             row
         })
         .collect()
+}
+
+/// What is before the rows of a collapsed card, and how many an expanded one has.
+pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
+    let above = tail.earlier;
+    let kept = above + tail.rows.len() as u64 - output.dropped_lines();
+    let all = if output.begins_later() {
+        "the last"
+    } else {
+        "all"
+    };
+    format!("… {above} rows above · ctrl+o expands {all} {kept}")
 }
 
 /// A part of a footer.

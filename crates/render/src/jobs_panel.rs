@@ -52,6 +52,11 @@ pub enum JobRowState {
     Succeeded,
     /// Ended otherwise; how, in a word or two.
     Failed(String),
+    /// Ended, by a person or in a way that nobody saw.
+    Ended {
+        /// A person ended it.
+        by_person: bool,
+    },
 }
 
 impl JobsPanel<'_> {
@@ -153,7 +158,11 @@ impl JobsPanel<'_> {
             buffer.set_line(area.x + 1, area.y + 1 + at as u16, row, width as u16);
         }
         if output.is_empty() {
-            let line = Line::styled("nothing printed yet", theme.dim);
+            let text = match job.state {
+                JobRowState::Running => "nothing printed yet",
+                _ => "it printed nothing",
+            };
+            let line = Line::styled(text, theme.dim);
             buffer.set_line(area.x + 1, area.y + 1, &line, width as u16);
         }
     }
@@ -181,6 +190,8 @@ impl JobRow {
             }
             JobRowState::Succeeded => ("✓", "exit 0", theme.ok),
             JobRowState::Failed(how) => ("✗", how, theme.error),
+            JobRowState::Ended { by_person: true } => ("■", "ended", theme.warning),
+            JobRowState::Ended { by_person: false } => ("·", "ended", theme.dim),
         }
     }
 

@@ -28,6 +28,8 @@ mod prompt_view;
 mod question;
 mod refused;
 mod remark;
+mod result_rows;
+mod row_breaks;
 mod screen_view;
 mod sgr;
 mod spell;

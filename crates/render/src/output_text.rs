@@ -14,10 +14,13 @@ use vte::{Params, Parser, Perform};
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLimits {
-    /// Approximate number of bytes.
+    /// Bytes of text. So that memory is bounded as well, there are at most an eighth as many lines, and a fourth as many
+    /// changes of style.
     pub bytes: usize,
     /// Characters per line; the number of omitted ones is shown.
     pub line_chars: usize,
+    /// Of a longer line its end is kept (up to twice as many characters), and not its beginning.
+    pub line_ends: bool,
 }
 
 impl OutputLimits {
@@ -25,18 +28,21 @@ impl OutputLimits {
     pub const CARD: Self = Self {
         bytes: 256 << 10,
         line_chars: 16 << 10,
+        line_ends: true,
     };
 
     /// For a page of a text, which is bounded already.
     pub const PAGE: Self = Self {
         bytes: usize::MAX,
         line_chars: 16 << 10,
+        line_ends: false,
     };
 
     /// For a bang command: a line has at most 4000 characters.
     pub const BANG: Self = Self {
         bytes: 256 << 10,
         line_chars: 4000,
+        line_ends: false,
     };
 }
 
@@ -54,7 +60,9 @@ struct Lines {
     limits: OutputLimits,
     /// The last lines; the final one is still open.
     kept: VecDeque<StyledLine>,
+    /// Bytes and changes of style of all kept lines but the open one.
     size: usize,
+    changes: usize,
     /// Lines that are no longer kept.
     dropped: u64,
     style: Style,
@@ -83,6 +91,7 @@ impl OutputText {
                 limits,
                 kept: VecDeque::from([StyledLine::default()]),
                 size: 0,
+                changes: 0,
                 dropped: 0,
                 style: Style::new(),
                 returned: false,
@@ -126,17 +135,44 @@ impl OutputText {
         }
         self.lines.dropped += lines + self.lines.kept.len() as u64 - 1;
         self.lines.kept.drain(..self.lines.kept.len() - 1);
-        self.lines.size = 0;
+        (self.lines.size, self.lines.changes) = (0, 0);
+    }
+
+    /// Records about `chars` characters of the open line that were dropped because output came too fast, with those before
+    /// them.
+    pub fn leap(&mut self, chars: u64) {
+        self.parser = Parser::new();
+        self.lines.style = Style::new();
+        self.lines.returned = false;
+        self.lines.open().leap(chars);
+    }
+
+    /// Whether the beginning of what was printed is not kept.
+    pub(crate) fn begins_later(&self) -> bool {
+        let first = self.seen().kept.front();
+        self.seen().dropped > 0 || first.is_some_and(StyledLine::begins_later)
+    }
+
+    /// Whether some of what was printed is not kept.
+    pub fn is_cut(&self) -> bool {
+        self.seen().dropped > 0 || self.shown().any(StyledLine::is_cut)
     }
 
     /// The lines that are kept, without their styles.
     pub fn plain(&self) -> String {
         let mut text = String::new();
         for line in self.shown() {
-            text.push_str(line.text());
+            text.push_str(&line.text());
             text.push('\n');
         }
         text
+    }
+
+    /// The last line, if no line end was printed behind it.
+    pub fn open_line(&self) -> String {
+        let open = self.seen().kept.back();
+        open.map(|line| line.text().into_owned())
+            .unwrap_or_default()
     }
 
     /// Whether nothing was printed.
@@ -172,7 +208,7 @@ impl OutputText {
             line.draw_rows(width, skip, theme, &mut rows);
         }
         let before: usize = self
-            .lines
+            .seen()
             .kept
             .iter()
             .take(first)
@@ -240,15 +276,41 @@ impl Lines {
 
     fn new_line(&mut self) {
         self.returned = false;
-        self.size += self.open().size();
-        self.kept.push_back(StyledLine::default());
-        while self.size > self.limits.bytes
-            && self.kept.len() > 2
+        let line = self.open();
+        line.close();
+        let (size, changes) = (line.size(), line.changes());
+        self.size += size;
+        self.changes += changes;
+        while self.is_too_much()
+            && self.kept.len() > 1
             && let Some(first) = self.kept.pop_front()
         {
             self.size -= first.size();
+            self.changes -= first.changes();
             self.dropped += 1;
         }
+        self.kept.push_back(StyledLine::default());
+    }
+
+    fn is_too_much(&self) -> bool {
+        let most = self.limits.bytes;
+        // With room for the next line: a power of two is what a ring of lines has room for.
+        self.size > most || self.kept.len() >= most / 8 || self.changes > most / 4
+    }
+
+    /// The open line with room for more of it, and how many characters it may have.
+    fn with_room(&mut self) -> (&mut StyledLine, usize) {
+        let OutputLimits {
+            line_chars,
+            line_ends,
+            ..
+        } = self.limits;
+        let line = self.open();
+        if !line_ends {
+            return (line, line_chars);
+        }
+        line.keep_end(line_chars);
+        (line, usize::MAX)
     }
 
     fn settle_return(&mut self) {
@@ -261,18 +323,20 @@ impl Lines {
 impl Perform for Lines {
     fn print(&mut self, c: char) {
         self.settle_return();
-        let (style, most) = (self.style, self.limits.line_chars);
-        self.open().push(c, style, most);
+        let style = self.style;
+        let (line, most) = self.with_room();
+        line.push(c, style, most);
     }
 
     fn execute(&mut self, byte: u8) {
-        let (style, most) = (self.style, self.limits.line_chars);
         match byte {
             b'\n' => self.new_line(),
             b'\r' => self.returned = true,
             b'\t' => {
                 self.settle_return();
-                self.open().push_tab(style, most);
+                let style = self.style;
+                let (line, most) = self.with_room();
+                line.push_tab(style, most);
             }
             0x08 => self.open().backspace(),
             _ => {}

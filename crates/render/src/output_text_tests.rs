@@ -131,12 +131,15 @@ fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
     let limits = OutputLimits {
         bytes: 4096,
         line_chars: 10,
+        line_ends: false,
     };
     let mut output = OutputText::new(limits);
     for n in 0..10_000 {
         output.push(format!("{n}\n").as_bytes());
     }
-    assert!(output.lines.kept.len() < 100);
+    // The smaller of 4096 / 5 and 4096 / 8 lines.
+    assert!((500..=512).contains(&output.lines.kept.len()));
+    assert!(output.is_cut());
     assert_eq!(output.total_lines(), 10_000);
     output.skip(5);
     output.push(b"next\n");
@@ -148,4 +151,82 @@ fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
         texts(&long.window(WIDE, 0, 80, &Theme::dark())),
         ["yyyyyyyyyy… [1048566 chars omitted]"]
     );
+    assert!(long.is_cut());
+    let ends = OutputLimits {
+        line_ends: true,
+        ..limits
+    };
+    let mut end = OutputText::of(ends, &format!("{}end", "y".repeat(1000)));
+    assert_eq!(
+        texts(&end.window(WIDE, 0, 80, &Theme::dark())),
+        ["[990 chars omitted] …yyyyyyyyyyend"]
+    );
+    end.leap(5000);
+    end.push(b"of it\n");
+    assert_eq!(
+        texts(&end.window(WIDE, 0, 80, &Theme::dark())),
+        ["[6003 chars omitted] …of it"]
+    );
+
+    // Many styles.
+    let mut coloured = OutputText::new(ends);
+    for _ in 0..10_000 {
+        for colour in 0..8 {
+            coloured.push(format!("\x1b[3{colour}ma").as_bytes());
+        }
+        coloured.push(b"\n");
+    }
+    assert!((120..=129).contains(&coloured.lines.kept.len()));
+    assert!(coloured.lines.changes <= 1024);
+}
+
+#[test]
+fn what_fits_is_whole_however_short_its_lines_are() {
+    let mut output = OutputText::new(OutputLimits::CARD);
+    for n in 1..=30_000 {
+        output.push(format!("{n}\n").as_bytes());
+    }
+    assert_eq!((output.dropped_lines(), output.is_cut()), (0, false));
+    assert_eq!(output.plain().lines().count(), 30_000);
+}
+
+#[test]
+fn tabs_are_drawn_as_spaces_and_copied_as_tabs() {
+    let makefile = "all:\n\techo hi\t# 你\tend\n  \t  two\n";
+    let output = OutputText::of(OutputLimits::CARD, makefile);
+    assert_eq!(output.plain(), makefile);
+    assert_eq!(
+        texts(&output.window(80, 0, 80, &Theme::dark())),
+        ["all:", "        echo hi # 你    end", "          two"]
+    );
+    // A backspace takes the columns of a tab one by one, as on a terminal.
+    let back = OutputText::of(OutputLimits::CARD, "a\t\x08\x08b\n");
+    assert_eq!(texts(&back.window(80, 0, 80, &Theme::dark())), ["a     b"]);
+}
+
+#[test]
+fn of_a_line_whose_beginning_is_left_out_the_last_row_is_its_end() {
+    let limits = OutputLimits {
+        line_chars: 100,
+        ..OutputLimits::CARD
+    };
+    for more in 0..120 {
+        let output = OutputText::of(limits, &format!("{}end", "y".repeat(1000 + more)));
+        let rows = texts(&output.tail(20, 3, usize::MAX, &Theme::dark()));
+        let end = rows.concat();
+        assert!(end.ends_with("yend"), "{more}: {rows:?}");
+        let all = texts(&output.window(20, 0, WIDE, &Theme::dark())).concat();
+        assert_eq!(
+            all.matches('y').count() + 3,
+            1003 + more - omitted(&all),
+            "{all}"
+        );
+    }
+}
+
+fn omitted(text: &str) -> usize {
+    let number = text
+        .trim_start_matches('[')
+        .split(|c: char| !c.is_ascii_digit());
+    number.into_iter().next().unwrap().parse().unwrap()
 }

@@ -1,10 +1,10 @@
 //! The lines below a card's output: what of it the model saw, what is still running, what was denied.
 
 use crate::styled_line::wrapped;
-use crate::{Theme, words};
+use crate::{Theme, result_rows, words};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
-use agent_bash_core::{NoticeKind, ToolResult, TruncatedBy};
+use agent_bash_core::{ArtifactRef, NoticeKind, SizeStyle, ToolResult, TruncatedBy, size_text};
 use ratatui::text::Line;
 
 /// Survivors that are listed.
@@ -21,6 +21,10 @@ pub enum Remark {
     Truncated {
         /// Where the full output is, for example `artifact://3`.
         uri: Option<String>,
+        /// How many bytes of its beginning that has, if it was longer than what is kept at most.
+        first: Option<u64>,
+        /// The `head` or `tail` that was not run, but applied to the output. The full output is what it was given.
+        filter: Option<String>,
         /// Bytes in the result.
         shown: u64,
         /// Bytes printed.
@@ -53,9 +57,21 @@ pub enum Remark {
 impl Remark {
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let (text, style) = match self {
-            Self::Truncated { uri, shown, total } => {
-                let seen = format!("the model saw {}", words::part(*shown, *total));
-                (kept(&seen, uri.as_deref()), theme.warning)
+            Self::Truncated {
+                uri,
+                first,
+                filter,
+                shown,
+                total,
+            } => {
+                // Of how much it was given a filter would print is not known.
+                let seen = match filter {
+                    Some(_) => size_text(*shown, SizeStyle::Spaced),
+                    None => words::part(*shown, *total),
+                };
+                let seen = format!("the model saw {seen}");
+                let text = kept(&seen, uri.as_deref(), *first, filter.as_deref());
+                (text, theme.warning)
             }
             Self::Survivor { pid, command, job } => {
                 let job = job
@@ -89,12 +105,17 @@ impl Remark {
 pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let artifact = result.artifacts.first();
+    let first = artifact.and_then(kept_of);
+    let filter = result_rows::filter(result);
     if result.output.truncated_by == Some(TruncatedBy::HeadTail) {
         // The command asked for no more. What the card shows is the model's text, which names a file that has all.
-        remarks.extend(artifact.map(|_| Remark::Offer("ctrl+f shows all of it".to_owned())));
+        let offer = format!("ctrl+f shows {}", what(first, filter));
+        remarks.extend(artifact.map(|_| Remark::Offer(offer)));
     } else if result.output.truncated {
         remarks.push(Remark::Truncated {
             uri: artifact.map(|artifact| artifact.uri.clone()),
+            first,
+            filter: filter.map(str::to_owned),
             shown: result.output.shown_bytes,
             total: result.output.total_bytes,
         });
@@ -126,7 +147,7 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
         remarks.push(Remark::Notice(format!("and {more} more were denied")));
     }
     remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
-    // These have remarks of their own.
+    // These have remarks of their own, or are what the person has typed.
     let has_own = |kind: &NoticeKind| {
         matches!(
             kind,
@@ -135,18 +156,42 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
                 | NoticeKind::Changes { .. }
         )
     };
-    let told = result
-        .notices
-        .iter()
-        .filter(|notice| notice.kind.is_for_model() && !has_own(&notice.kind));
+    let is_typed =
+        |kind: &NoticeKind| filter.is_some() && matches!(kind, NoticeKind::HeadSatisfied { .. });
+    let told = result.notices.iter().filter(|notice| {
+        notice.kind.is_for_model() && !has_own(&notice.kind) && !is_typed(&notice.kind)
+    });
     remarks.extend(told.map(|notice| Remark::Notice(notice.text.clone())));
     remarks
 }
 
-/// Something about an output that is longer than what is shown, and how to see all of it.
-pub(crate) fn kept(about: &str, uri: Option<&str>) -> String {
+/// How many bytes are kept of an output that was longer than what is kept at most.
+fn kept_of(artifact: &ArtifactRef) -> Option<u64> {
+    (!artifact.complete).then_some(artifact.bytes)
+}
+
+/// What a file has: all of an output or its beginning, which is more than the command would print if a filter was not run.
+fn what(first: Option<u64>, filter: Option<&str>) -> String {
+    let first = first.map(|bytes| format!("the first {}", size_text(bytes, SizeStyle::Spaced)));
+    match (first, filter) {
+        (None, None) => "all of it".to_owned(),
+        (Some(first), None) => first,
+        (None, Some(filter)) => format!("all that `{}` was given", one_line(filter)),
+        (Some(first), Some(filter)) => {
+            format!("{first} of what `{}` was given", one_line(filter))
+        }
+    }
+}
+
+/// Something about an output that is longer than what is shown, and how to see what is kept of it.
+pub(crate) fn kept(
+    about: &str,
+    uri: Option<&str>,
+    first: Option<u64>,
+    filter: Option<&str>,
+) -> String {
     match uri {
-        Some(uri) => format!("[{about} · ctrl+f shows all of it: {uri}]"),
+        Some(uri) => format!("[{about} · ctrl+f shows {}: {uri}]", what(first, filter)),
         None => format!("[{about} · the rest was not kept]"),
     }
 }

@@ -35,8 +35,11 @@ pub(crate) fn age(age: Duration) -> String {
     format!("{}{letter}", age.as_secs() / unit)
 }
 
-/// `300s`, `1.5s`.
-pub(crate) fn seconds(duration: Duration) -> String {
+/// A limit: as a duration, but `1.25s`, as it is exact.
+pub(crate) fn limit(duration: Duration) -> String {
+    if duration.as_secs() >= 60 {
+        return took::duration(duration);
+    }
     let text = format!("{:.3}", duration.as_secs_f64());
     let text = text.trim_end_matches('0').trim_end_matches('.');
     format!("{text}s")
@@ -86,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_limit_is_exact() {
-        assert_eq!(seconds(Duration::from_secs(300)), "300s");
-        assert_eq!(seconds(Duration::from_millis(1500)), "1.5s");
+        assert_eq!(limit(Duration::from_secs(300)), "5m 00s");
+        assert_eq!(limit(Duration::from_secs(30)), "30s");
+        assert_eq!(limit(Duration::from_millis(1250)), "1.25s");
     }
 }

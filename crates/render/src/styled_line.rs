@@ -1,24 +1,33 @@
 //! A line of output with its styles, and how it is wrapped into rows.
 
 use crate::Theme;
+use crate::row_breaks::broken;
 use crate::visible_text;
 use agent_bash_core::visible;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::borrow::Cow;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Distance of tab stops in columns.
 const TAB: usize = 8;
 
-/// A line without its newline and without control characters.
+/// In a line's text, the columns of a tab behind its first, which is the tab itself: what is printed has no control
+/// characters.
+const TAB_COLUMN: char = '\u{1}';
+
+/// A line without its newline and without control characters, except tabs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledLine {
     text: String,
-    /// Byte offset where each style ends.
+    /// Byte offset where each style ends. What is behind the last is plain.
     runs: Vec<(usize, Style)>,
     /// Some character may not take exactly one column, so wrapping has to measure.
     is_uneven: bool,
+    has_tabs: bool,
+    /// What is omitted was its beginning.
+    begins_later: bool,
     /// Number of characters, and of omitted ones.
     chars: usize,
     omitted: u64,
@@ -30,18 +39,22 @@ impl StyledLine {
         if c.is_control() {
             return;
         }
+        if visible::is_hidden(c) && !visible::is_spelling(self.text.chars().next_back(), c) {
+            for c in visible::mark(c).chars() {
+                self.add(c, style, most);
+            }
+            return;
+        }
+        self.is_uneven |= !takes_one_column(c);
+        self.add(c, style, most);
+    }
+
+    fn add(&mut self, c: char, style: Style, most: usize) {
         if self.chars >= most {
             self.omitted += 1;
             return;
         }
-        if visible::is_hidden(c) && !visible::is_spelling(self.text.chars().next_back(), c) {
-            for c in visible::mark(c).chars() {
-                self.push(c, style, most);
-            }
-            return;
-        }
         self.chars += 1;
-        self.is_uneven |= !takes_one_column(c);
         self.text.push(c);
         match self.runs.last_mut() {
             Some((end, last)) if *last == style => *end = self.text.len(),
@@ -49,16 +62,55 @@ impl StyledLine {
         }
     }
 
-    /// Adds spaces up to the next tab stop.
+    /// Adds a tab, which is drawn as spaces up to the next tab stop.
     pub(crate) fn push_tab(&mut self, style: Style, most: usize) {
         let columns = if self.is_uneven {
-            visible_text::width(&self.text)
+            visible_text::width(&self.drawn())
         } else {
             self.chars
         };
-        for _ in 0..TAB - columns % TAB {
-            self.push(' ', style, most);
+        self.has_tabs = true;
+        self.add('\t', style, most);
+        for _ in 1..TAB - columns % TAB {
+            self.add(TAB_COLUMN, style, most);
         }
+    }
+
+    /// Omits the beginning once there are twice as many characters as `most`, so that at least that many are left.
+    pub(crate) fn keep_end(&mut self, most: usize) {
+        if self.chars < most.saturating_mul(2) {
+            return;
+        }
+        let cut = self.text.char_indices().nth(self.chars - most);
+        let cut = cut.map_or(self.text.len(), |(at, _)| at);
+        self.text.drain(..cut);
+        self.runs.retain_mut(|(end, _)| {
+            let is_left = *end > cut;
+            *end = end.saturating_sub(cut);
+            is_left
+        });
+        self.omitted += (self.chars - most) as u64;
+        self.chars = most;
+        self.begins_later = true;
+    }
+
+    /// Omits all of it so far, and so many characters that never came here.
+    pub(crate) fn leap(&mut self, chars: u64) {
+        let omitted = self.omitted + self.chars as u64 + chars;
+        *self = Self {
+            omitted,
+            begins_later: true,
+            ..Self::default()
+        };
+    }
+
+    /// It will not change any more: gives back memory that was for more of it.
+    pub(crate) fn close(&mut self) {
+        if self.runs.iter().all(|(_, style)| *style == Style::new()) {
+            self.runs.clear();
+        }
+        self.text.shrink_to_fit();
+        self.runs.shrink_to_fit();
     }
 
     /// Removes the last character.
@@ -86,17 +138,45 @@ impl StyledLine {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.text.is_empty() && self.omitted == 0
     }
 
-    /// Its text, without what was omitted.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// Whether some of it was omitted.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.omitted > 0
     }
 
-    /// Approximate memory use in bytes.
+    /// Whether what was omitted is its beginning.
+    pub(crate) fn begins_later(&self) -> bool {
+        self.begins_later
+    }
+
+    /// Its text as it was printed, without what was omitted.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        if self.has_tabs {
+            self.text.replace(TAB_COLUMN, "").into()
+        } else {
+            (&*self.text).into()
+        }
+    }
+
+    /// The text with tabs as the spaces that are drawn, of the same length.
+    fn drawn(&self) -> Cow<'_, str> {
+        if self.has_tabs {
+            self.text.replace(['\t', TAB_COLUMN], " ").into()
+        } else {
+            (&*self.text).into()
+        }
+    }
+
+    /// Bytes of its text, with the newline.
     pub(crate) fn size(&self) -> usize {
-        self.text.len() + self.runs.len() * size_of::<(usize, Style)>() + size_of::<Self>()
+        self.text.len() + 1
+    }
+
+    /// How often its style changes.
+    pub(crate) fn changes(&self) -> usize {
+        self.runs.len()
     }
 
     /// Number of rows at that width; an empty line takes one.
@@ -125,11 +205,22 @@ impl StyledLine {
     }
 
     /// The text, with a note on how much was omitted.
-    fn shown(&self) -> std::borrow::Cow<'_, str> {
-        if self.omitted == 0 {
-            return (&*self.text).into();
+    fn shown(&self) -> Cow<'_, str> {
+        let drawn = self.drawn();
+        match self.note() {
+            None => drawn,
+            Some(note) if self.begins_later => format!("{note}{drawn}").into(),
+            Some(note) => format!("{drawn}{note}").into(),
         }
-        format!("{}… [{} chars omitted]", self.text, self.omitted).into()
+    }
+
+    /// How much was omitted.
+    fn note(&self) -> Option<String> {
+        match self.omitted {
+            0 => None,
+            omitted if self.begins_later => Some(format!("[{omitted} chars omitted] …")),
+            omitted => Some(format!("… [{omitted} chars omitted]")),
+        }
     }
 
     /// Its rows from `first` on.
@@ -141,15 +232,18 @@ impl StyledLine {
         into: &mut Vec<Line<'static>>,
     ) {
         let shown = self.shown();
+        let before = match self.note() {
+            Some(note) if self.begins_later => note.len(),
+            _ => 0,
+        };
+        let plain = (self.text.len(), Style::new());
         for row in self.rows(width).into_iter().skip(first) {
             let mut spans = Vec::new();
             let mut start = row.start;
-            let tail = (shown.len(), theme.dim);
-            let styled = self
-                .runs
-                .iter()
-                .map(|(end, style)| (*end, theme.of_output(*style)));
-            for (end, style) in styled.chain([tail]) {
+            let (head, tail) = ((before, theme.dim), (shown.len(), theme.dim));
+            let styled = self.runs.iter().chain([&plain]);
+            let styled = styled.map(|(end, style)| (before + end, theme.of_output(*style)));
+            for (end, style) in [head].into_iter().chain(styled).chain([tail]) {
                 let end = end.min(row.end);
                 if end > start {
                     spans.push(Span::styled(shown[start..end].to_owned(), style));
@@ -177,71 +271,6 @@ pub fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
         styled.draw_rows(width, 0, &plain, &mut rows);
     }
     rows
-}
-
-/// Where rows of `width` columns begin and end in a text, of whose characters place, columns and whether it is a space are
-/// given. A row ends between words if it can, so that none is cut; the spaces there are on no row. A word that is longer
-/// than a row is cut.
-fn broken(
-    parts: impl Iterator<Item = (usize, usize, bool)>,
-    len: usize,
-    width: usize,
-) -> Vec<Range<usize>> {
-    let width = width.max(1);
-    let mut rows = Vec::new();
-    let (mut start, mut columns, mut has_word) = (0, 0, false);
-    // Behind the last character that there is room for.
-    let mut end = 0;
-    let mut gap: Option<Gap> = None;
-    for (at, wide, is_space) in parts {
-        if is_space {
-            match &mut gap {
-                Some(gap) if gap.end == at => (gap.end, gap.columns) = (at + 1, columns + 1),
-                _ if has_word => gap = Some(Gap::new(at, columns)),
-                _ => {}
-            }
-            columns += 1;
-            end = if columns <= width {
-                at + 1
-            } else {
-                end.min(at)
-            };
-            continue;
-        }
-        if columns + wide > width && at > start {
-            if let Some(gap) = gap.take() {
-                rows.push(start..gap.from);
-                (start, columns) = (gap.end, columns - gap.columns);
-            } else {
-                rows.push(start..end.min(at));
-                (start, columns) = (at, 0);
-            }
-        }
-        columns += wide;
-        has_word = true;
-        end = len;
-    }
-    rows.push(start..end.max(start));
-    rows
-}
-
-/// The spaces behind a word.
-struct Gap {
-    from: usize,
-    end: usize,
-    /// Columns of the row up to its end.
-    columns: usize,
-}
-
-impl Gap {
-    /// One space.
-    fn new(at: usize, columns: usize) -> Self {
-        Self {
-            from: at,
-            end: at + 1,
-            columns: columns + 1,
-        }
-    }
 }
 
 /// Whether a printable character certainly takes one column in any context: ASCII, Latin, box drawing.
@@ -286,5 +315,32 @@ mod tests {
         line.backspace();
         line.backspace();
         assert_eq!(line, StyledLine::default());
+    }
+
+    #[test]
+    fn of_a_long_line_the_end_is_kept_with_its_styles() {
+        let red = Style::new().fg(ratatui::style::Color::Red);
+        let mut line = StyledLine::default();
+        for (c, style) in "äbcdefghij"
+            .chars()
+            .zip([Style::new(); 7].into_iter().chain([red; 3]))
+        {
+            line.keep_end(4);
+            line.push(c, style, usize::MAX);
+        }
+        let drawn = |line: &StyledLine| {
+            let mut rows = Vec::new();
+            line.draw_rows(99, 0, &Theme::dark(), &mut rows);
+            let spans = rows.remove(0).spans;
+            spans
+                .iter()
+                .map(|span| span.content.to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(drawn(&line), ["[4 chars omitted] …", "efg", "hij"]);
+        line.leap(90);
+        line.push('x', red, usize::MAX);
+        assert_eq!(drawn(&line), ["[100 chars omitted] …", "x"]);
+        assert!(line.is_cut());
     }
 }

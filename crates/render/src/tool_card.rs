@@ -1,13 +1,15 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
 use crate::bash_text::{script_lines, script_rows};
-use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, railed};
+use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, railed, rows_above};
 use crate::remark::{Remark, remarks};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
-use crate::{CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, spell, words};
+use crate::{
+    CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, result_rows, spell, words,
+};
 use agent_bash_core::visible::one_line;
-use agent_bash_core::{Status, ToolResult, TruncatedBy};
+use agent_bash_core::{Status, ToolResult};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -91,8 +93,9 @@ impl ToolCard {
     }
 
     /// The call has ended. Output that was printed live stays, with its colours. The result's text replaces it if
-    /// nothing was printed, if the call asked for a part only, or if the output was binary. `refused` is what a check
-    /// said, shown instead of the result's text, which repeats the command for the model.
+    /// nothing was printed, if the call asked for a part only, or if the output was binary. The card says itself what stands
+    /// around the rows in that text. `refused` is what a check said, shown instead of the result's text, which repeats the
+    /// command for the model.
     pub fn finish(&mut self, result: &ToolResult, refused: Option<Refused>) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = words::millis(result.duration_ms);
@@ -103,7 +106,7 @@ impl ToolCard {
             result.status,
             Status::Blocked { .. } | Status::NotStarted { .. } | Status::MovedToBackground { .. }
         );
-        let is_a_part = result.output.truncated_by == Some(TruncatedBy::HeadTail);
+        let is_a_part = result_rows::is_a_part(result);
         let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
         let is_binary = result.output.binary;
         if was_refused || is_a_part || printed_unseen || is_binary {
@@ -112,7 +115,8 @@ impl ToolCard {
                     self.refused = Some(refused);
                     OutputText::new(OutputLimits::CARD)
                 }
-                _ => OutputText::of(OutputLimits::CARD, &result.text),
+                _ if was_refused || is_binary => OutputText::of(OutputLimits::CARD, &result.text),
+                _ => result_rows::output(result),
             };
         }
         if is_binary {
@@ -275,12 +279,7 @@ impl ToolCard {
             .tail(inner, self.collapsed_rows, usize::MAX, theme);
         let mut rows = Vec::new();
         if tail.earlier > 0 {
-            let shown = tail.rows.len() as u64;
-            let hint = format!(
-                "… {} rows above · ctrl+o expands all {}",
-                tail.earlier,
-                tail.earlier + shown,
-            );
+            let hint = rows_above(&tail, &self.output);
             rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
         }
         rows.extend(railed(tail.rows, rail));
@@ -320,7 +319,7 @@ impl ToolCard {
             .timeout
             .filter(|limit| was_started && self.is_near(*limit))
         {
-            let limit = format!("Timeout: {}", spell::seconds(limit));
+            let limit = format!("Timeout: {}", spell::limit(limit));
             parts.push(Part::new(3, Span::styled(limit, theme.dim)));
         }
         if self.state.is_live() && !self.on_terminal {

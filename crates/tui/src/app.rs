@@ -37,7 +37,7 @@ use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,6 +94,8 @@ pub(crate) struct App {
     is_leaving: bool,
     /// Number of running jobs, as of the last look.
     pub(crate) running_jobs: usize,
+    /// Jobs that the person has ended.
+    ended_jobs: BTreeSet<JobId>,
     /// Where the prompt's commands run.
     pub(crate) place: Place,
     /// The home directory, for `~`; empty if there is none.
@@ -211,6 +213,7 @@ impl App {
             is_chord: false,
             is_leaving: false,
             running_jobs: 0,
+            ended_jobs: BTreeSet::new(),
             place,
             home: String::new(),
             about,
@@ -270,7 +273,10 @@ impl App {
             match jobs.event(event) {
                 JobsRequest::Nothing => self.effects.push(Effect::ListJobs),
                 JobsRequest::Close => self.jobs = None,
-                JobsRequest::Kill(id) => self.effects.push(Effect::KillJob(id)),
+                JobsRequest::Kill(id) => {
+                    self.ended_jobs.insert(id.clone());
+                    self.effects.push(Effect::KillJob(id));
+                }
                 JobsRequest::Read { id, command, path } => {
                     let title = format!("job {id}");
                     self.effects.push(Effect::OpenFile {

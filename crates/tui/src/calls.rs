@@ -142,6 +142,11 @@ impl CallEnd {
                         .artifact
                         .as_ref()
                         .map(|artifact| artifact.uri.clone()),
+                    first: message
+                        .artifact
+                        .as_ref()
+                        .filter(|artifact| !artifact.complete)
+                        .map(|artifact| artifact.bytes),
                     shown: [message.summary.shown_bytes, message.summary.total_bytes],
                 });
                 let artifact = message.artifact;

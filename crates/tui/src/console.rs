@@ -32,6 +32,44 @@ pub(crate) struct Console {
     draws: bool,
     /// It has been on the alternate screen.
     was_alternate: bool,
+    growth: Growth,
+}
+
+/// How long after a key for a program that turned out to draw its terminal grows.
+const ANSWERED: Duration = Duration::from_millis(300);
+
+/// When the terminal of a program that turned out to draw gets the size of the host's. A change of size is a key for many
+/// programs: one that waits for any key would be over before somebody has seen it. So that waits until the person has
+/// pressed one, or has changed the size of the host's terminal.
+#[derive(Debug, Default)]
+struct Growth {
+    host: Option<Rect>,
+    /// When a key was first sent to what it draws.
+    typed: Option<Duration>,
+    is_grown: bool,
+}
+
+impl Growth {
+    fn typed(&mut self, now: Duration) {
+        self.typed.get_or_insert(now);
+    }
+
+    /// When it will grow, if that is known.
+    fn deadline(&self) -> Option<Duration> {
+        let typed = self.typed.filter(|_| !self.is_grown);
+        typed.map(|at| at + ANSWERED)
+    }
+
+    /// Whether its terminal may get another size now. `turned_out`: it draws, and that was not known.
+    fn may_resize(&mut self, host: Rect, turned_out: bool, now: Duration) -> bool {
+        let is_changed = self.host.replace(host).is_some_and(|before| before != host);
+        if !turned_out {
+            (self.typed, self.is_grown) = (None, false);
+            return true;
+        }
+        self.is_grown |= is_changed || self.deadline().is_some_and(|at| now >= at);
+        self.is_grown
+    }
 }
 
 /// What an event led to.
@@ -57,11 +95,12 @@ impl Console {
             whole: draws,
             draws,
             was_alternate: false,
+            growth: Growth::default(),
         }
     }
 
-    /// Decides whether it gets all of the host's terminal, and resizes the command's to what it gets.
-    fn fit(&mut self, boxed: Rect, whole: Rect) -> Rect {
+    /// Decides whether it gets all of the host's terminal, and resizes the command's to what it gets, now or later.
+    fn fit(&mut self, boxed: Rect, whole: Rect, now: Duration) -> Rect {
         if self.ended.is_none() {
             let is_alternate = self.session.screen().modes.alternate_screen;
             self.was_alternate |= is_alternate;
@@ -74,8 +113,11 @@ impl Console {
             (boxed, Overlay::screen_area(boxed))
         };
         self.area = screen;
-        self.session
-            .resize(PtySize::clamped(screen.width, screen.height));
+        let turned_out = self.whole && !self.draws;
+        if self.growth.may_resize(whole, turned_out, now) {
+            self.session
+                .resize(PtySize::clamped(screen.width, screen.height));
+        }
         area
     }
 
@@ -90,16 +132,19 @@ impl Console {
         }
         let screen = self.session.screen();
         let action = self.keys.event(event, now, &screen, self.area);
-        self.act(action, &screen);
+        self.act(action, &screen, now);
         Handled::Here
     }
 
-    fn act(&mut self, action: OverlayAction, screen: &Screen) {
+    fn act(&mut self, action: OverlayAction, screen: &Screen, now: Duration) {
         match action {
             OverlayAction::Nothing => {}
             OverlayAction::Kill => self.session.kill(),
             OverlayAction::Send(input) => {
                 self.scrolled = 0;
+                if self.whole && screen.modes.alternate_screen {
+                    self.growth.typed(now);
+                }
                 // It has just ended or does not read its input; nothing to report.
                 let _ = self.session.send(&input);
             }
@@ -117,10 +162,11 @@ impl Console {
 
     /// When to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        match &self.ended {
-            Some((_, at)) => Some(*at + self.linger()),
-            None => self.keys.deadline(),
+        if let Some((_, at)) = &self.ended {
+            return Some(*at + self.linger());
         }
+        let deadlines = [self.keys.deadline(), self.growth.deadline()];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Handles timeouts. Returns whether to close the overlay.
@@ -130,7 +176,7 @@ impl Console {
         }
         let action = self.keys.expire(now);
         let screen = self.session.screen();
-        self.act(action, &screen);
+        self.act(action, &screen, now);
         false
     }
 
@@ -157,7 +203,7 @@ impl Console {
         now: Duration,
         theme: &Theme,
     ) {
-        let area = self.fit(boxed, frame.area());
+        let area = self.fit(boxed, frame.area(), now);
         let state = match &self.ended {
             Some((state, _)) => state.clone(),
             None => match self.session.status().waiting {
@@ -206,5 +252,38 @@ fn status(end: &PtyEnd) -> Status {
     match &end.result {
         Ok(outcome) => Status::from(&outcome.ending),
         Err(error) => Status::from(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_out_to_draw_grows_once_it_has_had_a_key() {
+        let host = Rect::new(0, 0, 80, 24);
+        let at = Duration::from_millis;
+        let mut growth = Growth::default();
+        // As any other command it always has the size of its box.
+        assert!(growth.may_resize(host, false, at(0)));
+        assert!(!growth.may_resize(host, true, at(1)));
+        assert!(!growth.may_resize(host, true, at(60_000)));
+        growth.typed(at(60_000));
+        assert_eq!(growth.deadline(), Some(at(60_300)));
+        assert!(!growth.may_resize(host, true, at(60_100)));
+        growth.typed(at(60_200));
+        assert!(growth.may_resize(host, true, at(60_300)));
+        assert_eq!(growth.deadline(), None, "there is nothing to wake up for");
+        // The next one begins anew.
+        assert!(growth.may_resize(host, false, at(61_000)));
+        assert!(!growth.may_resize(host, true, at(70_000)));
+
+        // The person resizes.
+        let mut growth = Growth::default();
+        assert!(
+            !growth.may_resize(host, true, at(0)),
+            "drawn for the first time"
+        );
+        assert!(growth.may_resize(Rect::new(0, 0, 90, 24), true, at(1)));
     }
 }

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// What is offered to a command that asks for a terminal.
 const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
 
+/// What is offered to one that seems to have asked something which nobody could answer.
+const ASKED: &str = "it may have asked something: f5 runs it on a terminal";
+
 /// Identifies an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct EntryId(pub(crate) u64);
@@ -31,6 +34,8 @@ pub(crate) struct Entry {
     pub(crate) live: Option<(LiveUpdates, Waker)>,
     /// Cleans the live output.
     clean: TerminalText,
+    /// Bytes of output taken in or skipped.
+    taken: u64,
     /// Whether it asks for a terminal that it does not have.
     asks: Asks,
     /// The output was binary, and the card says so.
@@ -98,6 +103,7 @@ impl Entry {
             started: now,
             live: None,
             clean: TerminalText::coloured(),
+            taken: 0,
             asks: Asks::default(),
             is_binary: false,
             artifact: None,
@@ -149,8 +155,13 @@ impl Entry {
         let Some(output) = self.card.output_mut() else {
             return;
         };
+        let before = std::mem::replace(&mut self.taken, total_bytes);
+        let skipped = (total_bytes - before).saturating_sub(bytes.len() as u64);
         if skipped_lines > 0 {
             output.skip(skipped_lines);
+            self.clean = TerminalText::coloured();
+        } else if skipped > 0 {
+            output.leap(skipped);
             self.clean = TerminalText::coloured();
         }
         output.push(&self.clean.push(&bytes));
@@ -186,6 +197,14 @@ impl Entry {
         if let Some(output) = self.card.output_mut() {
             output.push(&self.clean.finish());
         }
+        if let Card::Tool(card) = &mut self.card {
+            // What is fed by something else has had its answers from there.
+            let is_fed = card.command.contains(['|', '<']);
+            let is_offered = card.on_terminal || !card.asides.is_empty();
+            if !is_fed && !is_offered && Asks::is_left_asking(&card.output) {
+                card.asides.push(Remark::Offer(ASKED.to_owned()));
+            }
+        }
     }
 
     /// Its command, for a title.
@@ -202,9 +221,9 @@ impl Entry {
         match &self.card {
             Card::Tool(card) => {
                 let is_cut = |remark: &Remark| matches!(remark, Remark::Truncated { .. });
-                self.is_binary || card.remarks.iter().any(is_cut)
+                self.is_binary || card.output.is_cut() || card.remarks.iter().any(is_cut)
             }
-            Card::Bang(card) => card.kept.is_some(),
+            Card::Bang(card) => card.output.is_cut() || card.kept.is_some(),
             Card::Note(_) => false,
         }
     }
@@ -253,6 +272,64 @@ impl Entry {
                 ..area
             };
             buffer.set_style(line.intersection(buffer.area), style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::sink::{LiveKind, LiveOptions};
+
+    fn running(command: &str) -> (Entry, LiveUpdates) {
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 1000));
+        let card = Card::Tool(Box::new(ToolCard::new(command)));
+        let mut entry = Entry::new(EntryId(1), card, Duration::ZERO);
+        entry.live = Some((live.clone(), Waker::noop().clone()));
+        (entry, live)
+    }
+
+    #[test]
+    fn of_a_line_that_came_too_fast_all_that_is_missing_is_counted() {
+        let (mut entry, live) = running("x");
+        live.push(b"begin");
+        entry.take_in();
+        live.push(&vec![b'y'; 1_000_000]);
+        live.push(b"end");
+        entry.take_in();
+        entry.ended();
+        let output = entry.card.output().unwrap();
+        assert!(output.is_cut() && entry.is_cut());
+        let rows = output.tail(2000, 9, usize::MAX, &Theme::plain()).rows;
+        let row = rows[0].to_string();
+        let (omitted, rest) = row
+            .strip_prefix('[')
+            .and_then(|row| row.split_once(" chars omitted] …"))
+            .unwrap();
+        let omitted: usize = omitted.parse().unwrap();
+        assert_eq!(omitted + rest.len(), 5 + 1_000_000 + 3);
+        assert!(rest.ends_with("yend"), "{rest}");
+    }
+
+    #[test]
+    fn a_question_that_nobody_could_answer_is_noticed_at_the_end() {
+        for (command, printed, want) in [
+            ("./install", "Continue? [y/N] ", true),
+            ("./install", "Continue? [y/N] no\n", false),
+            // It had its answers.
+            ("yes | ./install", "Continue? [y/N] ", false),
+            ("./install < answers", "Continue? [y/N] ", false),
+        ] {
+            let (mut entry, live) = running(command);
+            live.push(printed.as_bytes());
+            entry.take_in();
+            let offers = |entry: &Entry| match &entry.card {
+                Card::Tool(card) => card.asides.len(),
+                _ => 0,
+            };
+            assert_eq!(offers(&entry), 0, "not while it may still go on");
+            entry.ended();
+            assert_eq!(offers(&entry) == 1, want, "{command}: {printed:?}");
         }
     }
 }

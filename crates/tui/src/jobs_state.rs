@@ -8,6 +8,7 @@ use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,10 +40,11 @@ pub(crate) enum JobsRequest {
 }
 
 impl JobsState {
-    /// Updates the list, newest job first.
-    pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp) {
+    /// Updates the list, newest job first. `ended_here`: those that the person has ended.
+    pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp, ended_here: &BTreeSet<JobId>) {
         let selected = self.selected_id().map(|JobId(id)| id);
-        self.rows = jobs.iter().rev().map(|job| row(job, now)).collect();
+        let row = |job: &Job| row(job, now, ended_here.contains(&job.id));
+        self.rows = jobs.iter().rev().map(row).collect();
         self.files = jobs.iter().rev().map(|job| job.output.clone()).collect();
         let at = selected.and_then(|id| self.rows.iter().position(|row| row.id == id));
         self.selected = at
@@ -164,21 +166,10 @@ impl JobsState {
     }
 }
 
-fn row(job: &Job, now: Timestamp) -> JobRow {
+fn row(job: &Job, now: Timestamp, ended_here: bool) -> JobRow {
     let (state, until) = match &job.state {
         JobState::Running => (JobRowState::Running, Some(now)),
-        JobState::Ended(end) => {
-            let state = match &end.ending {
-                Ending::Exited { code: 0 } => JobRowState::Succeeded,
-                Ending::Exited { code } => JobRowState::Failed(format!("exit {code}")),
-                Ending::Signaled { signal, .. } => {
-                    JobRowState::Failed(format!("ended by {signal}"))
-                }
-                Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
-                _ => JobRowState::Failed("gone".to_owned()),
-            };
-            (state, Some(end.ended_at))
-        }
+        JobState::Ended(end) => (ended(&end.ending, ended_here), Some(end.ended_at)),
         JobState::Lost { .. } => (JobRowState::Failed("lost".to_owned()), None),
     };
     let Timestamp(started) = job.started_at;
@@ -190,5 +181,54 @@ fn row(job: &Job, now: Timestamp) -> JobRow {
         pid: job.pid,
         state,
         elapsed,
+    }
+}
+
+/// How a job has ended. Of processes that a call left behind nobody sees how.
+fn ended(ending: &Ending, ended_here: bool) -> JobRowState {
+    match ending {
+        Ending::Exited { code: 0 } => JobRowState::Succeeded,
+        Ending::Exited { code } => JobRowState::Failed(format!("exit {code}")),
+        Ending::Cancelled => JobRowState::Ended { by_person: true },
+        Ending::Signaled { .. } if ended_here => JobRowState::Ended { by_person: true },
+        Ending::Signaled { signal, .. } => JobRowState::Failed(format!("ended by {signal}")),
+        Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
+        Ending::Gone => JobRowState::Ended {
+            by_person: ended_here,
+        },
+        _ => JobRowState::Failed("lost".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_no_failure_unless_it_is_known_to_be_one() {
+        let signaled = || Ending::Signaled {
+            signal: "SIGTERM".to_owned(),
+            number: 15,
+        };
+        let by = |by_person| JobRowState::Ended { by_person };
+        for (ending, ended_here, want) in [
+            (Ending::Exited { code: 0 }, false, JobRowState::Succeeded),
+            (
+                Ending::Exited { code: 2 },
+                true,
+                JobRowState::Failed("exit 2".to_owned()),
+            ),
+            (Ending::Gone, false, by(false)),
+            (Ending::Gone, true, by(true)),
+            (Ending::Cancelled, false, by(true)),
+            (signaled(), true, by(true)),
+            (
+                signaled(),
+                false,
+                JobRowState::Failed("ended by SIGTERM".to_owned()),
+            ),
+        ] {
+            assert_eq!(ended(&ending, ended_here), want, "{ending:?}");
+        }
     }
 }

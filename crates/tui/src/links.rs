@@ -63,21 +63,24 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
         cells.pop();
     }
     let text: String = cells.iter().map(|it| it.2.symbol()).collect();
-    let path = match targets.outputs.get(&text) {
-        Some(path) => path.clone(),
-        None => targets.directory.join(place(&text)?),
+    let uri = if let Some(path) = targets.outputs.get(&text) {
+        uri(path)
+    } else {
+        let (path, line) = place(&text)?;
+        // kitty and VS Code take a number there for a line; what opens files ignores it.
+        format!("{}#{line}", uri(&targets.directory.join(path)))
     };
-    let uri = uri(&path);
     Some(Link { uri, cells })
 }
 
-/// The file of `src/main.rs:12` and `src/main.rs:12:5`.
-fn place(text: &str) -> Option<&str> {
+/// The file and the line of `src/main.rs:12` and `src/main.rs:12:5`.
+fn place(text: &str) -> Option<(&str, &str)> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let (path, line) = text.split_once(':')?;
-    let is_place = line.split(':').take(2).all(is_number) && line.split(':').count() <= 2;
+    let (path, place) = text.split_once(':')?;
+    let line = place.split(':').next()?;
+    let is_place = place.split(':').take(2).all(is_number) && place.split(':').count() <= 2;
     let is_path = path.contains(['/', '.']) && path.contains(|c: char| c.is_alphabetic());
-    (is_place && is_path).then_some(path)
+    (is_place && is_path).then_some((path, line))
 }
 
 fn uri(path: &Path) -> String {
@@ -109,13 +112,16 @@ mod tests {
         for (row, wanted) in [
             (
                 "│  --> src/main.rs:2:27",
-                &[("src/main.rs:2:27", "file:///p/src/main.rs")][..],
+                &[("src/main.rs:2:27", "file:///p/src/main.rs#2")][..],
             ),
-            ("a.c:7: error", &[("a.c:7", "file:///p/a.c")]),
-            ("(see /etc/a%b:1)", &[("/etc/a%b:1", "file:///etc/a%25b")]),
+            ("a.c:7: error", &[("a.c:7", "file:///p/a.c#7")]),
+            ("(see /etc/a%b:1)", &[("/etc/a%b:1", "file:///etc/a%25b#1")]),
             (
                 "漢 a/é:1, b/c:2",
-                &[("a/é:1", "file:///p/a/%C3%A9"), ("b/c:2", "file:///p/b/c")],
+                &[
+                    ("a/é:1", "file:///p/a/%C3%A9#1"),
+                    ("b/c:2", "file:///p/b/c#2"),
+                ],
             ),
             (
                 "[Full output: artifact://3. Truncated]",

@@ -7,6 +7,9 @@ pub(super) enum Wants {
     Screen,
     /// It reads lines from its input: not if that is something else.
     Lines,
+    /// The same, of a command that often is in a loop or a function which is given its input: not if anything in the script
+    /// is given any.
+    Answer,
     /// It asks the terminal itself, whatever its input and output are.
     Terminal,
 }
@@ -324,6 +327,20 @@ pub(super) const ROWS: &[Row] = &[
         with: &["-p"],
         operands: usize::MAX,
         ..LINES
+    },
+    // Not from another descriptor.
+    Row {
+        names: &["read"],
+        without: &["-p", "-u"],
+        operands: usize::MAX,
+        wants: Wants::Answer,
+        ..SCREEN
+    },
+    Row {
+        names: &["rm", "cp", "mv", "ln"],
+        with: &["-i"],
+        wants: Wants::Answer,
+        ..SCREEN
     },
     // Other machines and containers.
     Row {

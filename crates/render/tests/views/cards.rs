@@ -242,6 +242,7 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
     let mut truncated = card("seq 9999", false, &numbered(30), ok());
     truncated.kept = Some(KeptOutput {
         uri: Some("artifact://7".to_owned()),
+        first: None,
         shown: [51_200, 100_000],
     });
     let mut hidden = card("seq 9999", true, &numbered(3), ok());
@@ -376,6 +377,105 @@ fn durations_stand_below_each_other_on_all_cards() {
         seen += 1;
     }
     assert!(seen > 25, "{seen}");
+}
+
+fn texts(card: &ToolCard, expanded: bool) -> Vec<String> {
+    let rows = card.rows(100, expanded, 0, usize::MAX, &Theme::plain());
+    rows.iter().map(ToString::to_string).collect()
+}
+
+/// `seq 1 3000000 | head -n 100000`: the live output goes on behind the last line that `head` lets through, and what is
+/// within it is cut by size.
+#[test]
+fn what_a_filter_would_not_have_let_through_is_not_shown() {
+    let mut rows = String::new();
+    for n in 91_479..=100_000 {
+        let _ = writeln!(rows, "{n}");
+    }
+    let text = format!(
+        "{rows}\n[Showing lines 91479-100000 of 262218 (50.0KB limit). Full: artifact://3]"
+    );
+    let mut ended = result(Status::Exited { code: 0 }, &text);
+    ended.output.total_bytes = 1_700_000;
+    ended.output.total_lines = 262_218;
+    ended.output.shown_lines = 8522;
+    ended.output.shown_bytes = 51_132;
+    ended.output.shown_ranges = vec![[91_479, 100_000]];
+    ended.output.truncated = true;
+    ended.output.truncated_by = Some(TruncatedBy::Bytes);
+    let filter = "head -n 100000".to_owned();
+    let lifted = NoticeKind::Lifted { filter };
+    // That `head` ends the command is what was typed.
+    let satisfied = NoticeKind::HeadSatisfied { lines: 100_000 };
+    ended.notices = vec![Notice::from(lifted), Notice::from(satisfied)];
+    let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Stdout);
+    ended.artifacts = vec![artifact];
+    let mut card = ToolCard::new("seq 1 3000000 | head -n 100000");
+    card.output.push(b"262217\n262218\n26");
+    card.collapsed_rows = 2;
+    card.finish(&ended, None);
+    assert!(card.plain().ends_with("\n100000\n"));
+    assert_eq!(
+        texts(&card, false)[1..],
+        [
+            "│ … 99998 rows above · ctrl+o expands the last 8522",
+            "│ 99999",
+            "│ 100000",
+            "│ [the model saw 49.9 KB · ctrl+f shows all that `head -n 100000` was given: artifact://3]",
+            "╰ exit 0        1.2s",
+        ]
+    );
+    assert_eq!(
+        texts(&card, true)[1],
+        "│ … (91478 earlier lines are not kept here)"
+    );
+    let mut long = ToolCard::new("x");
+    long.output.push("y".repeat(40_000).as_bytes());
+    let shown = texts(&long, false);
+    assert!(shown[1].contains("rows above · ctrl+o expands the last "));
+    // An artifact has a largest size.
+    ended.artifacts[0].complete = false;
+    ended.artifacts[0].bytes = 100 << 20;
+    for (notices, want) in [
+        (
+            ended.notices.clone(),
+            "│ [the model saw 49.9 KB · ctrl+f shows the first 100 MB of what `head -n 100000` was given:",
+        ),
+        (
+            Vec::new(),
+            "│ [the model saw 49.9 KB of 1.6 MB · ctrl+f shows the first 100 MB: artifact://3]",
+        ),
+    ] {
+        ended.notices = notices;
+        card.finish(&ended, None);
+        let shown = texts(&card, false);
+        assert!(shown.iter().any(|row| row == want), "{shown:#?}");
+    }
+}
+
+#[test]
+fn a_failed_producer_is_told_once() {
+    let text = "99\n100\n\n[Showing lines 99-100 of 100. Full: artifact://3]\n\nCommand exited with code 1";
+    let mut ended = result(Status::Exited { code: 1 }, text);
+    ended.output.total_lines = 100;
+    ended.output.truncated = true;
+    ended.output.truncated_by = Some(TruncatedBy::HeadTail);
+    let filter = "tail -2".to_owned();
+    ended.notices = vec![Notice::from(NoticeKind::Lifted { filter })];
+    let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Stdout);
+    ended.artifacts = vec![artifact];
+    let mut card = ToolCard::new("(seq 100; exit 1) | tail -2");
+    card.output.push(numbered(100).as_bytes());
+    card.finish(&ended, None);
+    assert_eq!(
+        texts(&card, false)[1..],
+        [
+            "│ 99",
+            "│ 100",
+            "│ → ctrl+f shows all that `tail -2` was given",
+            "╰ exit 1        1.2s",
+        ]
+    );
 }
 
 #[test]

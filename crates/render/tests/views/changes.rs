@@ -151,7 +151,7 @@ fn where_there_is_little_room_the_outcome_stays_longest() {
         rows.last().unwrap().to_string()
     };
     for (width, want) in [
-        (50, "╰ timed out   5m 00s · Δ +2 ~1 −1 · Timeout: 300s"),
+        (52, "╰ timed out   5m 00s · Δ +2 ~1 −1 · Timeout: 5m 00s"),
         (44, "╰ timed out   5m 00s · Δ +2 ~1 −1"),
         (30, "╰ timed out   5m 00s"),
         (8, "╰ timed…"),

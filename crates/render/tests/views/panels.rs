@@ -283,6 +283,8 @@ fn every_state_of_the_jobs_panel() {
             JobRowState::Failed("ended by SIGKILL".to_owned()),
             9,
         ),
+        job("5", "npm start", JobRowState::Ended { by_person: true }, 70),
+        job("6", "make &", JobRowState::Ended { by_person: false }, 5),
     ];
     let output = OutputText::of(
         OutputLimits::CARD,
@@ -310,6 +312,13 @@ fn every_state_of_the_jobs_panel() {
             JobsPanel {
                 selected: 3,
                 message: Some("job 4 has ended"),
+                ..panel
+            },
+        ),
+        (
+            "jobs_ended",
+            JobsPanel {
+                selected: 5,
                 ..panel
             },
         ),

@@ -62,17 +62,28 @@ impl App {
             Card::Bang(card) => card.output.plain(),
             Card::Note(_) => return,
         };
-        let what = if command { "the command" } else { "the output" };
         let cut = text.len().saturating_sub(MOST_COPIED);
         let from = (cut..text.len()).find(|at| text.is_char_boundary(*at));
         let text = text[from.unwrap_or(0)..].to_owned();
-        self.message = Some(
-            match (text.is_empty(), cut > 0 || (!command && entry.is_cut())) {
-                (true, _) => "there is nothing to copy".to_owned(),
-                (false, false) => format!("copied {what}"),
-                (false, true) => format!("copied the end of {what}: ctrl+f has all of it"),
-            },
-        );
+        let is_cut = cut > 0 || (!command && entry.is_cut());
+        let rows = text.lines().count();
+        let what = match (command, is_cut, rows) {
+            (true, false, _) => "the command".to_owned(),
+            (true, true, _) => "the end of the command".to_owned(),
+            (false, false, _) => "the output".to_owned(),
+            (false, true, 0 | 1) => "the end of the output".to_owned(),
+            (false, true, rows) => format!("the last {rows} rows"),
+        };
+        let more = if !command && is_cut && (cut > 0 || entry.file.is_some()) {
+            ": ctrl+f shows more"
+        } else {
+            ""
+        };
+        self.message = Some(if text.is_empty() {
+            "there is nothing to copy".to_owned()
+        } else {
+            format!("copied {what}{more}")
+        });
         if !text.is_empty() {
             self.effects.push(Effect::Copy(text));
         }

@@ -125,3 +125,43 @@ fn a_click_selects_a_card_and_another_one_expands_it() {
     click(&mut app, 1);
     assert_eq!(app.transcript.selected, None, "the welcome is no card");
 }
+
+#[test]
+fn what_is_copied_says_how_much_of_the_output_it_is() {
+    for (printed, dropped, want) in [
+        ("a\nb\n", 0, "copied the output"),
+        ("a\nb\n", 7, "copied the last 2 rows"),
+        ("b\n", 7, "copied the end of the output"),
+        ("", 0, "there is nothing to copy"),
+    ] {
+        let mut app = app(None);
+        enters(&mut app, "make");
+        let call = app.call.unwrap();
+        app.transcript.change(call, |entry| {
+            if let Card::Tool(card) = &mut entry.card {
+                card.output.skip(dropped);
+                card.output.push(printed.as_bytes());
+            }
+        });
+        ended(&mut app, call);
+        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+        letter(&mut app, 'y', NOW);
+        assert_eq!(app.message.as_deref(), Some(want));
+    }
+    // More than terminals take.
+    let mut app = app(None);
+    enters(&mut app, "make");
+    let call = app.call.unwrap();
+    app.transcript.change(call, |entry| {
+        if let Card::Tool(card) = &mut entry.card {
+            card.output.push("123456789\n".repeat(10_000).as_bytes());
+        }
+    });
+    ended(&mut app, call);
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    letter(&mut app, 'y', NOW);
+    assert_eq!(
+        app.message.as_deref(),
+        Some("copied the last 6554 rows: ctrl+f shows more")
+    );
+}

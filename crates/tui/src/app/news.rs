@@ -102,7 +102,7 @@ impl App {
                 self.running_jobs = jobs.iter().filter(runs).count();
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
-                    state.list(&jobs, now);
+                    state.list(&jobs, now, &self.ended_jobs);
                     if let Some(end) = printed {
                         state.printed(&end);
                     }

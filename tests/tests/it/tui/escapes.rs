@@ -88,7 +88,7 @@ fn frames_are_whole_and_places_in_files_are_links() -> Result<()> {
         let seen = seen.context("there is no link")?;
         ensure!(seen.frames > 3, "{seen:?}");
         ensure!(seen.half_drawn.is_empty(), "{seen:?}");
-        let place = format!("file://{}", world.cwd().join("src/main.rs").display());
+        let place = format!("file://{}#12", world.cwd().join("src/main.rs").display());
         ensure!(
             seen.links.contains(&("src/main.rs:12:5".to_owned(), place)),
             "{:?}",

@@ -1,0 +1,68 @@
+//! Where a text that is wider than its rows is broken. How wide its characters are is said by the caller.
+
+use std::ops::Range;
+
+/// Where rows of `width` columns begin and end in a text, of whose characters place, columns and whether it is a space are
+/// given. A row ends between words if it can, so that none is cut; the spaces there are on no row. A word that is longer
+/// than a row is cut.
+pub(crate) fn broken(
+    parts: impl Iterator<Item = (usize, usize, bool)>,
+    len: usize,
+    width: usize,
+) -> Vec<Range<usize>> {
+    let width = width.max(1);
+    let mut rows = Vec::new();
+    let (mut start, mut columns, mut has_word) = (0, 0, false);
+    // Behind the last character that there is room for.
+    let mut end = 0;
+    let mut gap: Option<Gap> = None;
+    for (at, wide, is_space) in parts {
+        if is_space {
+            match &mut gap {
+                Some(gap) if gap.end == at => (gap.end, gap.columns) = (at + 1, columns + 1),
+                _ if has_word => gap = Some(Gap::new(at, columns)),
+                _ => {}
+            }
+            columns += 1;
+            end = if columns <= width {
+                at + 1
+            } else {
+                end.min(at)
+            };
+            continue;
+        }
+        if columns + wide > width && at > start {
+            if let Some(gap) = gap.take() {
+                rows.push(start..gap.from);
+                (start, columns) = (gap.end, columns - gap.columns);
+            } else {
+                rows.push(start..end.min(at));
+                (start, columns) = (at, 0);
+            }
+        }
+        columns += wide;
+        has_word = true;
+        end = len;
+    }
+    rows.push(start..end.max(start));
+    rows
+}
+
+/// The spaces behind a word.
+struct Gap {
+    from: usize,
+    end: usize,
+    /// Columns of the row up to its end.
+    columns: usize,
+}
+
+impl Gap {
+    /// One space.
+    fn new(at: usize, columns: usize) -> Self {
+        Self {
+            from: at,
+            end: at + 1,
+            columns: columns + 1,
+        }
+    }
+}
