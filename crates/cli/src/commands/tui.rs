@@ -41,6 +41,8 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
 
 async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> anyhow::Result<u8> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let listens = called_off.listen_for_quit();
+    listens.context("cannot listen for signals")?;
     let serving = &args.serving;
     let mut settings = start.settings(&serving.chosen())?.settings;
     let on_terminal = args.pty || settings.virtual_terminal;
