@@ -118,6 +118,7 @@ impl EventLoop {
         let home = session.host().home.as_ref();
         app.home = home.map_or_else(String::new, |home| home.display().to_string());
         app.sandbox.clone_from(session.tool().sandbox());
+        app.is_safe_mode = session.tool().is_safe_mode();
         Self {
             app,
             session,
@@ -221,6 +222,7 @@ impl EventLoop {
             if leaves.is_some() {
                 break;
             }
+            self.app.note_message(now);
         }
         drop(input);
         drop(host);

@@ -34,6 +34,7 @@ mod queue;
 mod redraw;
 mod set_work;
 mod show;
+mod status;
 mod stops;
 mod terminals;
 mod transcript;
