@@ -155,7 +155,7 @@ impl App {
             card.asides.push(Remark::Notice(OUTSIDE.to_owned()));
         }
         if let Some(why) = why_apart {
-            request.cwd = self.place.directory.to_str().map(str::to_owned);
+            request.cwd = self.place.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
             let is_lost = [
                 (changes_directory(&script), "the directory changes"),
@@ -167,7 +167,15 @@ impl App {
             }
         } else {
             request.session.clone_from(&self.shell);
+            // A shell that stands somewhere stays there.
+            let instead = self.place.instead.as_ref();
+            request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
             self.defines(script.parsed.functions());
+        }
+        if let Some(instead) = &self.place.instead {
+            let (gone, instead) = (self.place.directory.display(), instead.display());
+            let said = format!("{gone} cannot be entered: this starts in {instead}");
+            card.asides.push(Remark::Notice(said));
         }
         let live = live();
         let waker = Waker::from(Arc::clone(&self.redraw));

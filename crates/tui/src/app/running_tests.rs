@@ -170,6 +170,25 @@ fn commands_keep_their_shell_or_say_why_not() {
 }
 
 #[test]
+fn where_the_directory_is_gone_commands_start_above_it() {
+    let mut app = app(Some(false));
+    app.place.instead = Some("/".into());
+    for shell in [None, Some(SessionName("prompt".to_owned()))] {
+        app.shell.clone_from(&shell);
+        let (request, _) = started(&mut app, "cd /tmp");
+        assert_eq!(
+            (request.session, request.cwd.as_deref()),
+            (shell, Some("/"))
+        );
+        let Card::Tool(card) = &app.transcript.current().unwrap().card else {
+            panic!("it has another card");
+        };
+        let said = Remark::Notice("/p cannot be entered: this starts in /".to_owned());
+        assert!(card.asides.contains(&said), "{:?}", card.asides);
+    }
+}
+
+#[test]
 fn functions_typed_at_the_prompt_are_known() {
     let mut app = app(Some(false));
     app.shell = Some(SessionName("prompt".to_owned()));
