@@ -99,6 +99,10 @@ impl Prompt {
             (KeyCode::Char('_' | '/' | '7'), KeyModifiers::CONTROL) => drop(self.area.undo()),
             (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
+            // Of what the editor knows, that which is documented.
+            (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhkwy".contains(c) => {}
+            (KeyCode::Char(c), KeyModifiers::ALT) if !"bdf".contains(c) => {}
+            (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
             _ => drop(self.area.input(Event::Key(key))),
         }
     }

@@ -48,7 +48,7 @@ fn long_names_are_shortened_before_anything_is_left_out() {
             60,
             "~/p · ⎇ a-branch/with-a… · ✓ exit 0 ? help ctrl+d quit",
         ),
-        (long, "main", 40, "…/one-more · ⎇ main · ✓ exit 0"),
+        (long, "main", 40, "…/and/one-more · ⎇ main · ✓ exit 0"),
         (long, "main", 12, "…/one-more"),
     ] {
         assert_eq!(drawn(&app(shown, branch), width), wanted);
