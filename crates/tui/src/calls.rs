@@ -121,14 +121,14 @@ impl CallEnd {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
-                card.asides
+                card.remarks
                     .extend(hint(&result, card).filter(|_| !entry.is_trial));
                 let set = card.changes.as_ref().map(|changes| &changes.set);
                 if entry.is_trial && set.is_some_and(deeds::is_nothing) {
                     // There is nothing to decide on.
                     card.changes = None;
                     let said = "a trial: it changes no file".to_owned();
-                    card.asides.push(Remark::Notice(said));
+                    card.remarks.push(Remark::Notice(said));
                 }
                 entry.bytes = entry.bytes.max(result.text.len());
                 entry.is_binary = result.output.binary;
@@ -194,7 +194,7 @@ mod tests {
         };
         end.show_on(&mut entry);
         match entry.card {
-            Card::Tool(card) => card.asides,
+            Card::Tool(card) => card.remarks,
             _ => Vec::new(),
         }
     }

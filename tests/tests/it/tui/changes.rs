@@ -241,10 +241,11 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
         tmux.shows("read_only, network off")?;
         tmux.enters("echo x > $F")?;
         tmux.shows("⊘ cannot be written in the sandbox")?;
-        tmux.shows("╰ exit 1")?;
+        tmux.shows("→ f4 runs it again outside of the sandbox\n╰ exit 1")?;
         for (key, allowed) in [("n", false), ("y", true)] {
             tmux.press(&["F4"])?;
-            tmux.shows("level  read_only → off")?;
+            tmux.shows("level    read_only → off")?;
+            tmux.shows("network  off → on")?;
             answer(tmux, "May this call leave the sandbox?", key)?;
             tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
             ensure!(written.exists() == allowed, "answered with {key}");

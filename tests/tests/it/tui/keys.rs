@@ -35,6 +35,7 @@ fn lists_the_pager_and_consoles_have_the_keys_of_the_help() -> Result<()> {
         tmux.shows("╰ exit 0")?;
         tmux.types("ls d/")?;
         tmux.press(&["Tab"])?;
+        tmux.shows("❯ ls d/a")?;
         tmux.press(&["Tab"])?;
         tmux.shows("tab next · enter take · esc close")?;
         tmux.press(&["BTab", "Enter"])?;
