@@ -327,7 +327,11 @@ impl App {
     /// The editor has ended.
     pub(crate) fn edited(&mut self, text: Result<String, String>) {
         match text {
-            Ok(text) => self.prompt.replace(&text),
+            Ok(text) => {
+                let is_trial = self.prompt.is_trial;
+                self.prompt.replace(&text);
+                self.prompt.is_trial = is_trial && !self.prompt.is_empty();
+            }
             Err(why) => self.message = Some(why),
         }
     }
@@ -420,6 +424,18 @@ impl App {
         }
         let command = entry.command().to_owned();
         self.pager = Some(PagerState::of_card(entry.id, command, entry.is_live()));
+    }
+
+    /// Whether something else than the prompt and the cards has the keys, and says which.
+    pub(crate) fn is_covered(&self) -> bool {
+        let covers = [
+            self.pager.is_some(),
+            self.jobs.is_some(),
+            self.diff.is_some(),
+            self.search.is_some(),
+            self.console.is_some(),
+        ];
+        covers.contains(&true)
     }
 
     /// Whether the display changes without events.

@@ -40,7 +40,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     app.draw_list(frame, above);
     draw_rule(app, frame, rule, prompt);
     draw_queue(app, frame, waiting);
-    if !is_covered(app) {
+    if !app.is_covered() {
         app.prompt.draw(frame, prompt, app.chosen_card().is_none());
     }
     draw_status(app, frame, status);
@@ -67,18 +67,6 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         console.draw(frame, Overlay::area(area), now, &theme);
     }
     app.draw_question(frame, area);
-}
-
-/// Whether something else has the keys, and says which.
-pub(crate) fn is_covered(app: &App) -> bool {
-    let covers = [
-        app.pager.is_some(),
-        app.jobs.is_some(),
-        app.diff.is_some(),
-        app.search.is_some(),
-        app.console.is_some(),
-    ];
-    covers.contains(&true)
 }
 
 fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
@@ -140,7 +128,7 @@ fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect, prompt: Rect) {
         rows => format!(" ↓ {rows} more rows "),
     };
     let hidden = match app.prompt.hidden(prompt) {
-        _ if is_covered(app) => String::new(),
+        _ if app.is_covered() => String::new(),
         (0, 0) => String::new(),
         (above, 0) => format!(" ↑ {} ", more_lines(above)),
         (0, below) => format!(" ↓ {} in the prompt ", more_lines(below)),

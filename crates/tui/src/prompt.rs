@@ -372,6 +372,25 @@ mod tests {
     }
 
     #[test]
+    fn keys_that_are_not_documented_do_nothing() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        prompt.paste("one two");
+        let (ctrl, alt) = (KeyModifiers::CONTROL, KeyModifiers::ALT);
+        for (c, held) in [
+            ('b', ctrl),
+            ('v', ctrl),
+            ('x', ctrl),
+            ('h', alt),
+            ('p', alt),
+        ] {
+            prompt.key(KeyEvent::new(KeyCode::Char(c), held));
+            assert_eq!(prompt.before(), "one two", "{c}");
+        }
+        prompt.key(KeyEvent::new(KeyCode::Char('h'), ctrl));
+        assert_eq!(prompt.text(), "one tw");
+    }
+
+    #[test]
     fn a_part_is_replaced_in_front_of_the_cursor() {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste("é a\ncat my fi | b");

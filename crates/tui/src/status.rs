@@ -2,7 +2,6 @@
 
 use crate::app::App;
 use crate::deeds;
-use crate::draw::is_covered;
 use crate::questions::said_of;
 use agent_bash_render::{CardState, Theme, abridged, mark, shortened};
 use ratatui::Frame;
@@ -188,7 +187,7 @@ fn line_of(said: &[Part], theme: &Theme) -> Line<'static> {
 
 /// The keys that matter now, for the end of the status line.
 fn keys(app: &App) -> String {
-    if is_covered(app) || app.is_asked() || app.help.is_some() {
+    if app.is_covered() || app.is_asked() || app.help.is_some() {
         return String::new();
     }
     if app.chosen_card().is_some() {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
 
-/// Maximum number of entries. Two thousand cards of short commands take about 30 MB.
+/// Maximum number of entries. Two thousand cards of short commands take 15 MB.
 const MOST: usize = 2000;
 
 /// Maximum of bytes that they have printed, of which each keeps no more than an `OutputLimits::CARD`.

@@ -213,3 +213,17 @@ fn cards_that_are_dropped_are_spoken_of_and_trials_are_not_dropped() {
     transcript.add(tool("next", 1), Duration::ZERO);
     assert!(transcript.get(large).is_none());
 }
+
+#[test]
+fn a_terminal_is_offered_to_what_asks_for_one_but_not_to_a_trial() {
+    for (is_trial, is_offered) in [(false, true), (true, false)] {
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
+        let mut transcript = Transcript::default();
+        let card = Card::Tool(Box::new(ToolCard::new("tty")));
+        let id = transcript.start(card, &live, Waker::noop().clone(), Duration::ZERO);
+        transcript.change(id, |entry| entry.is_trial = is_trial);
+        live.push(b"not a tty\n");
+        let screen = shown(&mut transcript, 60, 12).join("\n");
+        assert_eq!(screen.contains("f5 runs it again"), is_offered, "{screen}");
+    }
+}

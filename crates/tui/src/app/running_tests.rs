@@ -128,6 +128,8 @@ fn a_trial_that_waits_is_one_still_when_it_is_taken_back() {
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!(app.prompt.text(), "rm x");
+    // Nor does an editor make it another.
+    app.edited(Ok("rm y".to_owned()));
     assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
     let trials = |app: &App| app.queue.iter().filter(|it| it.trial.is_some()).count();
     assert_eq!((app.queue.len(), trials(&app)), (1, 1));
