@@ -201,8 +201,12 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["C-d"])?;
         tmux.shows("not decided: trial 1, 1 deleted\n")?;
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
-        // Those of an earlier time were named then.
+        // Those of an earlier time were named then, and nothing is to be decided where nothing would change.
         start()?;
+        tmux.types("cat old.txt")?;
+        tmux.press(&["F3"])?;
+        let screen = tmux.shows("│ [a trial: it changes no file]\n╰ exit 0")?;
+        ensure!(!screen.contains("held"), "{screen}");
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT)?;
         tmux.enters("echo it is left")?;

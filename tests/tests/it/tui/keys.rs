@@ -107,7 +107,7 @@ fn it_is_stopped_from_outside_and_comes_back() -> Result<()> {
         tmux.shows("as it was")?;
         tmux.enters("fg")?;
         tmux.shows("│ before")?;
-        // Without warning, it can only take the terminal again.
+        // Without a warning, it can only take the terminal again.
         kill_process(it, Signal::STOP)?;
         tmux.shows("Stopped")?;
         tmux.enters("fg")?;
