@@ -125,7 +125,7 @@ fn a_quit_signal_gives_the_terminal_back() -> Result<()> {
         kill_process(interface(world)?, Signal::QUIT)?;
         tmux.shows("left: 131")?;
         // The shell is on its own screen again, which no shell sees to.
-        tmux.hides("A line runs as a model's call would.").map(drop)
+        tmux.hides(PROMPT).map(drop)
     })
 }
 
