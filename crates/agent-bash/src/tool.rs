@@ -196,6 +196,11 @@ impl BashTool {
         self.wiring.sessions
     }
 
+    /// Whether calls are held to safe mode: see [`BashToolBuilder::safe_mode`].
+    pub fn is_safe_mode(&self) -> bool {
+        self.wiring.safe_mode.is_some()
+    }
+
     /// The box of its calls, unless one asks for another.
     pub fn sandbox(&self) -> &SandboxSettings {
         &self.wiring.sandbox.settings

@@ -44,6 +44,15 @@ impl CalledOff {
         Ok(called_off)
     }
 
+    /// SIGQUIT, too: for whoever has to give a terminal back before ending.
+    ///
+    /// # Errors
+    /// The system cannot install a handler.
+    pub(crate) fn listen_for_quit(&self) -> std::io::Result<()> {
+        tokio::spawn(self.clone().wait(signal(SignalKind::quit())?, 3));
+        Ok(())
+    }
+
     /// Triggered by the first signal.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel

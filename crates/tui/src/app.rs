@@ -5,6 +5,7 @@ mod cards;
 mod changes;
 mod completing;
 mod keys;
+mod messages;
 mod news;
 mod running;
 mod typed;
@@ -48,6 +49,9 @@ const WHEEL: isize = 3;
 /// Lines of a full output per page of an expanded card.
 pub(crate) const CARD_PAGE: u64 = 500;
 
+/// Said where a key is about a command, and there is none.
+const NO_COMMAND: &str = "no command has run yet";
+
 /// The state of the interface.
 #[derive(Debug)]
 pub(crate) struct App {
@@ -63,8 +67,10 @@ pub(crate) struct App {
     /// Something is done with a set of changes, or looked at before.
     is_changing: bool,
     pub(crate) help: Option<Help>,
-    /// A message shown until the next key.
+    /// A message shown until the next key, or for some seconds.
     pub(crate) message: Option<String>,
+    /// The message, and since when it is shown.
+    said: Option<(String, Duration)>,
     /// Whether every call runs on a terminal, and not just those that need one; `None` if terminals are not available.
     pub(crate) terminal: Option<bool>,
     /// The running call.
@@ -102,6 +108,8 @@ pub(crate) struct App {
     pub(crate) home: String,
     /// Details about the tool.
     pub(crate) about: String,
+    /// Calls only read.
+    pub(crate) is_safe_mode: bool,
     /// The sandbox of calls.
     pub(crate) sandbox: SandboxSettings,
     questions: Questions,
@@ -161,9 +169,9 @@ pub(crate) enum Effect {
         id: ChangesId,
         wish: Wish,
     },
-    /// A command that was typed has started: keep it.
+    /// A command that was typed has started, or never will, and has no card: keep it.
     Typed {
-        entry: EntryId,
+        entry: Option<EntryId>,
         command: String,
     },
     /// Open the search through what was typed.
@@ -198,6 +206,7 @@ impl App {
             is_changing: false,
             help: None,
             message: None,
+            said: None,
             terminal,
             call: None,
             draws: false,
@@ -217,6 +226,7 @@ impl App {
             place,
             home: String::new(),
             about,
+            is_safe_mode: false,
             sandbox: SandboxSettings::default(),
             questions: Questions::default(),
             redraw: Arc::default(),
@@ -247,28 +257,8 @@ impl App {
         } else if self.diff.is_some() {
             self.diff_event(event);
         } else if let Some(pager) = &mut self.pager {
-            match pager.event(event) {
-                PagerRequest::Nothing => {}
-                PagerRequest::Close => self.pager = None,
-                PagerRequest::Find {
-                    pattern,
-                    from,
-                    forward,
-                } => match pager.source() {
-                    Source::File(kept) => self.effects.push(Effect::Find {
-                        kept,
-                        pattern,
-                        from,
-                        forward,
-                    }),
-                    Source::Card(id) => {
-                        let entry = self.transcript.get(id);
-                        if let Some(output) = entry.and_then(|entry| entry.card.output()) {
-                            pager.find_in(output, from, forward);
-                        }
-                    }
-                },
-            }
+            let request = pager.event(event);
+            self.pager_asks(request);
         } else if let Some(jobs) = &mut self.jobs {
             match jobs.event(event) {
                 JobsRequest::Nothing => self.effects.push(Effect::ListJobs),
@@ -288,6 +278,34 @@ impl App {
             }
         } else {
             self.main_event(event, now);
+        }
+    }
+
+    fn pager_asks(&mut self, request: PagerRequest) {
+        let Some(pager) = &mut self.pager else {
+            return;
+        };
+        match request {
+            PagerRequest::Nothing => {}
+            PagerRequest::Close => self.pager = None,
+            PagerRequest::Find {
+                pattern,
+                from,
+                forward,
+            } => match pager.source() {
+                Source::File(kept) => self.effects.push(Effect::Find {
+                    kept,
+                    pattern,
+                    from,
+                    forward,
+                }),
+                Source::Card(id) => {
+                    let entry = self.transcript.get(id);
+                    if let Some(output) = entry.and_then(|entry| entry.card.output()) {
+                        pager.find_in(output, from, forward);
+                    }
+                }
+            },
         }
     }
 
@@ -323,7 +341,11 @@ impl App {
     /// The editor has ended.
     pub(crate) fn edited(&mut self, text: Result<String, String>) {
         match text {
-            Ok(text) => self.prompt.replace(&text),
+            Ok(text) => {
+                let is_trial = self.prompt.is_trial;
+                self.prompt.replace(&text);
+                self.prompt.is_trial = is_trial && !self.prompt.is_empty();
+            }
             Err(why) => self.message = Some(why),
         }
     }
@@ -347,6 +369,7 @@ impl App {
         let Some(id) = self.transcript.current().map(|entry| entry.id) else {
             return;
         };
+        self.transcript.hold();
         self.transcript.change(id, |entry| {
             entry.expanded = !entry.expanded;
             match &mut entry.card {
@@ -417,6 +440,18 @@ impl App {
         self.pager = Some(PagerState::of_card(entry.id, command, entry.is_live()));
     }
 
+    /// Whether something else than the prompt and the cards has the keys, and says which.
+    pub(crate) fn is_covered(&self) -> bool {
+        let covers = [
+            self.pager.is_some(),
+            self.jobs.is_some(),
+            self.diff.is_some(),
+            self.search.is_some(),
+            self.console.is_some(),
+        ];
+        covers.contains(&true)
+    }
+
     /// Whether the display changes without events.
     pub(crate) fn is_live(&self) -> bool {
         let console = self
@@ -430,11 +465,17 @@ impl App {
 
     /// When to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.console.as_ref().and_then(Console::deadline)
+        let deadlines = [
+            self.console.as_ref().and_then(Console::deadline),
+            self.pager.as_ref().and_then(PagerState::deadline),
+            self.message_ends(),
+        ];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Handles timeouts.
     pub(crate) fn expire(&mut self, now: Duration) {
+        self.end_message(now);
         if self
             .console
             .as_mut()

@@ -186,6 +186,104 @@ fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
 }
 
 #[test]
+fn a_selection_ends_before_anything_is_cancelled() {
+    let mut app = app(None);
+    enters(&mut app, "sleep 9");
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    assert!(app.chosen_card().is_some());
+    assert!(press(&mut app, KeyCode::Esc, KeyModifiers::NONE).is_empty());
+    assert_eq!(app.chosen_card(), None);
+    let effects = press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert!(matches!(effects[..], [Effect::CancelCall]));
+}
+
+#[test]
+fn ctrl_c_clears_the_line_before_it_cancels() {
+    let mut app = app(None);
+    enters(&mut app, "sleep 9");
+    app.event(&Event::Paste("half".to_owned()), NOW);
+    assert!(ctrl(&mut app, 'c').is_empty());
+    assert!(app.prompt.is_empty());
+    assert!(matches!(ctrl(&mut app, 'c')[..], [Effect::CancelCall]));
+}
+
+#[test]
+fn where_nothing_has_run_keys_for_commands_say_so() {
+    let keys = [
+        (KeyCode::F(3), KeyModifiers::NONE),
+        (KeyCode::F(4), KeyModifiers::NONE),
+        (KeyCode::F(5), KeyModifiers::NONE),
+        (KeyCode::Char('o'), KeyModifiers::CONTROL),
+        (KeyCode::Char('f'), KeyModifiers::CONTROL),
+    ];
+    for (key, held) in keys {
+        let mut app = app(Some(false));
+        assert!(press(&mut app, key, held).is_empty());
+        assert_eq!(app.message.as_deref(), Some(NO_COMMAND), "{key:?}");
+    }
+}
+
+#[test]
+fn words_that_a_shell_knows_do_what_they_do_there_or_name_the_key() {
+    for (line, said) in [
+        ("history", "ctrl+r"),
+        ("jobs", "ctrl+g"),
+        (" fg ", "ctrl+g"),
+        ("!!", "!!command"),
+    ] {
+        let mut app = app(None);
+        assert!(enters(&mut app, line).is_empty(), "{line}");
+        let message = app.message.clone().unwrap_or_default();
+        assert!(message.contains(said), "{line}: {message}");
+        assert!(app.prompt.is_empty());
+    }
+    for line in ["exit", "logout"] {
+        let effects = enters(&mut app(None), line);
+        assert!(matches!(effects[..], [Effect::Quit { .. }]), "{line}");
+    }
+    let mut app = app(None);
+    assert!(enters(&mut app, "clear").is_empty());
+    assert!(app.transcript.is_empty());
+    // With more than that it is a command.
+    assert!(matches!(
+        enters(&mut app, "exit 3")[..],
+        [Effect::Call { .. }]
+    ));
+}
+
+#[test]
+fn what_waited_is_in_the_history_when_it_is_left() {
+    let mut app = app(None);
+    for line in ["sleep 9", "make", " secret"] {
+        enters(&mut app, line);
+    }
+    app.event(
+        &Event::Key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL)),
+        NOW,
+    );
+    let effects = app.effects();
+    let [Effect::Typed { command, .. }, Effect::Quit { .. }] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(command, "make");
+}
+
+#[test]
+fn a_message_that_is_no_longer_true_goes() {
+    let mut app = app(None);
+    enters(&mut app, "!sleep 9");
+    enters(&mut app, "!ls");
+    assert!(app.message.is_some());
+    let entry = app.bang.unwrap();
+    app.news(News::Ended {
+        entry,
+        end: CallEnd::Refused("x".to_owned()),
+        now: NOW,
+    });
+    assert_eq!(app.message, None);
+}
+
+#[test]
 fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
     let mut app = app(None);
     app.event(&Event::Paste("half".to_owned()), NOW);
@@ -312,6 +410,25 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
     app.effects();
     assert!(again(&mut app).is_empty(), "it was not in one");
     app.sandbox.level = SandboxLevel::ReadOnly;
+    // What is on the prompt goes before the last command.
+    app.event(&Event::Paste("id".to_owned()), NOW);
+    let effects = again(&mut app);
+    let [Effect::Call { request, .. }] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert!(request.command == "id" && request.sandbox.is_some());
+    assert!(app.prompt.is_empty());
+    let Card::Tool(card) = &app.transcript.current().unwrap().card else {
+        panic!("it has another card");
+    };
+    assert_eq!(card.asides.len(), 1, "it says that it was outside");
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    app.effects();
+    enters(&mut app, "ls");
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    app.effects();
     let effects = again(&mut app);
     let [Effect::Call { request, .. }] = &effects[..] else {
         panic!("{effects:?}");

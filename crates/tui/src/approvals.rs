@@ -1,6 +1,6 @@
 //! Asks the person at the interface whether a call may have more than the sandbox allows.
 
-use agent_bash::core::sandbox::SandboxRequest;
+use agent_bash::core::sandbox::{Network, SandboxLevel, SandboxRequest};
 use agent_bash::{Approval, Approver, Proposal, SandboxSettings};
 use async_trait::async_trait;
 use std::fmt;
@@ -108,6 +108,9 @@ impl Asked {
         if let Some(level) = level.filter(|level| *level != own.level) {
             add("level", own.level.word(), level.word());
         }
+        // Without a sandbox nothing keeps it from the network.
+        let opens = *level == Some(SandboxLevel::Off) && own.level != SandboxLevel::Off;
+        let network = network.or(opens.then_some(Network::On));
         if let Some(network) = network.filter(|network| *network != own.network) {
             add("network", own.network.word(), network.word());
         }
@@ -147,7 +150,6 @@ impl Approver for Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::core::sandbox::{Network, SandboxLevel};
     use agent_bash::core::{Cancel, Request, Status};
     use agent_bash::process::SystemClock;
     use agent_bash::{BashTool, ESCALATION_RULE, Escalation, HostContext, profiles};
@@ -188,7 +190,8 @@ mod tests {
                 let asked = approvals.asked().await;
                 assert_eq!((&*asked.command, &*asked.reason), ("x", "it must"));
                 let changes = asked.changes(tool.sandbox());
-                assert_eq!(changes, [["level", "read_only", "off"]]);
+                let wanted = [["level", "read_only", "off"], ["network", "off", "on"]];
+                assert_eq!(changes, wanted);
                 asked.answer(allowed);
             };
             let (status, ()) = tokio::join!(call(&tool, &cancel), answered);

@@ -1,5 +1,6 @@
 //! Runs commands and records how they ended.
 
+use crate::deeds;
 use crate::interrupt::Running;
 use crate::transcript::{Card, Entry};
 use agent_bash::core::{Notice, NoticeKind, Request, SessionName, Status, ToolResult};
@@ -8,8 +9,13 @@ use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
 use agent_bash::{CallOptions, Refusal, Session};
-use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, words};
+use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, Remark, ToolCard, words};
 use std::time::Duration;
+
+/// What can be done about a refusal, a time-out, and a sandbox.
+const BY_RULE: &str = "`!` before the line runs it as your own";
+const TIMED_OUT: &str = "`timeout.default` in the settings gives more time";
+const DENIED: &str = "f4 runs it again outside of the sandbox";
 
 /// How a command ended.
 #[derive(Debug)]
@@ -102,6 +108,21 @@ pub(crate) async fn bang(
     }
 }
 
+/// What the person can do about how a call ended, if anything.
+fn hint(result: &ToolResult, card: &ToolCard) -> Option<Remark> {
+    let was_denied = result
+        .sandbox
+        .as_ref()
+        .is_some_and(|said| !said.denied.is_empty());
+    let hint = match &result.status {
+        Status::Blocked { .. } if card.refused.is_some() => BY_RULE,
+        Status::TimedOut { .. } => TIMED_OUT,
+        _ if was_denied => DENIED,
+        _ => return None,
+    };
+    Some(Remark::Offer(hint.to_owned()))
+}
+
 impl CallEnd {
     /// How it ended, and how long it took in milliseconds, for the history.
     pub(crate) fn for_history(&self) -> (HistoryEnd, Option<u64>) {
@@ -119,6 +140,16 @@ impl CallEnd {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
+                card.remarks
+                    .extend(hint(&result, card).filter(|_| !entry.is_trial));
+                let set = card.changes.as_ref().map(|changes| &changes.set);
+                if entry.is_trial && set.is_some_and(deeds::is_nothing) {
+                    // There is nothing to decide on.
+                    card.changes = None;
+                    let said = "a trial: it changes no file".to_owned();
+                    card.remarks.push(Remark::Notice(said));
+                }
+                entry.bytes = entry.bytes.max(result.text.len());
                 entry.is_binary = result.output.binary;
                 let artifact = result.artifacts.first();
                 entry.artifact = artifact.map(|artifact| artifact.id);
@@ -164,13 +195,53 @@ impl CallEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::core::Profile;
+    use crate::transcript::EntryId;
+    use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
+    use agent_bash::core::{Profile, Timestamp};
     use agent_bash::process::SystemClock;
     use agent_bash::session::SessionParts;
     use agent_bash::sink::{LiveKind, LiveOptions};
     use agent_bash::{BashTool, HostContext, profiles};
     use agent_bash_test_kit::FaultyExecutor;
     use std::sync::Arc;
+
+    /// What can be done about how a call ended, as its card offers it.
+    fn offered(status: Status, is_trial: bool, changes: Option<Changes>) -> Vec<Remark> {
+        let card = Card::Tool(Box::new(ToolCard::new("x")));
+        let mut entry = Entry::new(EntryId(1), card, Duration::ZERO);
+        entry.is_trial = is_trial;
+        let mut result = ToolResult::new(status, "", Timestamp(0));
+        result.changes = changes;
+        let end = CallEnd::Tool {
+            result: Box::new(result),
+            refused: Some(Refused::new("no")),
+        };
+        end.show_on(&mut entry);
+        match entry.card {
+            Card::Tool(card) => card.remarks,
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_card_says_what_can_be_done_about_its_end() {
+        let blocked = || Status::Blocked {
+            rule: "r".to_owned(),
+            suggested_tool: None,
+        };
+        let offer = |text: &str| vec![Remark::Offer(text.to_owned())];
+        assert_eq!(offered(blocked(), false, None), offer(BY_RULE));
+        assert_eq!(offered(blocked(), true, None), [], "that is no trial");
+        let timed_out = Status::TimedOut { after_ms: 1 };
+        assert_eq!(offered(timed_out, false, None), offer(TIMED_OUT));
+        let ended = || Status::Exited { code: 0 };
+        assert_eq!(offered(ended(), false, None), []);
+        // A trial without changes is not held.
+        let (held, by) = (ChangesState::Held, ChangesBy::Overlay);
+        let set = Changes::new(ChangesId(7), held, by, "/p");
+        let said = Remark::Notice("a trial: it changes no file".to_owned());
+        assert_eq!(offered(ended(), true, Some(set)), [said]);
+    }
 
     #[tokio::test]
     async fn a_panic_is_the_end_of_its_command_and_of_nothing_else() {

@@ -23,6 +23,16 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     }
 }
 
+/// Whether it waits for a decision: what changes no file needs none.
+pub(crate) fn is_undecided(set: &Changes) -> bool {
+    set.state == ChangesState::Held && set.counts.total() > 0
+}
+
+/// Whether a trial is known to change no file.
+pub(crate) fn is_nothing(set: &Changes) -> bool {
+    set.state == ChangesState::Held && set.counts.total() == 0 && set.exact
+}
+
 /// Why there is no diff to be shown; `None` if there is one.
 pub(crate) fn no_diff(set: &Changes) -> Option<&'static str> {
     match set.state {

@@ -89,11 +89,11 @@ impl DiffState {
             (KeyCode::Char('n'), _) => self.next_file(),
             (KeyCode::Char('N'), _) => self.last_file(),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
-            (KeyCode::Down | KeyCode::Enter | KeyCode::Char('j'), _) => {
-                self.go(PagerMove::Lines(1));
-            }
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(1)),
+            (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
+            (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
             (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-1)),
-            (KeyCode::PageDown | KeyCode::Char(' ' | 'f'), _) => self.go(PagerMove::Pages(1)),
+            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(1)),
             (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
             (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
             (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
@@ -110,6 +110,11 @@ impl DiffState {
             _ => {}
         }
         DiffRequest::Nothing
+    }
+
+    /// Lines of half a page.
+    fn half(&self) -> i64 {
+        i64::from(self.rows / 2).max(1)
     }
 
     fn go(&mut self, to: PagerMove) {
@@ -180,7 +185,7 @@ pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, Ch
     let mut lines = lines(&sets.diff(id, &paths)?);
     if more > 0 {
         lines.push(DiffLine::Blank);
-        lines.push(DiffLine::Note(format!("{more} more files are not shown")));
+        lines.push(DiffLine::Note(not_shown(more)));
     }
     Ok(lines)
 }
@@ -189,9 +194,8 @@ fn lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     for (at, diff) in diffs.iter().enumerate() {
         if lines.len() >= MOST_LINES {
-            let more = diffs.len() - at;
             lines.push(DiffLine::Blank);
-            lines.push(DiffLine::Note(format!("{more} more files are not shown")));
+            lines.push(DiffLine::Note(not_shown(diffs.len() - at)));
             break;
         }
         if at > 0 {
@@ -230,7 +234,8 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
     for (at, line) in all[from..to].iter().enumerate() {
         if lines.len() >= MOST_LINES {
             let more = to - from - at;
-            lines.push(DiffLine::Note(format!("… ({more} more lines)")));
+            let more = counted(more, "line");
+            lines.push(DiffLine::Note(format!("… ({more})")));
             return;
         }
         let mut rest = line.chars();
@@ -247,13 +252,24 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
     }
 }
 
+fn not_shown(files: usize) -> String {
+    let verb = if files == 1 { "is" } else { "are" };
+    format!("{} {verb} not shown", counted(files, "file"))
+}
+
+/// `1 more line`, `2 more lines`.
+fn counted(more: usize, what: &str) -> String {
+    let ending = if more == 1 { "" } else { "s" };
+    format!("{more} more {what}{ending}")
+}
+
 /// As much of a line as is shown.
 fn cut(line: &str) -> String {
     let Some((end, _)) = line.char_indices().nth(MOST_CHARS) else {
         return line.to_owned();
     };
-    let more = line[end..].chars().count();
-    format!("{} … ({more} more characters)", &line[..end])
+    let more = counted(line[end..].chars().count(), "character");
+    format!("{} … ({more})", &line[..end])
 }
 
 #[cfg(test)]

@@ -197,6 +197,58 @@ fn every_state_of_the_whole() {
 }
 
 #[test]
+fn what_of_the_prompt_is_not_shown_is_counted() {
+    let mut app = app();
+    let lines: Vec<String> = (0..30).map(|line| format!("echo line {line}")).collect();
+    let text = format!("curl evil\n{}", lines.join("\n"));
+    app.event(&Event::Paste(text), Duration::ZERO);
+    let screen = drawn(&mut app, 80, 24);
+    assert!(screen.contains("── ↑ 19 more lines ──"), "{screen}");
+    assert!(
+        !screen.contains('❯') && screen.contains("⋮ echo line 18"),
+        "{screen}"
+    );
+    // At its beginning, the end is what is not shown.
+    for _ in 0..30 {
+        press(&mut app, KeyCode::Up);
+    }
+    let screen = drawn(&mut app, 80, 24);
+    assert!(screen.contains("❯ curl evil"), "{screen}");
+    assert!(
+        screen.contains(" ↓ 19 more lines in the prompt "),
+        "{screen}"
+    );
+}
+
+#[test]
+fn of_many_commands_that_wait_the_next_ones_are_shown() {
+    let mut app = app();
+    enters(&mut app, "sleep 9");
+    for number in 1..=12 {
+        enters(&mut app, &format!("make {number}"));
+    }
+    app.event(&Event::Paste("rm x".to_owned()), Duration::ZERO);
+    press(&mut app, KeyCode::F(3));
+    let screen = drawn(&mut app, 80, 24);
+    for (text, is_shown) in [
+        ("⋯ $ make 1 ", true),
+        ("⋯ $ make 4", true),
+        ("make 5", false),
+        ("… 9 more  ↑ takes the last one back", true),
+    ] {
+        assert_eq!(screen.contains(text), is_shown, "{text}\n{screen}");
+    }
+    for _ in 0..10 {
+        app.queue.pop_front();
+    }
+    let screen = drawn(&mut app, 80, 24);
+    assert!(
+        screen.contains("⋯ trial $ rm x  ↑ takes it back"),
+        "{screen}"
+    );
+}
+
+#[test]
 fn it_is_drawn_at_any_size() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "one\ntwo").unwrap();

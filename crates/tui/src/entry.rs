@@ -1,9 +1,10 @@
 //! One card of the transcript with its state: takes in what its command prints while it runs.
 
 use crate::asks::Asks;
+use crate::deeds;
 use agent_bash::core::ArtifactId;
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
-use agent_bash_render::{BangCard, CardChanges, OutputText, Remark, Theme, ToolCard};
+use agent_bash_render::{BangCard, CardChanges, OutputLimits, OutputText, Remark, Theme, ToolCard};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -11,6 +12,9 @@ use ratatui::text::Line;
 use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
+
+/// The most that a card keeps of what is printed.
+const CARD_BYTES: usize = OutputLimits::CARD.bytes;
 
 /// What is offered to a command that asks for a terminal.
 const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
@@ -43,6 +47,12 @@ pub(crate) struct Entry {
     /// Its full output, and the file with it.
     pub(crate) artifact: Option<ArtifactId>,
     pub(crate) file: Option<PathBuf>,
+    /// It is tried: what it does to files is held back.
+    pub(crate) is_trial: bool,
+    /// Bytes of output that it has taken in, at most as many as a card keeps.
+    pub(crate) bytes: usize,
+    /// Its height when it was drawn last; 0 before.
+    pub(crate) rows: usize,
     /// Cached height and the width it is for.
     pub(crate) height: Option<(u16, usize)>,
     /// Where it was drawn last: its first row, and the one behind its last.
@@ -108,6 +118,9 @@ impl Entry {
             is_binary: false,
             artifact: None,
             file: None,
+            is_trial: false,
+            bytes: 0,
+            rows: 0,
             height: None,
             drawn: (0, 0),
         }
@@ -116,6 +129,12 @@ impl Entry {
     /// Whether its command is running.
     pub(crate) fn is_live(&self) -> bool {
         self.live.is_some()
+    }
+
+    /// Whether it may not be dropped: it runs, or what it would do to files waits for a decision.
+    pub(crate) fn is_kept(&self) -> bool {
+        let set = self.card.changes().map(|changes| &changes.set);
+        self.is_live() || set.is_some_and(deeds::is_undecided)
     }
 
     /// Takes in new output and updates the running time.
@@ -146,7 +165,8 @@ impl Entry {
             return;
         };
         if let Card::Tool(card) = &mut self.card {
-            let asks = !card.on_terminal && self.asks.push(&bytes);
+            let has_none = !card.on_terminal && !self.is_trial;
+            let asks = has_none && self.asks.push(&bytes);
             let offer = || Remark::Offer(OFFER.to_owned());
             if asks && !card.asides.contains(&offer()) {
                 card.asides.push(offer());
@@ -164,6 +184,7 @@ impl Entry {
             output.leap(skipped);
             self.clean = TerminalText::coloured();
         }
+        self.bytes = self.bytes.saturating_add(bytes.len()).min(CARD_BYTES);
         output.push(&self.clean.push(&bytes));
         let mark = self
             .clean

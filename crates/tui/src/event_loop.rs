@@ -16,6 +16,7 @@ use crate::input::Input;
 use crate::interrupt::Running;
 use crate::jobs_state::JobsState;
 use crate::place::Place;
+use crate::stops::{Stop, Stops};
 use crate::terminals::Terminals;
 use crate::{TuiError, TuiOptions, draw};
 use agent_bash::Session;
@@ -88,6 +89,7 @@ enum Woken {
     Asked(Asked),
     Printed,
     Time,
+    Signal(Stop),
     Stopped,
 }
 
@@ -117,6 +119,7 @@ impl EventLoop {
         let home = session.host().home.as_ref();
         app.home = home.map_or_else(String::new, |home| home.display().to_string());
         app.sandbox.clone_from(session.tool().sandbox());
+        app.is_safe_mode = session.tool().is_safe_mode();
         Self {
             app,
             session,
@@ -138,6 +141,7 @@ impl EventLoop {
 
     /// Runs until the user quits.
     pub(crate) async fn run(mut self) -> Result<Vec<Job>, TuiError> {
+        let mut stops = Stops::listen().map_err(TuiError::Terminal)?;
         let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
         let mut input = Some(Input::new());
         let mut changed = true;
@@ -159,7 +163,11 @@ impl EventLoop {
                 self.load_page(now);
             }
             let wait = self.wait(now, changed, drawn);
-            let woken = self.woken(&mut input, wait).await;
+            let woken = tokio::select! {
+                biased;
+                stop = stops.next() => Woken::Signal(stop),
+                woken = self.woken(&mut input, wait) => woken,
+            };
             let now = self.clock.now();
             changed |= !matches!(woken, Woken::Time) || self.app.is_live() || self.is_due(now);
             match woken {
@@ -182,17 +190,25 @@ impl EventLoop {
                     self.app.expire(now);
                     self.look_at_jobs(now);
                 }
+                Woken::Signal(Stop::Suspend) => {
+                    // While the program is stopped, nobody may read the terminal.
+                    drop(input.take());
+                    host.give_back().map_err(TuiError::Terminal)?;
+                    stops.stop().await.map_err(TuiError::Terminal)?;
+                    host.retake().map_err(TuiError::Terminal)?;
+                    input = Some(Input::new());
+                }
+                Woken::Signal(Stop::Continued) => {
+                    // A shell has set modes of its own, and taken the screen.
+                    host.give_back().map_err(TuiError::Terminal)?;
+                    host.retake().map_err(TuiError::Terminal)?;
+                }
                 Woken::Stopped => break,
             }
             for effect in self.app.effects() {
                 match effect {
                     Effect::Quit { ending } => leaves = Some(ending),
-                    Effect::Suspend => {
-                        // While the program is suspended, nobody may read the terminal.
-                        drop(input.take());
-                        host.suspend().map_err(TuiError::Terminal)?;
-                        input = Some(Input::new());
-                    }
+                    Effect::Suspend => Stops::ask().map_err(TuiError::Terminal)?,
                     Effect::Edit(text) => {
                         drop(input.take());
                         host.give_back().map_err(TuiError::Terminal)?;
@@ -207,6 +223,7 @@ impl EventLoop {
             if leaves.is_some() {
                 break;
             }
+            self.app.note_message(now);
         }
         drop(input);
         drop(host);

@@ -27,6 +27,8 @@ const GROUPS: &[Group] = &[
                 "!command !!command",
                 "your own shell; of !! the model sees nothing",
             ),
+            ("f3", "try it, or the last one: its changes are held back"),
+            ("f4 f5", "the same outside of the sandbox; on a terminal"),
             ("tab ctrl+r", "complete; search the history"),
             (
                 "↑ ↓ ctrl+p ctrl+n",
@@ -37,33 +39,15 @@ const GROUPS: &[Group] = &[
                 "a new line, as enter in an unfinished script",
             ),
             ("ctrl+x ctrl+e", "edit it in your editor"),
-            ("f3", "try it: its changes to files are held back"),
-            ("esc ctrl+c", "cancel what runs; clear the line"),
-        ],
-    },
-    Group {
-        title: "In the line",
-        keys: &[
-            ("alt+b alt+f", "a word back, a word on"),
-            ("ctrl+a ctrl+e", "its begin, its end"),
-            ("ctrl+w alt+backspace", "delete a word back"),
-            (
-                "alt+d ctrl+u ctrl+k",
-                "delete a word on, all up to here, all from here",
-            ),
-            (
-                "ctrl+y ctrl+_ alt+_",
-                "put back what was deleted; undo, redo",
-            ),
+            ("esc", "leave the card; else cancel what runs"),
+            ("ctrl+c", "clear the line; else cancel what runs"),
         ],
     },
     Group {
         title: "Cards",
         keys: &[
-            (
-                "ctrl+↑ ctrl+↓ click",
-                "select one; enter shows what it did to files",
-            ),
+            ("ctrl+↑ ctrl+↓", "select one: it has the keys y to r below"),
+            ("click", "highlight one; again expands or collapses it"),
             ("ctrl+o", "expand it, or collapse it"),
             (
                 "ctrl+pgup ctrl+pgdn",
@@ -71,17 +55,8 @@ const GROUPS: &[Group] = &[
             ),
             ("ctrl+f", "its output in the pager"),
             ("y Y e R f", "copy it or its command, edit, run again, fold"),
-            ("c d u r", "commit, discard, undo, redo what it did"),
-            ("f4 f5", "again: outside of the sandbox, on a terminal"),
-        ],
-    },
-    Group {
-        title: "The pager",
-        keys: &[
-            ("/ n N", "search; next and previous match"),
-            ("F", "follow what is still being written"),
-            ("j k g G ← →", "lines, ends, sideways"),
-            ("q", "close"),
+            ("enter", "what it did to files"),
+            ("c d u r", "commit, discard, undo, redo that"),
         ],
     },
     Group {
@@ -93,7 +68,71 @@ const GROUPS: &[Group] = &[
             ("ctrl+home ctrl+end", "to the first card, to the last"),
             ("ctrl+l", "clear the screen"),
             ("ctrl+z ctrl+d", "suspend, quit"),
-            ("? f1", "the keys"),
+            ("y n", "answer what is asked"),
+            ("? f1", "the keys; space → ← turn the pages"),
+        ],
+    },
+    Group {
+        title: "In the line",
+        keys: &[
+            ("alt+b ctrl+←", "a word back"),
+            ("alt+f ctrl+→", "a word on"),
+            ("ctrl+a home", "its beginning"),
+            ("ctrl+e end", "its end"),
+            ("backspace ctrl+h", "delete the character before the cursor"),
+            ("delete", "delete the one at it"),
+            ("ctrl+w alt+backspace", "delete a word back"),
+            (
+                "alt+d ctrl+u ctrl+k",
+                "delete a word on, all up to here, all from here",
+            ),
+            ("ctrl+y", "put back what was deleted"),
+            ("ctrl+_ ctrl+/ alt+_", "undo, undo, redo"),
+        ],
+    },
+    Group {
+        title: "The list of tab",
+        keys: &[
+            ("tab ↓ shift+tab ↑ ← →", "go through it"),
+            ("enter esc", "take it; close"),
+        ],
+    },
+    Group {
+        title: "The search of the history",
+        keys: &[
+            ("↑ ↓ pgup pgdn", "select"),
+            ("ctrl+r", "everywhere, this directory, this run"),
+            ("ctrl+w ctrl+u", "delete a word, or all, of what is sought"),
+            ("enter esc ctrl+g", "take it; close"),
+        ],
+    },
+    Group {
+        title: "The pager and the diff",
+        keys: &[
+            ("/ n N", "search; next and previous match"),
+            ("n N", "in a diff: next and previous file"),
+            ("F", "follow what is still being written"),
+            ("j k ↓ ↑ ← →", "lines, sideways"),
+            ("space b pgdn pgup", "pages"),
+            ("ctrl+d ctrl+u", "half pages"),
+            ("g G home end", "the first line, the last"),
+            ("q esc", "close"),
+        ],
+    },
+    Group {
+        title: "Background jobs",
+        keys: &[
+            ("j k ↓ ↑ g G home end", "select"),
+            ("enter x", "the whole output; end it"),
+            ("q esc ctrl+g f2", "close"),
+        ],
+    },
+    Group {
+        title: "A command on a terminal",
+        keys: &[
+            ("esc ctrl+]", "kill it; in full screen only ctrl+] does"),
+            ("esc esc", "quickly: esc for the command itself"),
+            ("shift+pgup shift+pgdn", "scroll back"),
         ],
     },
 ];
@@ -111,10 +150,8 @@ impl Help {
     /// Handles a key. Returns whether it stays open.
     pub(crate) fn key(&mut self, key: KeyEvent) -> bool {
         let page = match key.code {
-            KeyCode::Char(' ') | KeyCode::Right | KeyCode::PageDown | KeyCode::Tab => {
-                self.page.checked_add(1)
-            }
-            KeyCode::Left | KeyCode::PageUp | KeyCode::BackTab => self.page.checked_sub(1),
+            KeyCode::Char(' ') | KeyCode::Right => self.page.checked_add(1),
+            KeyCode::Left => self.page.checked_sub(1),
             _ => None,
         };
         self.page = page.filter(|page| *page < self.pages).unwrap_or(usize::MAX);
@@ -263,7 +300,7 @@ mod tests {
     #[test]
     fn every_key_is_on_a_page_whatever_the_size() {
         let texts = || GROUPS.iter().flat_map(|group| group.keys);
-        for (width, height, wanted) in [(80, 23, 2), (120, 39, 1), (200, 59, 1), (80, 8, 8)] {
+        for (width, height, wanted) in [(80, 23, 4), (120, 39, 2), (200, 79, 1), (80, 8, 13)] {
             let mut help = Help::default();
             let mut seen = drawn(&mut help, width, height);
             while press(&mut help, KeyCode::Char(' ')) {
@@ -302,13 +339,15 @@ mod tests {
         for (code, stays) in [
             (KeyCode::Right, true),
             (KeyCode::Left, true),
-            (KeyCode::Tab, true),
+            (KeyCode::Char(' '), true),
+            (KeyCode::Left, true),
+            (KeyCode::Right, true),
             (KeyCode::Char('x'), false),
         ] {
             assert_eq!(press(&mut help, code), stays, "{code:?}");
         }
         let mut one = Help::default();
-        drawn(&mut one, 120, 39);
+        drawn(&mut one, 120, 79);
         assert!(!press(&mut one, KeyCode::Char(' ')));
     }
 
@@ -335,7 +374,7 @@ mod tests {
     fn every_key_is_in_the_documentation() {
         let page = file("docs/tui.md");
         // A word of its own, not a letter of another.
-        let ends = |c: char| c.is_whitespace() || "|,:`;()[]".contains(c);
+        let ends = |c: char| c.is_whitespace() || "|,:`;()[".contains(c);
         let known: BTreeSet<String> = page.split(ends).map(spelled).collect();
         for word in words() {
             assert!(known.contains(word), "{word} is not in docs/tui.md");
@@ -347,7 +386,17 @@ mod tests {
         let page = file("docs/tui.md");
         let tables = page.split("\n## ").filter(|part| {
             let title = part.lines().next();
-            matches!(title, Some("Keys" | "Typing"))
+            matches!(
+                title,
+                Some(
+                    "Keys"
+                        | "Typing"
+                        | "History"
+                        | "Jobs"
+                        | "The pager"
+                        | "A command on a terminal"
+                )
+            )
         });
         let rows = tables.flat_map(|part| part.lines().filter_map(|line| line.strip_prefix("| ")));
         let first = rows.filter_map(|row| row.split(" |").next());
@@ -376,6 +425,8 @@ mod tests {
         let (before, key) = match word.split_once('+') {
             Some(("ctrl", key)) => ("C-", key),
             Some(("alt", key)) => ("M-", key),
+            Some(("shift", "tab")) => return "\"BTab\"".to_owned(),
+            Some(("shift", key)) => ("S-", key),
             _ => ("", word),
         };
         let key = match key {
@@ -383,6 +434,8 @@ mod tests {
             "esc" => "Escape",
             "tab" => "Tab",
             "backspace" => "BSpace",
+            "delete" => "DC",
+            "space" => "Space",
             "home" => "Home",
             "end" => "End",
             "pgup" => "PPage",

@@ -135,7 +135,7 @@ impl HistorySearch {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), CTRL) => return SearchRequest::Close,
-            (KeyCode::Enter | KeyCode::Tab, _) => {
+            (KeyCode::Enter, _) => {
                 return match self.found.get(self.selected) {
                     Some(found) => SearchRequest::Take(found.entry.command.clone()),
                     None => SearchRequest::Nothing,

@@ -85,14 +85,6 @@ impl HostTerminal {
         left
     }
 
-    /// Stops this program as Ctrl-Z would, and takes over the terminal again when it is continued.
-    pub(crate) fn suspend(&mut self) -> io::Result<()> {
-        self.give_back()?;
-        // The whole process group, as the terminal driver would: a shell waits for all processes of a job.
-        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
-        self.retake()
-    }
-
     /// Draws what has changed, and makes links of what leads to `targets`. The terminal shows a frame once it is whole.
     pub(crate) fn draw(
         &mut self,

@@ -98,12 +98,12 @@ impl JobsState {
         match (key.code, key.modifiers) {
             (KeyCode::Esc | KeyCode::Char('q') | KeyCode::F(2), _)
             | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => return JobsRequest::Close,
-            (KeyCode::Up | KeyCode::Char('k' | 'p'), _) => self.select(-1),
-            (KeyCode::Down | KeyCode::Char('j' | 'n'), _) => self.select(1),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.select(-1),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.select(1),
             (KeyCode::Home | KeyCode::Char('g'), _) => self.selected = 0,
             (KeyCode::End | KeyCode::Char('G'), _) => self.select(isize::MAX),
-            (KeyCode::Char('x') | KeyCode::Delete, _) => self.ask(),
-            (KeyCode::Enter | KeyCode::Char('o'), _) => return self.read(),
+            (KeyCode::Char('x'), _) => self.ask(),
+            (KeyCode::Enter, _) => return self.read(),
             _ => {}
         }
         JobsRequest::Nothing

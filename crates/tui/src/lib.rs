@@ -35,6 +35,8 @@ mod queue;
 mod redraw;
 mod set_work;
 mod show;
+mod status;
+mod stops;
 mod terminals;
 mod transcript;
 

@@ -12,12 +12,27 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use unicode_width::UnicodeWidthStr;
 
 /// Columns per step sideways.
 const SIDEWAYS: isize = 16;
 
 /// Lines per wheel step.
 const WHEEL: i64 = 3;
+
+/// How long a search may take before it is said that it goes on.
+const MOMENT: Duration = Duration::from_millis(300);
+
+/// A search that goes on.
+#[derive(Debug, Default)]
+struct Searching {
+    /// Matches to go on to when it has found one; back if negative.
+    further: i64,
+    /// When it was drawn first.
+    since: Option<Duration>,
+    /// It takes so long that it is said.
+    is_said: bool,
+}
 
 /// How often a file that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(400);
@@ -37,10 +52,15 @@ pub(crate) struct PagerState {
     rows: u16,
     /// The end is shown as it comes.
     follows: bool,
+    /// No more comes.
+    pub(crate) has_ended: bool,
     /// The pattern being typed after `/`.
     typing: Option<String>,
     pattern: Option<Regex>,
     found: Option<Match>,
+    searching: Option<Searching>,
+    /// The match may be beside what is shown of its line.
+    reveals: bool,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
@@ -68,10 +88,10 @@ impl PagerState {
         Self::on(source, title, subtitle)
     }
 
-    /// On what a card keeps; `follows`: it shows the end as it comes.
-    pub(crate) fn of_card(id: EntryId, subtitle: String, follows: bool) -> Self {
+    /// On what a card keeps; of a command that runs it shows the end as it comes.
+    pub(crate) fn of_card(id: EntryId, subtitle: String, runs: bool) -> Self {
         let mut state = Self::on(Source::Card(id), "output".to_owned(), subtitle);
-        state.follows = follows;
+        (state.follows, state.has_ended) = (runs, !runs);
         state
     }
 
@@ -86,9 +106,12 @@ impl PagerState {
             from: 1,
             rows: 0,
             follows: false,
+            has_ended: false,
             typing: None,
             pattern: None,
             found: None,
+            searching: None,
+            reveals: false,
             message: None,
             asked: None,
             looked: None,
@@ -151,15 +174,25 @@ impl PagerState {
     pub(crate) fn find_in(&mut self, output: &OutputText, from: u64, forward: bool) {
         let pattern = self.pattern.as_ref();
         let found = pattern.and_then(|pattern| find_in(output, pattern, from, forward));
-        self.found(Ok(found));
+        let _ = self.found(Ok(found));
     }
 
-    pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) {
+    /// A search has ended; returns the next one, if more was asked for meanwhile.
+    pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) -> PagerRequest {
+        let further = self.searching.take().map_or(0, |it| it.further);
         match found {
             Ok(Some(found)) => {
                 self.found = Some(found);
+                self.reveals = true;
                 self.message = None;
                 self.go(PagerMove::To(found.line));
+                if further != 0 {
+                    let request = self.find(further > 0);
+                    if let Some(searching) = &mut self.searching {
+                        searching.further = further - further.signum();
+                    }
+                    return request;
+                }
             }
             Ok(None) => {
                 let pattern = self.pattern.as_ref().map_or("", Regex::as_str);
@@ -169,14 +202,26 @@ impl PagerState {
                     None => format!("`{typed}` is not there"),
                 });
             }
-            Err(error) => self.message = Some(error),
+            Err(error) => (self.found, self.message) = (None, Some(error)),
         }
+        PagerRequest::Nothing
+    }
+
+    /// When to draw again without anything else: to say that a search goes on.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let searching = self.searching.as_ref().filter(|it| !it.is_said)?;
+        Some(searching.since? + MOMENT)
     }
 
     /// Goes somewhere, and stays there.
     fn go(&mut self, to: PagerMove) {
         self.follows = false;
         self.position.go(to, self.total, self.rows);
+    }
+
+    /// Lines of half a page.
+    fn half(&self) -> i64 {
+        i64::from(self.rows / 2).max(1)
     }
 
     fn follow(&mut self) {
@@ -216,15 +261,23 @@ impl PagerState {
                 return PagerRequest::Close;
             }
             (KeyCode::Char('/'), _) => self.typing = Some(String::new()),
+            (KeyCode::Char('F'), _) if self.has_ended => {
+                self.go(PagerMove::Last);
+                self.message = Some("it has ended: nothing follows".to_owned());
+            }
             (KeyCode::Char('F'), _) => self.follow(),
             (KeyCode::Char('n'), _) => return self.find(true),
             (KeyCode::Char('N'), _) => return self.find(false),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
-            (KeyCode::Down | KeyCode::Enter | KeyCode::Char('j'), _) => {
-                self.go(PagerMove::Lines(1));
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(1)),
+            (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
+            (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
+            (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
+                self.go(PagerMove::Pages(-1));
             }
-            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-1)),
-            (KeyCode::PageDown | KeyCode::Char(' ' | 'f'), _) => self.go(PagerMove::Pages(1)),
+            (KeyCode::PageDown | KeyCode::Char(' '), KeyModifiers::NONE) => {
+                self.go(PagerMove::Pages(1));
+            }
             (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
             (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
             (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
@@ -247,7 +300,7 @@ impl PagerState {
                     match pattern(&typed) {
                         Ok(pattern) => self.pattern = Some(pattern),
                         Err(error) => {
-                            self.message = Some(error);
+                            (self.found, self.message) = (None, Some(error));
                             return PagerRequest::Nothing;
                         }
                     }
@@ -270,6 +323,12 @@ impl PagerState {
         let Some(pattern) = &self.pattern else {
             return PagerRequest::Nothing;
         };
+        if let Some(searching) = &mut self.searching {
+            // Where the next one is sought from is not known before.
+            searching.further += if forward { 1 } else { -1 };
+            return PagerRequest::Nothing;
+        }
+        self.searching = Some(Searching::default());
         let from = match (self.found, forward) {
             (Some(found), true) => found.line + 1,
             (Some(found), false) => found.line.saturating_sub(1),
@@ -282,23 +341,87 @@ impl PagerState {
         }
     }
 
+    /// Whether a search goes on for so long that it is said.
+    fn is_slow(&mut self, now: Duration) -> bool {
+        let Some(searching) = &mut self.searching else {
+            return false;
+        };
+        let since = *searching.since.get_or_insert(now);
+        searching.is_said = now.saturating_sub(since) >= MOMENT;
+        searching.is_said
+    }
+
+    /// It has another height: what was at the end stays there.
+    fn resized(&mut self, rows: u16) {
+        let before = u64::from(std::mem::replace(&mut self.rows, rows));
+        if before == u64::from(rows) || before == 0 || self.total <= before {
+            return;
+        }
+        let was_at_end = self.position.first_line + before > self.total;
+        let to = if was_at_end {
+            PagerMove::Last
+        } else {
+            PagerMove::Lines(0)
+        };
+        self.position.go(to, self.total, rows);
+    }
+
+    /// Scrolls sideways until the first match of the found line is there. If that line has not been loaded, it is tried
+    /// again.
+    fn reveal(&mut self, card: Option<&OutputText>, width: usize, theme: &Theme) {
+        let (Some(found), Some(pattern)) = (self.found, &self.pattern) else {
+            return;
+        };
+        let text = card.unwrap_or(&self.text);
+        let first = self.from.saturating_add(text.dropped_lines());
+        let skip = found.line.checked_sub(first);
+        let skip = skip.and_then(|skip| usize::try_from(skip).ok());
+        let rows = skip.map(|skip| text.window(usize::MAX, skip, 1, theme).rows);
+        let Some(row) = rows.as_ref().and_then(|rows| rows.first()) else {
+            self.reveals = true;
+            return;
+        };
+        let line: String = row.spans.iter().map(|span| &*span.content).collect();
+        let Some(range) = pattern.find(&line).map(|found| found.range()) else {
+            return;
+        };
+        // Beside the frame, the number and what is around it.
+        let beside = self.total.max(1).to_string().len() + 5;
+        let room = width.saturating_sub(beside).max(1);
+        let [from, to] = [range.start, range.end].map(|at| line[..at].width());
+        let is_seen = from >= self.position.column && to < self.position.column + room;
+        if !is_seen {
+            self.position.column = if to < room {
+                0
+            } else {
+                from - from.min(room / 3)
+            };
+        }
+    }
+
     /// `card`: what its card keeps, if it is on one.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
         area: Rect,
         card: Option<&OutputText>,
+        now: Duration,
         theme: &Theme,
     ) {
-        self.rows = Pager::page_rows(area);
+        self.resized(Pager::page_rows(area));
         if let Some(card) = card {
             (self.from, self.total) = (1, card.total_lines());
             if self.follows {
                 self.position.go(PagerMove::Last, self.total, self.rows);
             }
         }
+        if std::mem::take(&mut self.reveals) {
+            self.reveal(card, usize::from(area.width), theme);
+        }
+        let is_slow = self.is_slow(now);
         let prompt = match (&self.typing, &self.message) {
             (Some(typed), _) => PagerPrompt::Search(typed),
+            _ if is_slow => PagerPrompt::Message("searching…"),
             (None, Some(message)) => PagerPrompt::Message(message),
             (None, None) if self.follows => PagerPrompt::Follows,
             (None, None) => PagerPrompt::Keys,
@@ -324,3 +447,7 @@ impl PagerState {
         pager.render(area, frame.buffer_mut(), theme);
     }
 }
+
+#[cfg(test)]
+#[path = "pager_state_tests.rs"]
+mod tests;

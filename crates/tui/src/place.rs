@@ -22,6 +22,8 @@ pub(crate) struct Place {
     pub(crate) shown: String,
     /// The branch that is checked out there.
     pub(crate) branch: Option<String>,
+    /// Where commands start instead, as that directory is gone or closed to us: the nearest one above it that is neither.
+    pub(crate) instead: Option<PathBuf>,
 }
 
 impl Place {
@@ -31,11 +33,14 @@ impl Place {
             directory: "/p".into(),
             shown: shown.to_owned(),
             branch: None,
+            instead: None,
         }
     }
 
     /// Where the prompt's shell stands, if that is known, or stood before. It reads files.
     pub(crate) fn of(session: &Session, stands: Option<PathBuf>, before: &Path) -> Self {
+        // A shell can stand in a directory that is gone, but none can start there.
+        let starts = stands.is_none() && session.place().is_none();
         let directory = stands.unwrap_or_else(|| before.to_owned());
         let home = session.host().home.as_deref();
         let own = session.user_cwd();
@@ -50,10 +55,23 @@ impl Place {
                 Some(_) => None,
                 None => branch(&directory),
             },
+            instead: starts.then(|| instead(&directory)).flatten(),
             directory,
             shown,
         }
     }
+
+    /// Where a shell starts.
+    pub(crate) fn start(&self) -> &Path {
+        self.instead.as_deref().unwrap_or(&self.directory)
+    }
+}
+
+/// The nearest directory above that can be entered, if this one cannot.
+fn instead(directory: &Path) -> Option<PathBuf> {
+    let can_enter = |at: &&Path| at.join(".").metadata().is_ok();
+    let found = directory.ancestors().find(can_enter)?;
+    (found != directory).then(|| found.to_owned())
 }
 
 /// `~` for the home directory.
@@ -101,6 +119,16 @@ fn beginning(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn where_a_directory_is_gone_the_nearest_one_above_takes_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(instead(dir.path()), None);
+        let gone = dir.path().join("a/b");
+        assert_eq!(instead(&gone).as_deref(), Some(dir.path()));
+        fs::write(dir.path().join("a"), "").unwrap();
+        assert_eq!(instead(&gone).as_deref(), Some(dir.path()), "a file");
+    }
 
     #[test]
     fn the_branch_is_read_from_the_files_of_git() {

@@ -16,11 +16,16 @@ const MARK: u16 = 2;
 /// Maximum height of the prompt in rows.
 const MOST_ROWS: u16 = 12;
 
+/// Columns from which on the hint names both marks of own commands.
+const ROOM_FOR_BOTH: usize = 58;
+
 /// The text being edited, and the history.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     area: TextArea<'static>,
     pub(crate) history: History,
+    /// The line was to be tried, and is: Enter does not run it for real.
+    pub(crate) is_trial: bool,
     /// The commands that there are, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
@@ -31,6 +36,7 @@ impl Prompt {
         let mut prompt = Self {
             area: TextArea::default(),
             history: History::default(),
+            is_trial: false,
             commands: None,
             theme: theme.clone(),
         };
@@ -81,6 +87,7 @@ impl Prompt {
         // Moving is not typing: the walk through the history goes on.
         if self.text() != before {
             self.history.stay();
+            self.is_trial &= !self.is_empty();
         }
     }
 
@@ -92,6 +99,10 @@ impl Prompt {
             (KeyCode::Char('_' | '/' | '7'), KeyModifiers::CONTROL) => drop(self.area.undo()),
             (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
+            // Of what the editor knows, that which is documented.
+            (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhkwy".contains(c) => {}
+            (KeyCode::Char(c), KeyModifiers::ALT) if !"bdf".contains(c) => {}
+            (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
             _ => drop(self.area.input(Event::Key(key))),
         }
     }
@@ -141,6 +152,7 @@ impl Prompt {
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = area;
+        self.is_trial = false;
     }
 
     /// The text in front of the cursor.
@@ -205,6 +217,18 @@ impl Prompt {
         u16::try_from(rows).unwrap_or(MOST_ROWS).min(MOST_ROWS)
     }
 
+    /// How many of its rows are above and below those that are drawn there: the one with the cursor is the last of them, or
+    /// above that.
+    pub(crate) fn hidden(&self, area: Rect) -> (usize, usize) {
+        let columns = area.width.saturating_sub(MARK);
+        let text = self.text();
+        let rows = PromptView::rows(&text, columns);
+        let cursor = PromptView::rows(&text[..self.cursor()], columns);
+        let height = usize::from(area.height);
+        let above = cursor.saturating_sub(height);
+        (above, rows.saturating_sub(above + height))
+    }
+
     /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed.
     pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, has_keys: bool) {
         if area.is_empty() {
@@ -224,14 +248,24 @@ impl Prompt {
             own if own.starts_with('!') => (self.theme.warning, 1),
             _ => (self.theme.accent, 0),
         };
-        frame.buffer_mut().set_string(area.x, area.y, "❯ ", style);
+        // Only the first line has it: where that is not shown, something else may be what runs first.
+        let mark = if self.hidden(area).0 == 0 {
+            "❯ "
+        } else {
+            "⋮ "
+        };
+        frame.buffer_mut().set_string(area.x, area.y, mark, style);
         let rest = Rect {
             x: area.x + MARK.min(area.width),
             width: area.width.saturating_sub(MARK),
             ..area
         };
         if text.is_empty() {
-            let hint = "a command · !command is yours · !!command is yours alone";
+            let hint = if usize::from(rest.width) < ROOM_FOR_BOTH {
+                "a command · !command is yours"
+            } else {
+                "a command · !command is yours · !!command is yours alone"
+            };
             let hint = abridged(hint, usize::from(rest.width).saturating_sub(1));
             let style = self.theme.dim;
             frame
@@ -335,6 +369,25 @@ mod tests {
             prompt.key(key);
             assert_eq!(prompt.text(), want, "{key:?}");
         }
+    }
+
+    #[test]
+    fn keys_that_are_not_documented_do_nothing() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        prompt.paste("one two");
+        let (ctrl, alt) = (KeyModifiers::CONTROL, KeyModifiers::ALT);
+        for (c, held) in [
+            ('b', ctrl),
+            ('v', ctrl),
+            ('x', ctrl),
+            ('h', alt),
+            ('p', alt),
+        ] {
+            prompt.key(KeyEvent::new(KeyCode::Char(c), held));
+            assert_eq!(prompt.before(), "one two", "{c}");
+        }
+        prompt.key(KeyEvent::new(KeyCode::Char('h'), ctrl));
+        assert_eq!(prompt.text(), "one tw");
     }
 
     #[test]

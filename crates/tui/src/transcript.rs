@@ -6,17 +6,30 @@ use agent_bash::sink::LiveUpdates;
 use agent_bash_render::Theme;
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
 
-/// Maximum number of entries.
-const MOST: usize = 200;
+/// Maximum number of entries. Two thousand cards of short commands take 15 MB.
+const MOST: usize = 2000;
+
+/// Maximum of bytes that they have printed, of which each keeps no more than an `OutputLimits::CARD`.
+const MOST_BYTES: usize = 64 << 20;
+
+/// What stands where cards have been dropped.
+const DROPPED: [&str; 2] = [
+    "Earlier cards are not kept here;",
+    "`agent-bash log` has them.",
+];
 
 /// Rows of output on a collapsed card: half of what is there, within these bounds.
 const LEAST_ROWS: usize = 4;
 const MOST_ROWS: usize = 40;
+
+/// Identifies what is said of cards that were dropped.
+const NOTICE: EntryId = EntryId(0);
 
 /// All entries, and the scroll position.
 #[derive(Debug, Default)]
@@ -25,12 +38,17 @@ pub(crate) struct Transcript {
     next: u64,
     /// Rows from the bottom to the last visible one; 0 follows new output.
     back: usize,
-    /// Total rows and width when it was last drawn.
-    drawn: (usize, u16),
     /// Rows visible at once.
     page: usize,
     pub(crate) selected: Option<EntryId>,
+    /// The selection came by the mouse, and has no keys: a click may only have been meant for the window.
+    pub(crate) is_clicked: bool,
+    /// The selected card is about to change its height, and stays where it is also at the bottom.
+    holds: bool,
 }
+
+/// A card, and how many rows below its first one the view begins; negative if that is above it.
+type Anchor = (EntryId, isize);
 
 impl Transcript {
     /// Adds the card of a running command.
@@ -54,10 +72,30 @@ impl Transcript {
         self.next += 1;
         let id = EntryId(self.next);
         self.entries.push_back(Entry::new(id, card, now));
-        while self.entries.len() > MOST {
-            self.entries.pop_front();
-        }
+        self.drop_old();
         id
+    }
+
+    /// Drops the oldest cards if there are too many, but none that runs, or that waits for a decision.
+    fn drop_old(&mut self) {
+        let mut bytes: usize = self.entries.iter().map(|entry| entry.bytes).sum();
+        let mut has_dropped = false;
+        while self.entries.len() > MOST || bytes > MOST_BYTES {
+            // What is started right now stays in any case.
+            let older = self.entries.len().saturating_sub(1);
+            let mut old = self.entries.iter().take(older);
+            let Some(at) = old.position(|entry| !entry.is_kept() && entry.id != NOTICE) else {
+                break;
+            };
+            bytes -= self.entries.remove(at).map_or(0, |entry| entry.bytes);
+            has_dropped = true;
+        }
+        let is_said = self.entries.front().is_some_and(|first| first.id == NOTICE);
+        if has_dropped && !is_said {
+            let lines = DROPPED.map(Line::from).to_vec();
+            let notice = Entry::new(NOTICE, Card::Note(lines), Duration::ZERO);
+            self.entries.push_front(notice);
+        }
     }
 
     /// Changes an entry, if it still exists.
@@ -91,8 +129,17 @@ impl Transcript {
         self.selected.and_then(|id| self.get(id))
     }
 
-    /// Selects the previous or next command; beyond the last, none.
+    /// Ends the selection.
+    pub(crate) fn deselect(&mut self) {
+        (self.selected, self.is_clicked) = (None, false);
+    }
+
+    /// Selects the previous or next command; beyond the last, none. One that was clicked gets the keys first.
     pub(crate) fn select(&mut self, backwards: bool) {
+        if std::mem::take(&mut self.is_clicked) && self.chosen().is_some() {
+            self.show_selected();
+            return;
+        }
         let commands: Vec<EntryId> = self
             .entries
             .iter()
@@ -117,13 +164,9 @@ impl Transcript {
             self.back = 0;
             return;
         };
-        let width = self.drawn.1;
         let mut below = 0;
         for entry in self.entries.iter().rev() {
-            let height = entry
-                .height
-                .filter(|(of, _)| *of == width)
-                .map_or(0, |(_, height)| height);
+            let height = entry.rows;
             if entry.id == id {
                 let top = below + height;
                 if self.back > below || top > self.back + self.page {
@@ -139,10 +182,16 @@ impl Transcript {
         }
     }
 
-    /// Removes everything that is not running.
+    /// Removes everything that neither runs nor waits for a decision.
     pub(crate) fn clear(&mut self) {
-        self.entries.retain(|entry| entry.live.is_some());
-        (self.back, self.selected) = (0, None);
+        self.entries.retain(Entry::is_kept);
+        self.back = 0;
+        self.deselect();
+    }
+
+    /// The selected card is about to change its height: its beginning stays where it is.
+    pub(crate) fn hold(&mut self) {
+        self.holds = self.selected.is_some();
     }
 
     /// Scrolls by rows; up if positive.
@@ -170,6 +219,11 @@ impl Transcript {
         self.back
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Whether anything changes without events: a spinner, a running time.
     pub(crate) fn is_live(&self) -> bool {
         self.entries.iter().any(|entry| entry.live.is_some())
@@ -190,28 +244,73 @@ impl Transcript {
         commands.find(is_there).map(|entry| entry.id)
     }
 
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, now: Duration, theme: &Theme) {
+    /// What stays where it is while heights change: the selected card if it is visible, else the first visible one.
+    /// `None` at the bottom, where the newest is followed.
+    fn anchor(&mut self) -> Option<Anchor> {
+        let total: usize = self.entries.iter().map(|entry| entry.rows).sum();
+        let back = self.back.min(total.saturating_sub(self.page));
+        let holds = std::mem::take(&mut self.holds);
+        if back == 0 && !holds {
+            return None;
+        }
+        let end = total - back;
+        let first = end.saturating_sub(self.page);
+        let (mut at, mut found) = (0, None);
+        for entry in self.entries.iter().filter(|entry| entry.rows > 0) {
+            let is_visible = at + entry.rows > first && at < end;
+            if is_visible && (found.is_none() || self.selected == Some(entry.id)) {
+                found = Some((entry.id, first.cast_signed() - at.cast_signed()));
+            }
+            at += entry.rows;
+        }
+        found
+    }
+
+    /// Scrolls so that it is where it was. Of one that became shorter than that, the beginning is shown.
+    fn put_back(&mut self, (id, offset): Anchor, total: usize) {
+        let mut top: usize = 0;
+        for entry in &self.entries {
+            let height = entry.rows;
+            if entry.id == id {
+                let is_within = offset < height.cast_signed();
+                let first = top.cast_signed() + if is_within { offset } else { 0 };
+                let last = total.saturating_sub(self.page);
+                self.back = last - first.max(0).cast_unsigned().min(last);
+                return;
+            }
+            top += height;
+        }
+    }
+
+    /// `window`: the rows that cards have while the prompt has one, so that they stay as they are while it grows.
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        window: u16,
+        now: Duration,
+        theme: &Theme,
+    ) {
         let width = area.width;
+        let anchor = self.anchor();
         let mut total = 0;
-        let rows = (usize::from(area.height) / 2).clamp(LEAST_ROWS, MOST_ROWS);
+        let rows = (usize::from(window) / 2).clamp(LEAST_ROWS, MOST_ROWS);
         for entry in &mut self.entries {
             entry.refresh(now);
             entry.collapse_to(rows);
-            total += entry.height(width, theme);
+            entry.rows = entry.height(width, theme);
+            total += entry.rows;
         }
         self.page = usize::from(area.height);
-        if self.back > 0 && self.drawn.1 == width {
-            // If the user has scrolled back, the visible part stays the same.
-            let more = total.saturating_sub(self.drawn.0);
-            self.back = self.back.saturating_add(more);
+        if let Some(anchor) = anchor {
+            self.put_back(anchor, total);
         }
-        self.drawn = (total, width);
         self.back = self.back.min(total.saturating_sub(self.page));
         let end = total - self.back.min(total);
         let first = end.saturating_sub(self.page);
         let mut at = 0;
         for entry in &mut self.entries {
-            let height = entry.height.map_or(0, |(_, height)| height);
+            let height = entry.rows;
             entry.drawn = (0, 0);
             if at + height > first && at < end {
                 let skip = first.saturating_sub(at);
@@ -239,117 +338,5 @@ impl Transcript {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use agent_bash::sink::{LiveKind, LiveOptions};
-    use agent_bash_render::{BangCard, ToolCard};
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
-    use ratatui::text::Line;
-
-    fn note(text: &str) -> Card {
-        Card::Note(
-            text.lines()
-                .map(|line| Line::from(line.to_owned()))
-                .collect(),
-        )
-    }
-
-    fn shown(transcript: &mut Transcript, width: u16, height: u16) -> Vec<String> {
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let draw = |frame: &mut Frame<'_>| {
-            transcript.draw(frame, frame.area(), Duration::ZERO, &Theme::plain());
-        };
-        terminal.draw(draw).unwrap();
-        let buffer = terminal.backend().buffer();
-        let rows = buffer.content().chunks(usize::from(width));
-        rows.map(|row| {
-            row.iter()
-                .map(ratatui::buffer::Cell::symbol)
-                .collect::<String>()
-                .trim_end()
-                .to_owned()
-        })
-        .collect()
-    }
-
-    #[test]
-    fn the_newest_is_at_the_bottom_and_the_view_stays_where_it_was_put() {
-        let mut transcript = Transcript::default();
-        for text in ["a", "b\nc", "d"] {
-            transcript.add(note(text), Duration::ZERO);
-        }
-        assert_eq!(
-            shown(&mut transcript, 9, 9),
-            ["a", "", "b", "c", "", "d", "", "", ""]
-        );
-        assert_eq!(shown(&mut transcript, 9, 4), ["c", "", "d", ""]);
-        transcript.scroll(1);
-        assert_eq!(shown(&mut transcript, 9, 4), ["b", "c", "", "d"]);
-        transcript.add(note("e"), Duration::ZERO);
-        assert_eq!(shown(&mut transcript, 9, 4), ["b", "c", "", "d"]);
-        assert_eq!(transcript.rows_below(), 3);
-        transcript.go_to_top();
-        assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
-        transcript.scroll(99);
-        assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
-        transcript.go_to_bottom();
-        assert_eq!(shown(&mut transcript, 9, 4), ["d", "", "e", ""]);
-    }
-
-    #[test]
-    fn what_is_no_text_is_not_shown_while_it_comes() {
-        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
-        let mut transcript = Transcript::default();
-        let card = Card::Bang(Box::new(BangCard::new("cat x", false)));
-        let id = transcript.start(card, &live, Waker::noop().clone(), Duration::ZERO);
-        let mut screen_after = |bytes: &[u8]| {
-            live.push(bytes);
-            shown(&mut transcript, 40, 7)[2..4]
-                .join("|")
-                .trim()
-                .to_owned()
-        };
-        // NULs as separators, and an unterminated string sequence.
-        assert_eq!(
-            screen_after(b"a\0b\x1bPq\n"),
-            "a␀b|  running        0ms · esc to cancel"
-        );
-        let noise: Vec<u8> = (128..=255).collect();
-        assert_eq!(
-            screen_after(&noise),
-            "[Binary output: 135B, not shown]|  running        0ms · esc to cancel"
-        );
-        // It was the beginning of a text.
-        let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
-        assert!(screen_after(&text).ends_with("x|  end"));
-        transcript.change(id, Entry::ended);
-        assert!(shown(&mut transcript, 40, 20).contains(&"  end".to_owned()));
-    }
-
-    #[test]
-    fn commands_are_selected_and_notes_are_not() {
-        let mut transcript = Transcript::default();
-        let tool = |command| Card::Tool(Box::new(ToolCard::new(command)));
-        transcript.add(note("hello"), Duration::ZERO);
-        let first = transcript.add(tool("one"), Duration::ZERO);
-        let second = transcript.add(tool("two"), Duration::ZERO);
-        assert_eq!(transcript.current().unwrap().id, second);
-        for (backwards, want) in [
-            (false, None),
-            (true, Some(second)),
-            (true, Some(first)),
-            (true, Some(first)),
-            (false, Some(second)),
-            (false, None),
-        ] {
-            transcript.select(backwards);
-            assert_eq!(transcript.selected, want);
-        }
-        transcript.select(true);
-        transcript.select(true);
-        assert_eq!(transcript.current().unwrap().command(), "one");
-        transcript.clear();
-        assert!(transcript.current().is_none());
-    }
-}
+#[path = "transcript_tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@ mod changes;
 mod editor;
 mod escapes;
 mod history;
+mod keys;
 mod pager;
 mod there;
 mod typing;
@@ -357,7 +358,7 @@ fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
         }
         tmux.press(&["Up"])?;
         tmux.shows("❯ echo two")?;
-        tmux.press(&["C-c"])?;
+        tmux.press(&["Escape"])?;
         // What waits comes back with a cancellation.
         let screen = tmux.shows("❯ echo one")?;
         ensure!(screen.contains("echo two"), "{screen}");
@@ -384,7 +385,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
         tmux.shows("│ x")?;
         tmux.press(&["y"])?;
         tmux.shows("copied the output")?;
-        tmux.press(&["R"])?;
+        tmux.press(&["C-Up", "R"])?;
         tmux.shows("│ x\n│ x\n╰ exit 0")?;
         tmux.press(&["C-Up", "e"])?;
         tmux.shows("❯ printf 'x")?;

@@ -9,7 +9,7 @@ use crate::start::Start;
 use crate::theme::theme;
 use crate::usage::Usage;
 use agent_bash::change_sets::Listed;
-use agent_bash::core::changes::ChangesState;
+use agent_bash::core::changes::{Changes, ChangesState};
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::exec::Job;
 use agent_bash::layout::changes;
@@ -41,6 +41,8 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
 
 async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> anyhow::Result<u8> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let listens = called_off.listen_for_quit();
+    listens.context("cannot listen for signals")?;
     let serving = &args.serving;
     let mut settings = start.settings(&serving.chosen())?.settings;
     let on_terminal = args.pty || settings.virtual_terminal;
@@ -97,7 +99,12 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
 fn name_held(session: &Session, opened: Timestamp, state: &str) {
     // Where there is no store, nothing is held in it.
     let sets = session.changes().list().unwrap_or_default();
-    let is_held = |it: &&Listed| it.changes.state == ChangesState::Held && it.begun >= opened;
+    // What is known to change nothing needs no decision.
+    let is_open = |it: &Changes| !it.exact || it.counts.total() > 0;
+    let is_held = |it: &&Listed| {
+        let set = &it.changes;
+        set.state == ChangesState::Held && is_open(set) && it.begun >= opened
+    };
     let held: Vec<&Listed> = sets.iter().filter(is_held).collect();
     let mut out = io::stdout().lock();
     for set in &held {

@@ -4,22 +4,25 @@ use super::{App, Effect};
 use crate::links::Targets;
 use crate::transcript::{Card, EntryId};
 use agent_bash::core::Request;
+use agent_bash::core::changes::TrialRequest;
+use agent_bash_render::OutputText;
 use std::time::Duration;
 
 /// The most that is copied at once: terminals drop what is longer.
 const MOST_COPIED: usize = 64 << 10;
 
 impl App {
-    /// The selected card, if nothing is typed, so that keys are for it.
+    /// The card that has the keys: one that was selected by a key, if nothing is typed.
     pub(crate) fn chosen_card(&self) -> Option<EntryId> {
-        let chosen = self.transcript.chosen().filter(|_| self.prompt.is_empty());
+        let has_keys = self.prompt.is_empty() && !self.transcript.is_clicked;
+        let chosen = self.transcript.chosen().filter(|_| has_keys);
         chosen.map(|entry| entry.id)
     }
 
     /// Ends the selection once something is typed: else the first letters of the next line would be keys of that card.
     pub(super) fn leave_card(&mut self) {
         if !self.prompt.is_empty() {
-            self.transcript.selected = None;
+            self.transcript.deselect();
         }
     }
 
@@ -44,10 +47,14 @@ impl App {
             'Y' => self.copy(id, true),
             'R' => self.again(id, now),
             'e' => self.edit(id),
-            'f' => self.fold(id),
-            'o' => self.expand(),
+            'f' => {
+                self.fold(id);
+                return true;
+            }
             _ => return false,
         }
+        // That is done with it: what is typed now is the next line.
+        self.transcript.deselect();
         true
     }
 
@@ -91,34 +98,51 @@ impl App {
 
     /// Runs it again. A command of the person's own goes through the prompt, as it is typed.
     fn again(&mut self, id: EntryId, now: Duration) {
-        match self.transcript.get(id).map(|entry| &entry.card) {
-            Some(Card::Tool(card)) => {
-                let request = Request::new(card.command.clone());
-                self.transcript.selected = None;
+        let Some(entry) = self.transcript.get(id) else {
+            return;
+        };
+        match &entry.card {
+            Card::Tool(card) => {
+                let mut request = Request::new(card.command.clone());
+                // What was only tried is not done for that.
+                request.trial = entry.is_trial.then_some(TrialRequest::Hold);
                 self.run(request, now);
             }
-            Some(Card::Bang(_)) => {
+            Card::Bang(_) => {
                 self.edit(id);
                 self.submit(now);
             }
-            _ => {}
+            Card::Note(_) => {}
         }
     }
 
-    /// Puts its command into the prompt.
+    /// Puts its command into the prompt; one that was tried is to be tried again.
     fn edit(&mut self, id: EntryId) {
-        let text = match self.transcript.get(id).map(|entry| &entry.card) {
-            Some(Card::Tool(card)) => card.command.clone(),
-            Some(Card::Bang(card)) if card.excluded_from_context => format!("!!{}", card.command),
-            Some(Card::Bang(card)) => format!("!{}", card.command),
-            _ => return,
+        let Some(entry) = self.transcript.get(id) else {
+            return;
         };
+        let text = match &entry.card {
+            Card::Tool(card) => card.command.clone(),
+            Card::Bang(card) if card.excluded_from_context => format!("!!{}", card.command),
+            Card::Bang(card) => format!("!{}", card.command),
+            Card::Note(_) => return,
+        };
+        let is_trial = entry.is_trial;
         self.prompt.replace(&text);
-        self.transcript.selected = None;
+        self.prompt.is_trial = is_trial;
         self.transcript.go_to_bottom();
     }
 
     fn fold(&mut self, id: EntryId) {
+        let output = self
+            .transcript
+            .get(id)
+            .and_then(|entry| entry.card.output());
+        if output.is_none_or(OutputText::is_empty) {
+            self.message = Some("it printed nothing: there is nothing to fold".to_owned());
+            return;
+        }
+        self.transcript.hold();
         self.transcript.change(id, |entry| {
             let folded = match &mut entry.card {
                 Card::Tool(card) => &mut card.folded,
@@ -131,10 +155,14 @@ impl App {
     }
 
     /// The mouse was pressed in that row: selects the card there; if it is selected already, expands it, or folds it back.
+    /// The keys stay the prompt's.
     pub(super) fn click(&mut self, row: u16) {
         match self.transcript.at_row(row) {
             Some(id) if self.transcript.selected == Some(id) => self.expand(),
-            clicked => self.transcript.selected = clicked,
+            clicked => {
+                self.transcript.selected = clicked;
+                self.transcript.is_clicked = clicked.is_some();
+            }
         }
     }
 }

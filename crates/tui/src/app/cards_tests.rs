@@ -1,6 +1,7 @@
 use super::*;
 use crate::app::running::tests::starts;
 use crate::app::tests::{NOW, app, ended, enters, letter, press};
+use agent_bash::core::sandbox::SandboxLevel;
 use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -21,14 +22,17 @@ fn the_selected_card_is_copied_edited_run_again_and_folded() {
     assert!(letter(&mut app, 'y', NOW).is_empty());
     assert_eq!(app.prompt.text(), "y");
     app.prompt.clear();
-    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     for (key, wanted) in [('y', "one\ntwo\n"), ('Y', "make  all")] {
+        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
         let effects = letter(&mut app, key, NOW);
         assert!(
             matches!(&effects[..], [Effect::Copy(text)] if text == wanted),
             "{effects:?}"
         );
+        // What is typed next is text again.
+        assert_eq!(app.transcript.selected, None, "{key}");
     }
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     let is_folded = |app: &App| match &app.transcript.get(call).unwrap().card {
         Card::Tool(card) => card.folded,
         _ => false,
@@ -94,26 +98,34 @@ fn what_is_typed_ends_the_selection() {
     assert_eq!(app.prompt.text(), "echo y");
 }
 
-#[test]
-fn a_click_selects_a_card_and_another_one_expands_it() {
+/// Presses the mouse in a row.
+fn click(app: &mut App, row: u16) {
+    let mouse = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: 3,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
+    app.event(&Event::Mouse(mouse), NOW);
+}
+
+/// With a command that has ended, whose card is drawn in the rows 4 to 6: below three of welcome and an empty one.
+fn drawn_app() -> (App, EntryId) {
     let mut app = app(None);
     enters(&mut app, "ls");
     let call = app.call.unwrap();
     ended(&mut app, call);
+    app.effects();
     let mut terminal = Terminal::new(TestBackend::new(40, 20)).unwrap();
     terminal
         .draw(|frame| crate::draw::draw(&mut app, frame, NOW))
         .unwrap();
-    let click = |app: &mut App, row| {
-        let mouse = MouseEvent {
-            kind: MouseEventKind::Down(MouseButton::Left),
-            column: 3,
-            row,
-            modifiers: KeyModifiers::NONE,
-        };
-        app.event(&Event::Mouse(mouse), NOW);
-    };
-    // Below three rows of welcome and an empty one.
+    (app, call)
+}
+
+#[test]
+fn a_click_selects_a_card_and_another_one_expands_it() {
+    let (mut app, call) = drawn_app();
     let is_expanded = |app: &App| app.transcript.get(call).unwrap().expanded;
     click(&mut app, 4);
     assert_eq!(
@@ -164,4 +176,68 @@ fn what_is_copied_says_how_much_of_the_output_it_is() {
         app.message.as_deref(),
         Some("copied the last 6554 rows: ctrl+f shows more")
     );
+}
+
+#[test]
+fn a_click_leaves_the_keys_to_the_prompt() {
+    for line in ["echo hi", "Rscript x", "df -h", "you"] {
+        let (mut app, call) = drawn_app();
+        click(&mut app, 4);
+        for c in line.chars() {
+            assert!(letter(&mut app, c, NOW).is_empty(), "{c} of {line}");
+        }
+        assert_eq!(app.prompt.text(), line);
+        // The key that selects gives it the keys, and stays on it.
+        app.prompt.clear();
+        click(&mut app, 4);
+        assert_eq!(app.chosen_card(), None);
+        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+        assert_eq!(app.chosen_card(), Some(call));
+        let copied = letter(&mut app, 'Y', NOW);
+        assert!(matches!(copied[..], [Effect::Copy(_)]), "{copied:?}");
+    }
+}
+
+#[test]
+fn nothing_is_folded_where_nothing_was_printed() {
+    let (mut app, _) = drawn_app();
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    letter(&mut app, 'f', NOW);
+    assert!(app.message.as_deref().unwrap().contains("nothing to fold"));
+}
+
+#[test]
+fn what_was_tried_is_not_done_by_a_key_of_its_card() {
+    let tried = |key: &dyn Fn(&mut App) -> Vec<Effect>| {
+        let mut app = app(Some(false));
+        app.sandbox.level = SandboxLevel::ReadOnly;
+        app.event(&Event::Paste("rm x".to_owned()), NOW);
+        press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
+        let call = app.call.unwrap();
+        ended(&mut app, call);
+        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+        app.effects();
+        let effects = key(&mut app);
+        let mut started = Vec::new();
+        for effect in effects {
+            if let Effect::Call { request, .. } = effect {
+                started.push((request.command, request.trial.is_some()));
+            }
+        }
+        (started, app.message)
+    };
+    let again = vec![("rm x".to_owned(), true)];
+    assert_eq!(tried(&|app| letter(app, 'R', NOW)).0, again);
+    // Edited, it is tried still.
+    let edited = |app: &mut App| {
+        letter(app, 'e', NOW);
+        letter(app, 'y', NOW);
+        press(app, KeyCode::Enter, KeyModifiers::NONE)
+    };
+    assert_eq!(tried(&edited).0, [("rm xy".to_owned(), true)]);
+    for key in [KeyCode::F(4), KeyCode::F(5)] {
+        let (started, said) = tried(&|app| press(app, key, KeyModifiers::NONE));
+        assert!(started.is_empty(), "{started:?}");
+        assert!(said.unwrap().starts_with("a trial has "));
+    }
 }

@@ -1,6 +1,6 @@
 //! What calls did to files: the diff, and what is done with their changes.
 
-use super::{App, Effect};
+use super::{App, Effect, NO_COMMAND};
 use crate::deeds::{self, Proposed};
 use crate::diff_state::{DiffRequest, DiffState};
 use crate::questions::Waiting;
@@ -20,8 +20,8 @@ const BUSY: &str = "Wait until what is being done with changes is done.";
 impl App {
     /// The selected card and its changes, if the prompt is empty, so that keys are for the card.
     pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &Changes)> {
-        let chosen = self.transcript.chosen().filter(|_| self.prompt.is_empty());
-        chosen.and_then(|entry| Some((entry.id, &entry.card.changes()?.set)))
+        let entry = self.chosen_card()?;
+        Some((entry, self.set_of(entry)?))
     }
 
     /// The changes of a card as they are now.
@@ -175,7 +175,9 @@ impl App {
         };
         if parse_bang(&command).is_some() {
             self.message = Some("Only tool calls can be tried: leave out the `!`.".to_owned());
-        } else if !command.trim().is_empty() {
+        } else if command.trim().is_empty() {
+            self.message = Some(NO_COMMAND.to_owned());
+        } else {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
             let waits = self.call.is_some();

@@ -1,6 +1,6 @@
 //! What keys do while no panel is open.
 
-use super::{App, Effect};
+use super::{App, Effect, NO_COMMAND};
 use crate::OnQuit;
 use crate::help::Help;
 use crate::jobs_state::JobsState;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 impl App {
     /// Leaves, or asks what is to become of jobs.
-    fn quit(&mut self) {
+    pub(super) fn quit(&mut self) {
         if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
             self.is_leaving = true;
             // The keys first: they are there on a narrow terminal, too.
@@ -21,9 +21,16 @@ impl App {
             let asked = format!("quit? y end {jobs} · n keep · esc stay · {running}");
             self.message = Some(asked);
         } else {
-            let ending = self.on_quit == OnQuit::End;
-            self.effects.push(Effect::Quit { ending });
+            self.leave(self.on_quit == OnQuit::End);
         }
+    }
+
+    /// Leaves. What waited is in the history: it was typed, and is not run.
+    fn leave(&mut self, ending: bool) {
+        for request in std::mem::take(&mut self.queue) {
+            self.keep_typed(None, request.command);
+        }
+        self.effects.push(Effect::Quit { ending });
     }
 
     /// Handles a key that no panel has taken.
@@ -31,8 +38,8 @@ impl App {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         if std::mem::take(&mut self.is_leaving) {
             match key.code {
-                KeyCode::Char('y' | 'Y') => self.effects.push(Effect::Quit { ending: true }),
-                KeyCode::Char('n' | 'N') => self.effects.push(Effect::Quit { ending: false }),
+                KeyCode::Char('y' | 'Y') => self.leave(true),
+                KeyCode::Char('n' | 'N') => self.leave(false),
                 _ => {}
             }
             return;
@@ -47,21 +54,26 @@ impl App {
                 self.message = Some("ctrl+x: ctrl+e edits the line in your editor".to_owned());
             }
             (KeyCode::Char('c'), CTRL) => {
-                if !self.cancel() && !self.prompt.is_empty() {
+                // As in a shell: first the line.
+                if !self.prompt.is_empty() {
                     self.prompt.clear();
-                } else if self.call.is_none() && self.bang.is_none() {
+                } else if !self.cancel() {
                     self.message = Some("ctrl+d quits".to_owned());
                 }
             }
             (KeyCode::Esc, _) => {
-                if !self.cancel() {
-                    self.transcript.selected = None;
+                if self.transcript.selected.is_some() {
+                    self.transcript.deselect();
+                } else if !self.cancel() {
                     self.transcript.go_to_bottom();
                 }
             }
             (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.quit(),
             (KeyCode::Char('z'), CTRL) => self.effects.push(Effect::Suspend),
             (KeyCode::Char('t'), CTRL) => self.toggle_terminal(),
+            (KeyCode::Char('o' | 'f'), CTRL) if self.transcript.current().is_none() => {
+                self.message = Some(NO_COMMAND.to_owned());
+            }
             (KeyCode::Char('o'), CTRL) => self.expand(),
             (KeyCode::Char('f'), CTRL) => self.open(),
             (KeyCode::Char('g'), CTRL) | (KeyCode::F(2), _) => {
@@ -72,8 +84,8 @@ impl App {
             (KeyCode::Tab, KeyModifiers::NONE) => self.complete(),
             (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
             (KeyCode::F(3), _) => self.try_it(now),
-            (KeyCode::F(4), _) => self.again_outside(now),
-            (KeyCode::F(5), _) => self.again_on_terminal(now),
+            (KeyCode::F(4), _) => self.run_outside(now),
+            (KeyCode::F(5), _) => self.run_on_terminal(now),
             (KeyCode::F(1), _) => self.help = Some(Help::default()),
             (KeyCode::Char('?'), _) if self.prompt.is_empty() => {
                 self.help = Some(Help::default());

@@ -14,6 +14,7 @@ use agent_bash::core::changes::ChangesId;
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::journals::HistoryEntry;
 use agent_bash::pty::PtySession;
+use agent_bash::session::BangError;
 use agent_bash::sink::FileView;
 use agent_bash_render::OutputPage;
 use std::sync::Arc;
@@ -86,6 +87,8 @@ impl App {
                 }
                 if self.bang == Some(entry) {
                     self.bang = None;
+                    let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
+                    self.message.take_if(|said| is_over(said));
                 }
                 self.transcript.change(entry, |entry| {
                     entry.ended();
@@ -118,7 +121,10 @@ impl App {
                 self.effects.push(Effect::ListJobs);
             }
             News::Opened(Ok((view, title, command))) => {
-                self.pager = Some(PagerState::new(*view, title, command));
+                let mut pager = PagerState::new(*view, title, command);
+                // Else it is a job's.
+                pager.has_ended = self.jobs.is_none();
+                self.pager = Some(pager);
             }
             News::Opened(Err(error)) => self.message = Some(error),
             News::Loaded(loaded) => {
@@ -128,7 +134,8 @@ impl App {
             }
             News::Found(found) => {
                 if let Some(pager) = &mut self.pager {
-                    pager.found(found);
+                    let next = pager.found(found);
+                    self.pager_asks(next);
                 }
             }
             News::Completed(completion) => self.completed(completion),

@@ -1,8 +1,8 @@
 //! Starting commands: where each one runs, what waits for its turn, and what is run again.
 
-use super::{App, Effect};
+use super::{App, Effect, NO_COMMAND};
 use crate::queue::Queue;
-use crate::transcript::Card;
+use crate::transcript::{Card, Entry};
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::policy::{Context, Script, changes_directory, ends_if_interrupted, wants_terminal};
@@ -16,6 +16,9 @@ use std::time::Duration;
 /// The reason of a call that the person wants to run outside.
 const OWN_WISH: &str = "you asked for it (F4)";
 
+/// On the card of such a call. A refusal says something else, but only once it has ended.
+const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
+
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
 
@@ -24,6 +27,13 @@ impl App {
     pub(super) fn submit(&mut self, now: Duration) {
         let text = self.prompt.text();
         if text.trim().is_empty() {
+            self.prompt.clear();
+            return;
+        }
+        if self.prompt.is_trial {
+            return self.try_it(now);
+        }
+        if self.is_of_the_interface(text.trim()) {
             self.prompt.clear();
             return;
         }
@@ -79,11 +89,34 @@ impl App {
         }
     }
 
+    /// Does what a shell would do at these words, of which a command there would know nothing. Returns whether it was one.
+    fn is_of_the_interface(&mut self, line: &str) -> bool {
+        let said = match line {
+            "exit" | "logout" => {
+                self.quit();
+                return true;
+            }
+            "clear" => {
+                self.transcript.clear();
+                return true;
+            }
+            "history" => "ctrl+r searches the history, ↑ goes back in it",
+            "jobs" | "fg" | "bg" => "ctrl+g shows the background jobs",
+            "!" => "!command runs in a shell of your own, without checks",
+            "!!" => "!!command is your own, and hidden from the model; ↑ is the last line",
+            _ => return false,
+        };
+        self.message = Some(said.to_owned());
+        true
+    }
+
     /// Puts the last command that waits back into the prompt, in front of what is there. Returns whether there was one.
+    /// One that was to be tried is so still, with what is added to it.
     pub(super) fn take_back(&mut self) -> bool {
         let Some(last) = self.queue.pop_back() else {
             return false;
         };
+        let is_trial = last.trial.is_some() || self.prompt.is_trial;
         let typed = self.prompt.text();
         let text = if typed.trim().is_empty() {
             last.command
@@ -91,6 +124,7 @@ impl App {
             format!("{}\n{typed}", last.command)
         };
         self.prompt.replace(&text);
+        self.prompt.is_trial = is_trial;
         true
     }
 
@@ -100,6 +134,7 @@ impl App {
         let wants = wants_terminal(&script);
         // A terminal shows what is done, and holds nothing back.
         let is_trial = request.trial.is_some();
+        let is_outside = request.sandbox.is_some();
         let asks = request.pty == Some(true) || wants.is_some();
         let on_terminal = self.terminal.map(|always| (always || asks) && !is_trial);
         self.draws = on_terminal == Some(true) && wants.as_ref().is_some_and(|wants| wants.draws);
@@ -109,7 +144,7 @@ impl App {
             Some("a command on a terminal has a shell of its own")
         } else if is_trial {
             Some("what is tried has a shell of its own")
-        } else if request.sandbox.is_some() {
+        } else if is_outside {
             Some("outside of the sandbox it has a shell of its own")
         } else if self.shell.is_none() {
             Some("under this profile every line has a shell of its own")
@@ -118,8 +153,11 @@ impl App {
         };
         let mut card = ToolCard::new(request.command.trim());
         card.on_terminal = on_terminal == Some(true);
+        if is_outside {
+            card.asides.push(Remark::Notice(OUTSIDE.to_owned()));
+        }
         if let Some(why) = why_apart {
-            request.cwd = self.place.directory.to_str().map(str::to_owned);
+            request.cwd = self.place.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
             let is_lost = [
                 (changes_directory(&script), "the directory changes"),
@@ -131,13 +169,23 @@ impl App {
             }
         } else {
             request.session.clone_from(&self.shell);
+            // A shell that stands somewhere stays there.
+            let instead = self.place.instead.as_ref();
+            request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
             self.defines(script.parsed.functions());
+        }
+        if let Some(instead) = &self.place.instead {
+            let (gone, instead) = (self.place.directory.display(), instead.display());
+            let said = format!("{gone} cannot be entered: this starts in {instead}");
+            card.asides.push(Remark::Notice(said));
         }
         let live = live();
         let waker = Waker::from(Arc::clone(&self.redraw));
         let entry = self
             .transcript
             .start(Card::Tool(Box::new(card)), &live, waker, now);
+        let set = |entry: &mut Entry| entry.is_trial = is_trial;
+        self.transcript.change(entry, set);
         self.call = Some(entry);
         // Whoever has a shell of its own may take it along.
         self.interrupts_call = request.session.is_some() && ends_if_interrupted(&script);
@@ -148,9 +196,12 @@ impl App {
         });
     }
 
-    /// Runs the selected call again, and asks for no sandbox.
-    pub(super) fn again_outside(&mut self, now: Duration) {
-        let Some(command) = self.current_call() else {
+    /// Runs the line, or else the selected call again, and asks for no sandbox.
+    pub(super) fn run_outside(&mut self, now: Duration) {
+        let Some(command) = self.wanted(
+            "run outside of the sandbox",
+            "a trial has its own view of the files: it is not run outside of that",
+        ) else {
             return;
         };
         if self.sandbox.level == SandboxLevel::Off {
@@ -164,12 +215,15 @@ impl App {
             writable: Vec::new(),
             reason: OWN_WISH.to_owned(),
         });
-        self.run(request, now);
+        self.run_wanted(request, now);
     }
 
-    /// Runs the selected call again, on a terminal; if it is still running, it is cancelled for that.
-    pub(super) fn again_on_terminal(&mut self, now: Duration) {
-        let Some(command) = self.current_call() else {
+    /// Runs the line, or else the selected call again, on a terminal; if that is still running, it is cancelled for that.
+    pub(super) fn run_on_terminal(&mut self, now: Duration) {
+        let Some(command) = self.wanted(
+            "run like that",
+            "a trial has no terminal: f3 tries it again",
+        ) else {
             return;
         };
         if self.terminal.is_none() {
@@ -178,19 +232,47 @@ impl App {
         }
         let request = Request::new(command).pty(Some(true));
         let is_it = self.transcript.current().map(|entry| entry.id) == self.call;
-        if is_it && self.call.is_some() {
+        if is_it && self.call.is_some() && self.prompt.is_empty() {
             self.queue.push_front(request);
             self.effects.push(Effect::CancelCall);
         } else {
-            self.run(request, now);
+            self.run_wanted(request, now);
         }
     }
 
-    /// The command of the selected or last call.
-    fn current_call(&self) -> Option<String> {
-        match &self.transcript.current()?.card {
-            Card::Tool(card) => Some(card.command.clone()),
-            _ => None,
+    /// The command that a key is about: the line, or else that of the selected or last card. Says why there is none; of a
+    /// trial that is `trial`, as it is not to be done for that.
+    fn wanted(&mut self, what: &str, trial: &str) -> Option<String> {
+        let text = self.prompt.text();
+        let is_typed = !text.trim().is_empty();
+        let current = self.transcript.current().filter(|_| !is_typed);
+        let is_trial = current.map_or(self.prompt.is_trial, |entry| entry.is_trial);
+        let command = match current.map(|entry| &entry.card) {
+            Some(Card::Tool(card)) => Some(card.command.clone()),
+            Some(_) => None,
+            None => Some(text.clone()).filter(|_| is_typed),
+        };
+        let is_own = parse_bang(&text).is_some() || (current.is_some() && command.is_none());
+        let why = if is_own {
+            format!("Only tool calls can be {what}: leave out the `!`.")
+        } else if is_trial {
+            trial.to_owned()
+        } else if command.is_none() {
+            NO_COMMAND.to_owned()
+        } else {
+            return command;
+        };
+        self.message = Some(why);
+        None
+    }
+
+    /// Runs what [`Self::wanted`] gave. If that was the line, the prompt is empty then.
+    fn run_wanted(&mut self, request: Request, now: Duration) {
+        let is_typed = !self.prompt.text().trim().is_empty();
+        let waits = self.call.is_some();
+        self.run(request, now);
+        if is_typed {
+            self.submitted(self.call.filter(|_| !waits));
         }
     }
 

@@ -101,6 +101,53 @@ fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
 }
 
 #[test]
+fn the_line_is_run_on_a_terminal_rather_than_the_last_command() {
+    let mut app = app(Some(false));
+    started(&mut app, "ls");
+    app.event(&Event::Paste("top".to_owned()), NOW);
+    let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
+    let [Effect::Call { request, .. }] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!((request.command.as_str(), request.pty), ("top", Some(true)));
+    assert!(app.prompt.is_empty());
+    // Meanwhile another one waits, and does not cancel it.
+    app.event(&Event::Paste("htop".to_owned()), NOW);
+    assert!(press(&mut app, KeyCode::F(5), KeyModifiers::NONE).is_empty());
+    assert_eq!(app.queue.len(), 1);
+    app.event(&Event::Paste("!top".to_owned()), NOW);
+    assert!(press(&mut app, KeyCode::F(5), KeyModifiers::NONE).is_empty());
+    assert!(app.message.as_deref().unwrap().contains("`!`"));
+}
+
+#[test]
+fn a_trial_that_waits_is_one_still_when_it_is_taken_back() {
+    let mut app = app(None);
+    enters(&mut app, "sleep 9");
+    app.event(&Event::Paste("rm x".to_owned()), NOW);
+    press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
+    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
+    assert_eq!(app.prompt.text(), "rm x");
+    // Nor does an editor make it another.
+    app.edited(Ok("rm y".to_owned()));
+    assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
+    let trials = |app: &App| app.queue.iter().filter(|it| it.trial.is_some()).count();
+    assert_eq!((app.queue.len(), trials(&app)), (1, 1));
+    // Neither is it what comes from the history, nor another line.
+    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
+    ctrl(&mut app, 'c');
+    enters(&mut app, "ls");
+    assert_eq!((app.queue.len(), trials(&app)), (1, 0));
+    // Cancelled, all that waited is one text, and none of it is run for real.
+    app.event(&Event::Paste("rm x".to_owned()), NOW);
+    press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
+    press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert!(app.prompt.is_trial && app.prompt.text() == "ls\nrm x");
+}
+
+#[test]
 fn commands_keep_their_shell_or_say_why_not() {
     let said = |app: &App| match &app.transcript.current().unwrap().card {
         Card::Tool(card) => card.asides.clone(),
@@ -121,6 +168,25 @@ fn commands_keep_their_shell_or_say_why_not() {
             (None, Some("/p"))
         );
         assert_eq!(!said(&app).is_empty(), is_said, "{command}");
+    }
+}
+
+#[test]
+fn where_the_directory_is_gone_commands_start_above_it() {
+    let mut app = app(Some(false));
+    app.place.instead = Some("/".into());
+    for shell in [None, Some(SessionName("prompt".to_owned()))] {
+        app.shell.clone_from(&shell);
+        let (request, _) = started(&mut app, "cd /tmp");
+        assert_eq!(
+            (request.session, request.cwd.as_deref()),
+            (shell, Some("/"))
+        );
+        let Card::Tool(card) = &app.transcript.current().unwrap().card else {
+            panic!("it has another card");
+        };
+        let said = Remark::Notice("/p cannot be entered: this starts in /".to_owned());
+        assert!(card.asides.contains(&said), "{:?}", card.asides);
     }
 }
 

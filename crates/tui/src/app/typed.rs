@@ -13,12 +13,14 @@ impl App {
     pub(super) fn submitted(&mut self, started: Option<EntryId>) {
         let command = self.prompt.text();
         self.prompt.clear();
-        self.keep_typed(started, command);
+        if started.is_some() {
+            self.keep_typed(started, command);
+        }
     }
 
-    /// Keeps a command that has started, unless it begins with a space.
-    pub(super) fn keep_typed(&mut self, started: Option<EntryId>, command: String) {
-        if let Some(entry) = started.filter(|_| !command.starts_with(' ')) {
+    /// Keeps a command that has started, or never will, unless it begins with a space.
+    pub(super) fn keep_typed(&mut self, entry: Option<EntryId>, command: String) {
+        if !command.starts_with(' ') {
             self.effects.push(Effect::Typed { entry, command });
         }
     }

@@ -55,7 +55,7 @@ impl Listed {
                 let (start, text) = self.completion.taking(candidate);
                 return ListRequest::Put(start, text);
             }
-            (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return ListRequest::Close;
             }
             _ => return ListRequest::Pass,

@@ -20,8 +20,8 @@ impl EventLoop {
         }
     }
 
-    /// A command that was typed has started.
-    fn typed(&mut self, entry: EntryId, command: String) {
+    /// A command that was typed has started, or never will.
+    fn typed(&mut self, entry: Option<EntryId>, command: String) {
         let is_own = parse_bang(&command).is_some();
         let directory = if is_own {
             self.session.user_cwd()
@@ -37,7 +37,7 @@ impl EventLoop {
             took_ms: None,
         };
         self.keep(&typed);
-        self.memory.open.insert(entry, typed);
+        self.memory.open.extend(entry.map(|entry| (entry, typed)));
     }
 
     /// A command has ended.

@@ -201,8 +201,12 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["C-d"])?;
         tmux.shows("not decided: trial 1, 1 deleted\n")?;
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
-        // Those of an earlier time were named then.
+        // Those of an earlier time were named then, and nothing is to be decided where nothing would change.
         start()?;
+        tmux.types("cat old.txt")?;
+        tmux.press(&["F3"])?;
+        let screen = tmux.shows("│ [a trial: it changes no file]\n╰ exit 0")?;
+        ensure!(!screen.contains("held"), "{screen}");
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT)?;
         tmux.enters("echo it is left")?;
@@ -241,10 +245,11 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
         tmux.shows("read_only, network off")?;
         tmux.enters("echo x > $F")?;
         tmux.shows("⊘ cannot be written in the sandbox")?;
-        tmux.shows("╰ exit 1")?;
+        tmux.shows("→ f4 runs it again outside of the sandbox\n╰ exit 1")?;
         for (key, allowed) in [("n", false), ("y", true)] {
             tmux.press(&["F4"])?;
-            tmux.shows("level  read_only → off")?;
+            tmux.shows("level    read_only → off")?;
+            tmux.shows("network  off → on")?;
             answer(tmux, "May this call leave the sandbox?", key)?;
             tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
             ensure!(written.exists() == allowed, "answered with {key}");

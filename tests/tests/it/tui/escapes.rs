@@ -121,7 +121,7 @@ fn what_is_copied_is_in_the_terminals_clipboard_with_its_lines_whole() -> Result
         let wanted = format!("{long}\né\n");
         let copied = poll::until(SOON, || tmux.clipboard().ok().filter(|it| *it == wanted));
         copied.with_context(|| format!("in the clipboard: {:?}", tmux.clipboard()))?;
-        tmux.press(&["Y"])?;
+        tmux.press(&["C-Up", "Y"])?;
         tmux.shows("copied the command")?;
         let copied = poll::until(SOON, || {
             tmux.clipboard()

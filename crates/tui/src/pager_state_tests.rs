@@ -1,0 +1,158 @@
+use super::*;
+use crate::pager_source::{find, load};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::io::Write as _;
+
+/// A pager on a file with these lines.
+fn on(lines: &[String]) -> (tempfile::NamedTempFile, PagerState) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    for line in lines {
+        writeln!(file, "{line}").unwrap();
+    }
+    let view = FileView::open(file.path()).unwrap();
+    let state = PagerState::new(view, "title".to_owned(), "command".to_owned());
+    (file, state)
+}
+
+fn press(state: &mut PagerState, code: KeyCode, held: KeyModifiers) -> PagerRequest {
+    state.event(&Event::Key(KeyEvent::new(code, held)))
+}
+
+fn letters(state: &mut PagerState, text: &str) -> PagerRequest {
+    let mut last = PagerRequest::Nothing;
+    for c in text.chars() {
+        let code = if c == '\n' {
+            KeyCode::Enter
+        } else {
+            KeyCode::Char(c)
+        };
+        last = press(state, code, KeyModifiers::NONE);
+    }
+    last
+}
+
+/// Loads what is wanted, and draws it.
+fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    // The first time it learns how many rows it has.
+    for _ in 0..2 {
+        if let (Some(range), Source::File(kept)) = (state.wanted(now), state.source()) {
+            state.loaded(load(&kept, range));
+        }
+        terminal
+            .draw(|frame| state.draw(frame, frame.area(), None, now, &Theme::plain()))
+            .unwrap();
+    }
+    terminal.backend().to_string()
+}
+
+/// Carries out searches until there are none, and counts them.
+fn carry_out(state: &mut PagerState, mut request: PagerRequest) -> usize {
+    let mut count = 0;
+    while let PagerRequest::Find {
+        pattern,
+        from,
+        forward,
+    } = request
+    {
+        let Source::File(kept) = state.source() else {
+            panic!("it is on a file");
+        };
+        request = state.found(find(&kept, &pattern, from, forward));
+        count += 1;
+    }
+    count
+}
+
+fn numbered(count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("line {number}")).collect()
+}
+
+#[test]
+fn keys_pressed_while_a_search_goes_on_count() {
+    let (_file, mut state) = on(&numbered(50));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    let first = letters(&mut state, "/line\n");
+    assert_eq!(letters(&mut state, "nnnN"), PagerRequest::Nothing);
+    assert_eq!(carry_out(&mut state, first), 3);
+    assert_eq!(state.found.map(|found| found.line), Some(3));
+    let next = letters(&mut state, "n");
+    assert_eq!(carry_out(&mut state, next), 1);
+    assert_eq!(state.found.map(|found| found.line), Some(4));
+}
+
+#[test]
+fn a_search_that_takes_long_says_so_and_then_waits_for_its_end() {
+    let (_file, mut state) = on(&numbered(5));
+    assert_eq!(state.deadline(), None);
+    let request = letters(&mut state, "/line\n");
+    assert!(!drawn(&mut state, 80, 12, Duration::ZERO).contains("searching"));
+    let late = state.deadline().unwrap();
+    assert!(drawn(&mut state, 80, 12, late).contains("searching…"));
+    assert_eq!(state.deadline(), None);
+    carry_out(&mut state, request);
+    assert!(!drawn(&mut state, 80, 12, late).contains("searching"));
+}
+
+#[test]
+fn a_match_beside_what_is_shown_is_scrolled_to() {
+    let far = format!("{}needle{}", "x".repeat(200), "y".repeat(200));
+    let mut lines = numbered(40);
+    lines.push(far);
+    let (_file, mut state) = on(&lines);
+    drawn(&mut state, 60, 12, Duration::ZERO);
+    let request = letters(&mut state, "/needle\n");
+    carry_out(&mut state, request);
+    assert!(drawn(&mut state, 60, 12, Duration::ZERO).contains("xneedley"));
+    // One that is at the beginning again.
+    let request = letters(&mut state, "/line 3$\n");
+    assert_eq!(carry_out(&mut state, request), 1);
+    assert!(state.found.is_none(), "it is above");
+    let request = letters(&mut state, "gN");
+    carry_out(&mut state, request);
+    let request = letters(&mut state, "/line 30\n");
+    carry_out(&mut state, request);
+    assert!(drawn(&mut state, 60, 12, Duration::ZERO).contains("│line 30 "));
+}
+
+#[test]
+fn an_error_takes_the_place_of_the_count() {
+    let (_file, mut state) = on(&numbered(9));
+    let request = letters(&mut state, "/line\n");
+    carry_out(&mut state, request);
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("match 1/9"));
+    letters(&mut state, "/(\n");
+    let screen = drawn(&mut state, 80, 12, Duration::ZERO);
+    assert!(
+        screen.contains("unclosed group") && !screen.contains("match"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn the_end_stays_at_the_end_and_half_pages_are_moved() {
+    let (_file, mut state) = on(&numbered(50));
+    drawn(&mut state, 80, 22, Duration::ZERO);
+    letters(&mut state, "G");
+    assert!(drawn(&mut state, 80, 22, Duration::ZERO).contains("31–50 of 50"));
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("41–50 of 50"));
+    assert!(drawn(&mut state, 80, 22, Duration::ZERO).contains("31–50 of 50"));
+    let ctrl = KeyModifiers::CONTROL;
+    press(&mut state, KeyCode::Char('u'), ctrl);
+    assert!(drawn(&mut state, 80, 22, Duration::ZERO).contains("21–40 of 50"));
+    // Elsewhere the first line stays.
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("21–30 of 50"));
+    press(&mut state, KeyCode::Char('d'), ctrl);
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("26–35 of 50"));
+}
+
+#[test]
+fn what_has_ended_is_not_followed() {
+    let (_file, mut state) = on(&numbered(50));
+    state.has_ended = true;
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    letters(&mut state, "F");
+    assert!(!state.is_live());
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("it has ended"));
+}

@@ -1,0 +1,224 @@
+//! The last line of the screen: where commands run and how things are, and the keys that matter now; or a message.
+
+use crate::app::App;
+use crate::deeds;
+use crate::questions::said_of;
+use agent_bash_render::{CardState, Theme, abridged, mark, shortened};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// The keys that every selected card has.
+const CARD_KEYS: &str = "y copy · e edit · R again · f fold · esc back  ";
+
+/// Columns that the directory and the branch have at least before something else is left out for them.
+const LEAST_PLACE: usize = 16;
+const LEAST_BRANCH: usize = 12;
+
+/// Stands between the directory of calls and that of the person's own commands.
+const OWN: &str = " · ! ";
+
+/// Shortens a text to a number of columns.
+type Shorten = fn(&str, usize) -> String;
+
+/// A part of the line.
+#[derive(Debug, Clone)]
+struct Part {
+    /// Where there is too little room, those with the highest go first; that of 0 stays.
+    rank: u8,
+    span: Span<'static>,
+    /// How many columns it has at least if it is shortened, and what shortens it.
+    least: Option<(usize, Shorten)>,
+}
+
+pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    let theme = &app.theme;
+    let buffer = frame.buffer_mut();
+    if let Some(message) = &app.message {
+        let line = Line::from(Span::styled(format!("  {message}"), theme.warning));
+        buffer.set_line(area.x, area.y, &line, area.width);
+        return;
+    }
+    let room = usize::from(area.width);
+    let right = abridged(&keys(app), room);
+    let wanted = Span::raw(&right).width();
+    let all = said(app);
+    // Keys for what is going on are more important than how it is; general ones are not.
+    let is_busy = app.call.is_some() || app.bang.is_some() || app.listed.is_some();
+    let is_idle = app.transcript.chosen().is_none() && !is_busy;
+    let beside = if right.is_empty() { 0 } else { wanted + 2 };
+    let left = match fitted(&all, room.saturating_sub(beside), theme) {
+        Some(line) => line,
+        None => fewer(
+            all,
+            room.saturating_sub(if is_idle { 0 } else { beside }),
+            theme,
+        ),
+    };
+    let for_left = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
+    buffer.set_line(area.x, area.y, &left, for_left as u16);
+    if left.width() + 2 + wanted <= room || !is_idle {
+        let wanted = wanted.min(room);
+        let x = area.right().saturating_sub(wanted as u16);
+        let line = Line::styled(right, theme.dim);
+        buffer.set_line(x, area.y, &line, wanted as u16);
+    }
+}
+
+/// All parts, those shortened that can be; `None` if there is not enough room for that.
+fn fitted(said: &[Part], room: usize, theme: &Theme) -> Option<Line<'static>> {
+    let mut said = said.to_vec();
+    let mut over = line_of(&said, theme).width().saturating_sub(room);
+    for part in &mut said {
+        let Some((least, shorten)) = part.least.filter(|_| over > 0) else {
+            continue;
+        };
+        let wide = part.span.width();
+        let columns = wide.saturating_sub(over).max(least.min(wide));
+        part.span.content = shorten(&part.span.content, columns).into();
+        over = over.saturating_sub(wide - part.span.width());
+    }
+    (over == 0).then(|| line_of(&said, theme))
+}
+
+/// As many parts as there is room for; the first one, if nothing else is left, with what fits of it.
+fn fewer(mut said: Vec<Part>, room: usize, theme: &Theme) -> Line<'static> {
+    loop {
+        if let Some(line) = fitted(&said, room, theme) {
+            return line;
+        }
+        let last = said.iter().map(|part| part.rank).max().unwrap_or(0);
+        if last == 0 {
+            break;
+        }
+        said.retain(|part| part.rank != last);
+    }
+    for part in &mut said {
+        part.span.content = of_places(&part.span.content, room.saturating_sub(2)).into();
+    }
+    line_of(&said, theme)
+}
+
+/// The directories, in which ends are kept: they say more.
+fn of_places(shown: &str, columns: usize) -> String {
+    let Some((calls, own)) = shown.split_once(OWN) else {
+        return end_of(shown, columns);
+    };
+    let columns = columns.saturating_sub(OWN.chars().count());
+    let own = end_of(own, (columns / 2).max(columns.saturating_sub(width(calls))));
+    let calls = end_of(calls, columns.saturating_sub(width(&own)));
+    format!("{calls}{OWN}{own}")
+}
+
+/// The end of a path, from one of its directories on if there is room: `…/b/c`.
+fn end_of(path: &str, columns: usize) -> String {
+    if width(path) <= columns {
+        return path.to_owned();
+    }
+    let cut = |at: usize| format!("…{}", &path[at..]);
+    let fits = |at: &usize| width(&path[*at..]) < columns;
+    let slashes = path.match_indices('/').map(|(at, _)| at);
+    let anywhere = path.char_indices().map(|(at, _)| at);
+    let found = slashes.skip(1).find(fits);
+    match found.or_else(|| anywhere.skip(1).find(|at| fits(at))) {
+        Some(at) => cut(at),
+        None => shortened(path, columns),
+    }
+}
+
+fn width(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+/// What there is to say of the state.
+fn said(app: &App) -> Vec<Part> {
+    let theme = &app.theme;
+    let part = |rank, text: String, style| Part {
+        rank,
+        span: Span::styled(text, style),
+        least: None,
+    };
+    let mut said = vec![Part {
+        least: Some((LEAST_PLACE, of_places)),
+        ..part(0, app.place.shown.clone(), theme.text)
+    }];
+    let branch = app.place.branch.as_ref().map(|branch| Part {
+        least: Some((LEAST_BRANCH, shortened)),
+        ..part(2, format!("⎇ {branch}"), theme.accent)
+    });
+    said.extend(branch);
+    if let Some(status) = &app.last {
+        let state = CardState::Ended(status.clone());
+        let (icon, style) = mark(&state, Duration::ZERO, theme);
+        said.push(part(3, format!("{icon} {}", state.badge()), style));
+    }
+    if !app.about.is_empty() {
+        said.push(part(5, app.about.clone(), theme.dim));
+    }
+    if app.is_safe_mode {
+        said.push(part(1, "safe mode".to_owned(), theme.accent));
+    }
+    let sandbox = said_of(&app.sandbox);
+    said.extend(sandbox.map(|text| part(1, text, theme.accent)));
+    if app.terminal == Some(true) {
+        said.push(part(4, "terminal".to_owned(), theme.accent));
+    }
+    match app.running_jobs {
+        0 => {}
+        1 => said.push(part(1, "1 job".to_owned(), theme.running)),
+        jobs => said.push(part(1, format!("{jobs} jobs"), theme.running)),
+    }
+    said
+}
+
+fn line_of(said: &[Part], theme: &Theme) -> Line<'static> {
+    let mut line = Line::default();
+    for (at, part) in said.iter().enumerate() {
+        let before = if at == 0 { "  " } else { " · " };
+        line.spans
+            .extend([Span::styled(before, theme.dim), part.span.clone()]);
+    }
+    line
+}
+
+/// The keys that matter now, for the end of the status line.
+fn keys(app: &App) -> String {
+    if app.is_covered() || app.is_asked() || app.help.is_some() {
+        return String::new();
+    }
+    if app.chosen_card().is_some() {
+        let set = app.chosen_changes().map(|(_, set)| set);
+        let diff = set.filter(|set| deeds::no_diff(set).is_none());
+        let diff = diff.map(|_| "enter diff".to_owned());
+        let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
+        let keys = [diff, own, Some(CARD_KEYS.to_owned())];
+        return keys.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    }
+    let text = app.prompt.text();
+    let keys = if app.listed.is_some() {
+        "tab next · enter take · esc close  "
+    } else if app.transcript.chosen().is_some() {
+        "ctrl+↑ gives it the keys · esc back  "
+    } else if app.prompt.is_trial {
+        "enter tries it · ctrl+c clear  "
+    } else if app.call.is_some() || app.bang.is_some() {
+        "esc cancel  "
+    } else if app.prompt.is_empty() {
+        "? help  ctrl+d quit  "
+    } else if app.prompt.is_unfinished() {
+        "not finished: enter adds a line  "
+    } else if text.trim_start().starts_with('!') {
+        "enter run  "
+    } else {
+        "enter run  f3 try it  "
+    };
+    keys.to_owned()
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;

@@ -1,0 +1,83 @@
+use super::*;
+use crate::app::App;
+use crate::place::Place;
+use agent_bash::core::Status;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+fn app(shown: &str, branch: &str) -> App {
+    let place = Place {
+        branch: Some(branch.to_owned()),
+        ..Place::for_tests(shown)
+    };
+    let mut app = App::new(Theme::plain(), None, place, String::new());
+    app.last = Some(Status::Exited { code: 0 });
+    app
+}
+
+fn drawn(app: &App, width: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, 1)).unwrap();
+    terminal
+        .draw(|frame| draw_status(app, frame, frame.area()))
+        .unwrap();
+    let cells = terminal.backend().buffer().content();
+    let line: String = cells.iter().map(ratatui::buffer::Cell::symbol).collect();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.join(" ")
+}
+
+#[test]
+fn long_names_are_shortened_before_anything_is_left_out() {
+    let long = "/home/you/a/very/long/way/down/to/a/directory/and/one-more";
+    for (shown, branch, width, wanted) in [
+        (
+            "~/p",
+            "main",
+            60,
+            "~/p · ⎇ main · ✓ exit 0 ? help ctrl+d quit",
+        ),
+        (
+            long,
+            "main",
+            80,
+            "…/down/to/a/directory/and/one-more · ⎇ main · ✓ exit 0 ? help ctrl+d quit",
+        ),
+        (
+            "~/p",
+            "a-branch/with-a-name/that-is-longer-than-the-line-has-room-for",
+            60,
+            "~/p · ⎇ a-branch/with-a… · ✓ exit 0 ? help ctrl+d quit",
+        ),
+        (long, "main", 40, "…/and/one-more · ⎇ main · ✓ exit 0"),
+        (long, "main", 12, "…/one-more"),
+    ] {
+        assert_eq!(drawn(&app(shown, branch), width), wanted);
+    }
+}
+
+#[test]
+fn of_two_directories_both_ends_are_shown() {
+    for (columns, wanted) in [
+        (40, "~/work/project/src · ! ~/other/place"),
+        (30, "~/work/project/src · ! …/place"),
+        (20, "…/src · ! …/place"),
+    ] {
+        let shown = of_places("~/work/project/src · ! ~/other/place", columns);
+        assert_eq!(shown, wanted);
+    }
+}
+
+#[test]
+fn what_the_keys_do_now_is_named() {
+    let mut app = app("~", "main");
+    app.is_safe_mode = true;
+    assert!(drawn(&app, 80).contains("· safe mode"));
+    app.prompt.replace("! ls");
+    assert!(!drawn(&app, 80).contains("f3"));
+    app.prompt.replace("!");
+    assert!(!drawn(&app, 80).contains("f3"), "it is not tried either");
+    app.prompt.replace("rm x");
+    assert!(drawn(&app, 80).contains("f3 try it"));
+    app.prompt.is_trial = true;
+    assert!(drawn(&app, 80).contains("enter tries it"));
+}

@@ -1,0 +1,229 @@
+use super::*;
+use agent_bash::core::Status;
+use agent_bash::core::changes::{
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
+};
+use agent_bash::sink::{LiveKind, LiveOptions};
+use agent_bash_render::{BangCard, CardChanges, CardState, ToolCard};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+fn note(text: &str) -> Card {
+    Card::Note(
+        text.lines()
+            .map(|line| Line::from(line.to_owned()))
+            .collect(),
+    )
+}
+
+fn shown(transcript: &mut Transcript, width: u16, height: u16) -> Vec<String> {
+    shown_of(transcript, width, height, height)
+}
+
+fn shown_of(transcript: &mut Transcript, width: u16, height: u16, window: u16) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let draw = |frame: &mut Frame<'_>| {
+        let area = frame.area();
+        transcript.draw(frame, area, window, Duration::ZERO, &Theme::plain());
+    };
+    terminal.draw(draw).unwrap();
+    let buffer = terminal.backend().buffer();
+    let rows = buffer.content().chunks(usize::from(width));
+    rows.map(|row| {
+        row.iter()
+            .map(ratatui::buffer::Cell::symbol)
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
+    })
+    .collect()
+}
+
+#[test]
+fn the_newest_is_at_the_bottom_and_the_view_stays_where_it_was_put() {
+    let mut transcript = Transcript::default();
+    for text in ["a", "b\nc", "d"] {
+        transcript.add(note(text), Duration::ZERO);
+    }
+    assert_eq!(
+        shown(&mut transcript, 9, 9),
+        ["a", "", "b", "c", "", "d", "", "", ""]
+    );
+    assert_eq!(shown(&mut transcript, 9, 4), ["c", "", "d", ""]);
+    transcript.scroll(1);
+    assert_eq!(shown(&mut transcript, 9, 4), ["b", "c", "", "d"]);
+    transcript.add(note("e"), Duration::ZERO);
+    assert_eq!(shown(&mut transcript, 9, 4), ["b", "c", "", "d"]);
+    assert_eq!(transcript.rows_below(), 3);
+    transcript.go_to_top();
+    assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
+    transcript.scroll(99);
+    assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
+    transcript.go_to_bottom();
+    assert_eq!(shown(&mut transcript, 9, 4), ["d", "", "e", ""]);
+}
+
+#[test]
+fn what_is_no_text_is_not_shown_while_it_comes() {
+    let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
+    let mut transcript = Transcript::default();
+    let card = Card::Bang(Box::new(BangCard::new("cat x", false)));
+    let id = transcript.start(card, &live, Waker::noop().clone(), Duration::ZERO);
+    let mut screen_after = |bytes: &[u8]| {
+        live.push(bytes);
+        shown(&mut transcript, 40, 7)[2..4]
+            .join("|")
+            .trim()
+            .to_owned()
+    };
+    // NULs as separators, and an unterminated string sequence.
+    assert_eq!(
+        screen_after(b"a\0b\x1bPq\n"),
+        "a␀b|  running        0ms · esc to cancel"
+    );
+    let noise: Vec<u8> = (128..=255).collect();
+    assert_eq!(
+        screen_after(&noise),
+        "[Binary output: 135B, not shown]|  running        0ms · esc to cancel"
+    );
+    // It was the beginning of a text.
+    let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
+    assert!(screen_after(&text).ends_with("x|  end"));
+    transcript.change(id, Entry::ended);
+    assert!(shown(&mut transcript, 40, 20).contains(&"  end".to_owned()));
+}
+
+#[test]
+fn commands_are_selected_and_notes_are_not() {
+    let mut transcript = Transcript::default();
+    let tool = |command| Card::Tool(Box::new(ToolCard::new(command)));
+    transcript.add(note("hello"), Duration::ZERO);
+    let first = transcript.add(tool("one"), Duration::ZERO);
+    let second = transcript.add(tool("two"), Duration::ZERO);
+    assert_eq!(transcript.current().unwrap().id, second);
+    for (backwards, want) in [
+        (false, None),
+        (true, Some(second)),
+        (true, Some(first)),
+        (true, Some(first)),
+        (false, Some(second)),
+        (false, None),
+    ] {
+        transcript.select(backwards);
+        assert_eq!(transcript.selected, want);
+    }
+    transcript.select(true);
+    transcript.select(true);
+    assert_eq!(transcript.current().unwrap().command(), "one");
+    transcript.clear();
+    assert!(transcript.current().is_none());
+}
+
+fn tool(command: &str, lines: usize) -> Card {
+    let mut card = ToolCard::new(command);
+    card.state = CardState::Ended(Status::Exited { code: 0 });
+    for line in 1..=lines {
+        card.output.push(format!("{command}{line}\n").as_bytes());
+    }
+    Card::Tool(Box::new(card))
+}
+
+fn row_of(screen: &[String], text: &str) -> Option<usize> {
+    screen.iter().position(|row| row.contains(text))
+}
+
+#[test]
+fn what_is_looked_at_stays_while_cards_change_their_height() {
+    let mut transcript = Transcript::default();
+    let first = transcript.add(tool("first", 30), Duration::ZERO);
+    let middle = transcript.add(tool("middle", 3), Duration::ZERO);
+    transcript.add(tool("last", 30), Duration::ZERO);
+    shown(&mut transcript, 40, 12);
+    let toggle = |transcript: &mut Transcript, id| {
+        transcript.hold();
+        transcript.change(id, |entry| entry.expanded = !entry.expanded);
+    };
+    // The selected card, with its beginning in the view, in whatever way it changes.
+    transcript.select(true);
+    transcript.select(true);
+    let at = row_of(&shown(&mut transcript, 40, 12), "$ middle");
+    assert!(at.is_some());
+    for changed in [middle, middle, first, first] {
+        toggle(&mut transcript, changed);
+        assert_eq!(
+            row_of(&shown(&mut transcript, 40, 12), "$ middle"),
+            at,
+            "{changed:?}"
+        );
+    }
+    // Without one the first visible card; one that becomes shorter than what is above the view is shown from its beginning.
+    transcript.deselect();
+    transcript.go_to_top();
+    shown(&mut transcript, 40, 12);
+    toggle(&mut transcript, first);
+    shown(&mut transcript, 40, 12);
+    transcript.scroll(-20);
+    let screen = shown(&mut transcript, 40, 12);
+    assert_eq!(row_of(&screen, "first20"), Some(0), "{screen:?}");
+    toggle(&mut transcript, first);
+    assert_eq!(row_of(&shown(&mut transcript, 40, 12), "$ first"), Some(0));
+}
+
+#[test]
+fn a_prompt_that_grows_neither_moves_nor_collapses_cards() {
+    let mut transcript = Transcript::default();
+    for command in ["first", "middle", "last"] {
+        transcript.add(tool(command, 30), Duration::ZERO);
+    }
+    shown_of(&mut transcript, 40, 20, 20);
+    transcript.scroll(9);
+    let before = shown_of(&mut transcript, 40, 20, 20);
+    for height in [19, 14, 9, 20] {
+        let after = shown_of(&mut transcript, 40, height, 20);
+        assert_eq!(after, before[..usize::from(height)], "{height}");
+    }
+}
+
+#[test]
+fn cards_that_are_dropped_are_spoken_of_and_trials_are_not_dropped() {
+    let mut transcript = Transcript::default();
+    let file = FileChange::new(FileName::new("a"), Change::Changed);
+    let (held, by) = (ChangesState::Held, ChangesBy::Overlay);
+    let set = Changes::new(ChangesId(7), held, by, "/p").with_files([file]);
+    let mut trial = ToolCard::new("trial");
+    trial.changes = Some(CardChanges::new(set));
+    let trial = transcript.add(Card::Tool(Box::new(trial)), Duration::ZERO);
+    let second = transcript.add(tool("second", 1), Duration::ZERO);
+    for _ in 2..MOST {
+        transcript.add(tool("other", 0), Duration::ZERO);
+    }
+    assert!(transcript.get(second).is_some());
+    transcript.add(tool("over", 0), Duration::ZERO);
+    assert!(transcript.get(second).is_none());
+    assert!(transcript.get(trial).is_some(), "it waits for a decision");
+    transcript.go_to_top();
+    let screen = shown(&mut transcript, 40, 12);
+    assert_eq!(screen[..2], DROPPED);
+    assert!(screen[3].contains("$ trial"), "{screen:?}");
+    transcript.clear();
+    assert!(transcript.get(trial).is_some());
+    // What is large counts by its size.
+    let large = transcript.add(tool("large", 1), Duration::ZERO);
+    transcript.change(large, |entry| entry.bytes = MOST_BYTES + 1);
+    transcript.add(tool("next", 1), Duration::ZERO);
+    assert!(transcript.get(large).is_none());
+}
+
+#[test]
+fn a_terminal_is_offered_to_what_asks_for_one_but_not_to_a_trial() {
+    for (is_trial, is_offered) in [(false, true), (true, false)] {
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
+        let mut transcript = Transcript::default();
+        let card = Card::Tool(Box::new(ToolCard::new("tty")));
+        let id = transcript.start(card, &live, Waker::noop().clone(), Duration::ZERO);
+        transcript.change(id, |entry| entry.is_trial = is_trial);
+        live.push(b"not a tty\n");
+        let screen = shown(&mut transcript, 60, 12).join("\n");
+        assert_eq!(screen.contains("f5 runs it again"), is_offered, "{screen}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Keys that the help names, where no other test is about what they do.
+
+use super::{PROMPT, in_the_interface, interface, on_a_terminal};
+use anyhow::{Result, ensure};
+use rustix::process::{Signal, kill_process};
+
+#[test]
+fn the_line_is_edited_by_the_keys_of_the_help() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.types("echo one twox")?;
+        tmux.shows("❯ echo one twox")?;
+        tmux.press(&["C-h"])?;
+        tmux.press(&["C-Left", "Home", "C-Right", "DC"])?;
+        tmux.types("_")?;
+        tmux.shows("❯ echo _ne two")?;
+        tmux.press(&["C-_", "C-/"])?;
+        tmux.shows("❯ echo one two")?;
+        tmux.press(&["End"])?;
+        tmux.types("!")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("│ one two!")?;
+        // The words of a shell.
+        tmux.enters("clear")?;
+        tmux.hides("│ one two!")?;
+        tmux.enters("history")?;
+        tmux.shows("ctrl+r searches the history")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn lists_the_pager_and_consoles_have_the_keys_of_the_help() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("mkdir d; touch d/aa d/ab d/ac")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.types("ls d/")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ ls d/a")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("tab next · enter take · esc close")?;
+        tmux.press(&["BTab", "Enter"])?;
+        tmux.shows("❯ ls d/ac")?;
+        tmux.press(&["C-c"])?;
+        tmux.enters("seq 30000")?;
+        tmux.shows("all of it: artifact://")?;
+        tmux.press(&["C-f"])?;
+        tmux.shows("1–27 of 30000")?;
+        tmux.press(&["Space"])?;
+        tmux.shows("28–54 of 30000")?;
+        tmux.press(&["b"])?;
+        tmux.shows("1–27 of 30000")?;
+        tmux.press(&["C-d"])?;
+        tmux.shows("14–40 of 30000")?;
+        tmux.press(&["C-u"])?;
+        tmux.shows("1–27 of 30000")?;
+        tmux.press(&["End"])?;
+        tmux.shows("29974–30000 of 30000")?;
+        tmux.press(&["Home"])?;
+        tmux.shows("1–27 of 30000")?;
+        tmux.press(&["q", "C-l", "C-t"])?;
+        tmux.enters("seq 100; cat")?;
+        tmux.shows("│100")?;
+        tmux.press(&["S-PPage"])?;
+        tmux.hides("│100")?;
+        tmux.press(&["S-NPage"])?;
+        tmux.shows("│100")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("╰ cancelled")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_click_leaves_the_keys_to_the_line() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("echo before")?;
+        tmux.shows("│ before")?;
+        // The button is pressed in column 5 and row 6, and released.
+        tmux.types("\x1b[<0;5;6M\x1b[<0;5;6m")?;
+        tmux.shows("ctrl+↑ gives it the keys · esc back")?;
+        tmux.types("echo you")?;
+        tmux.shows("❯ echo you")?;
+        tmux.press(&["C-c"])?;
+        // With the keys of a card, Esc gives them back and cancels nothing.
+        tmux.enters("echo begun; sleep 300")?;
+        tmux.shows("│ begun")?;
+        tmux.press(&["C-Up"])?;
+        tmux.shows("esc comes back to the prompt")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("esc comes back to the prompt")?;
+        tmux.shows("esc to cancel")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("╰ cancelled")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn it_is_stopped_from_outside_and_comes_back() -> Result<()> {
+    in_the_interface("", |tmux, world| {
+        tmux.enters("echo before")?;
+        tmux.shows("│ before")?;
+        let it = interface(world)?;
+        kill_process(it, Signal::TSTP)?;
+        tmux.shows("Stopped")?;
+        tmux.enters("clear; stty -a | cmp - ../before && echo as it was")?;
+        tmux.shows("as it was")?;
+        tmux.enters("fg")?;
+        tmux.shows("│ before")?;
+        // Without a warning, it can only take the terminal again.
+        kill_process(it, Signal::STOP)?;
+        tmux.shows("Stopped")?;
+        tmux.enters("fg")?;
+        tmux.enters("echo after")?;
+        tmux.shows("│ after")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_quit_signal_gives_the_terminal_back() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        tmux.enters("agent-bash tui; echo left: $?")?;
+        tmux.shows(PROMPT)?;
+        kill_process(interface(world)?, Signal::QUIT)?;
+        tmux.shows("left: 131")?;
+        // The shell is on its own screen again, which no shell sees to.
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
+fn a_directory_that_is_gone_is_left() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters("mkdir gone; cd gone; rmdir ../gone; agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("cd /; echo in $PWD")?;
+        let screen = tmux.shows("│ in /\n")?;
+        ensure!(
+            screen.contains("cannot be entered: this starts in"),
+            "{screen}"
+        );
+        tmux.enters("pwd")?;
+        tmux.shows("│ /\n")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        tmux.enters("cd ..").map(drop)
+    })
+}
