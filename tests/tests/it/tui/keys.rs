@@ -123,7 +123,9 @@ fn a_quit_signal_gives_the_terminal_back() -> Result<()> {
         tmux.enters("agent-bash tui; echo left: $?")?;
         tmux.shows(PROMPT)?;
         kill_process(interface(world)?, Signal::QUIT)?;
-        tmux.shows("left: 131").map(drop)
+        tmux.shows("left: 131")?;
+        // The shell is on its own screen again, which no shell sees to.
+        tmux.hides(PROMPT).map(drop)
     })
 }
 
