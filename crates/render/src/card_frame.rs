@@ -120,7 +120,10 @@ pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme)
 
 /// How much output a folded card hides.
 pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> Part {
-    let text = format!("{} rows folded", output.row_count(columns));
+    let text = match output.row_count(columns) {
+        1 => "1 row folded".to_owned(),
+        rows => format!("{rows} rows folded"),
+    };
     Part::new(2, Span::styled(text, theme.dim))
 }
 

@@ -45,8 +45,11 @@ pub struct Pager<'a> {
 /// The bottom line of a pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagerPrompt<'a> {
-    /// Key help.
-    Keys,
+    /// Key help, for an output that may go on or for one that has ended.
+    Keys {
+        /// Whether it may go on.
+        live: bool,
+    },
     /// The end is shown as it comes.
     Follows,
     /// A pattern being typed.
@@ -165,10 +168,11 @@ impl Pager<'_> {
             None => position,
         };
         match self.prompt {
-            PagerPrompt::Keys => (
-                format!("{position} · / search · n N next · g G ends · F follow · q close"),
-                theme.dim,
-            ),
+            PagerPrompt::Keys { live } => {
+                let last = if live { "F follow" } else { "←→ sideways" };
+                let keys = "/ search · n N next · g G ends";
+                (format!("{position} · {keys} · {last} · q close"), theme.dim)
+            }
             PagerPrompt::Follows => (
                 format!("following · {position} · moving stops it · q close"),
                 theme.accent,
@@ -338,7 +342,7 @@ mod tests {
                 pattern: Some(&pattern),
                 matches: None,
                 found_line: None,
-                prompt: PagerPrompt::Keys,
+                prompt: PagerPrompt::Keys { live: true },
             };
             let spans = pager.highlighted(&Line::raw(line), room, &theme);
             let marked = spans
@@ -372,7 +376,7 @@ mod tests {
             pattern: Some(&pattern),
             matches: None,
             found_line: None,
-            prompt: PagerPrompt::Keys,
+            prompt: PagerPrompt::Keys { live: true },
         };
         let rows = pager.rows(9, &theme);
         let spans = pager.highlighted(&rows[0], 9, &theme);

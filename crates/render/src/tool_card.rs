@@ -243,7 +243,10 @@ impl ToolCard {
             let shown = COLLAPSED_COMMAND.max(self.collapsed_rows / 3);
             let mut rows = script_lines(&command, shown, columns, theme.text, theme);
             if count > shown {
-                let more = format!("… ({} more lines)", count - shown);
+                let more = match count - shown {
+                    1 => "… (1 more line)".to_owned(),
+                    more => format!("… ({more} more lines)"),
+                };
                 rows.push(Line::styled(shortened(&more, columns), theme.dim));
             }
             rows

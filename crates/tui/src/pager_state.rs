@@ -424,7 +424,9 @@ impl PagerState {
             _ if is_slow => PagerPrompt::Message("searching…"),
             (None, Some(message)) => PagerPrompt::Message(message),
             (None, None) if self.follows => PagerPrompt::Follows,
-            (None, None) => PagerPrompt::Keys,
+            (None, None) => PagerPrompt::Keys {
+                live: !self.has_ended,
+            },
         };
         let pager = Pager {
             title: &self.title,

@@ -54,7 +54,7 @@ fn views(command: &str) -> Vec<String> {
         pattern: None,
         matches: None,
         found_line: None,
-        prompt: PagerPrompt::Keys,
+        prompt: PagerPrompt::Keys { live: true },
     };
     let mut elsewhere = ToolCard::new(command);
     elsewhere.directory = Some(command.to_owned());

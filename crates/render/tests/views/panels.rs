@@ -200,7 +200,7 @@ fn every_state_of_the_pager() {
         pattern: None,
         matches: None,
         found_line: None,
-        prompt: PagerPrompt::Keys,
+        prompt: PagerPrompt::Keys { live: true },
     };
     let pattern = Regex::new("(?i)ERR[o]r").unwrap();
     let found = Pager {

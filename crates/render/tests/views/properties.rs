@@ -190,7 +190,7 @@ proptest! {
             elapsed: Some(Duration::from_secs(number)),
         }; 3];
         let pattern = Regex::new(&text).ok();
-        for prompt in [PagerPrompt::Keys, PagerPrompt::Follows, PagerPrompt::Search(&text), PagerPrompt::Message(&text)] {
+        for prompt in [PagerPrompt::Keys { live: true }, PagerPrompt::Follows, PagerPrompt::Search(&text), PagerPrompt::Message(&text)] {
             let pager = Pager {
                 title: &text,
                 subtitle: &text,

@@ -42,6 +42,16 @@ impl App {
                 self.message = Some(BangError::AlreadyRunning.to_string());
                 return;
             }
+            let context = Context::new(&self.place.directory);
+            let script = Script::read(&bang.command, &context);
+            if let Some(wants) = wants_terminal(&script).filter(|_| self.terminal.is_some()) {
+                let program = wants.program;
+                self.message = Some(format!(
+                    "`{program}` needs a terminal: without ! it gets one"
+                ));
+                return;
+            }
+            self.interrupts_bang = ends_if_interrupted(&script);
             let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
             let live = live();
             let waker = Waker::from(Arc::clone(&self.redraw));
@@ -49,8 +59,6 @@ impl App {
                 .transcript
                 .start(Card::Bang(Box::new(card)), &live, waker, now);
             self.bang = Some(entry);
-            let context = Context::new(&self.place.directory);
-            self.interrupts_bang = ends_if_interrupted(&Script::read(&bang.command, &context));
             self.effects.push(Effect::Bang {
                 entry,
                 command: bang.command,

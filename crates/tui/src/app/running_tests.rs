@@ -55,6 +55,20 @@ fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
     assert_eq!(starts(&enters(&mut app, "ls")), ["ls"]);
 }
 
+#[test]
+fn a_command_of_the_persons_own_that_needs_a_terminal_says_how_it_gets_one() {
+    let mut app = app(Some(false));
+    assert!(enters(&mut app, "!vim notes").is_empty());
+    assert_eq!(app.prompt.text(), "!vim notes");
+    let said = "`vim` needs a terminal: without ! it gets one";
+    assert_eq!(app.message.as_deref(), Some(said));
+    app.prompt.clear();
+    assert!(matches!(
+        enters(&mut app, "!vim --version")[..],
+        [Effect::Bang { .. }]
+    ));
+}
+
 /// Starts a command and ends it: its request, and whether it is known to draw.
 fn started(app: &mut App, command: &str) -> (Request, bool) {
     let mut effects = enters(app, command);
