@@ -77,6 +77,10 @@ const RULES: &[Rule] = &[
                 "crates/agent-bash/src/session/expect.rs",
                 "judges a short script before there is a tool, so that nothing is started for one that will be refused",
             ),
+            (
+                "crates/agent-bash/src/session/exported.rs",
+                "what bash prints of its variables is no call's script",
+            ),
             ("crates/agent-bash/src/tool.rs", "checks without running"),
             (
                 "crates/agent-bash/src/hook/judge.rs",
