@@ -96,7 +96,7 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         tmux.enters("!echo no")?;
         tmux.shows("A bash command is already running. Press Esc to cancel it first.")?;
         tmux.press(&["Escape"])?;
-        tmux.shows("  cancelled ")?;
+        tmux.shows("  exit 130 ")?;
         // The text typed before is still there.
         tmux.press(&["Enter"])?;
         tmux.shows("\n  no\n")?;
@@ -379,7 +379,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
         tmux.press(&["C-Up"])?;
         tmux.shows("y copy · e edit · R again · f fold · esc back")?;
         tmux.press(&["f"])?;
-        tmux.shows("1 rows folded")?;
+        tmux.shows("1 row folded")?;
         tmux.hides("│ x")?;
         tmux.press(&["f"])?;
         tmux.shows("│ x")?;

@@ -136,7 +136,9 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
                 assert_eq!(answer["isError"], true);
                 let said = text(&answer);
                 assert!(said.contains(why), "{said}");
-                assert!(said.contains("`agent-bash changes commit 1 --state mcp-"));
+                assert!(said.contains("a person to decide: trial 1 of the session mcp-"));
+                // Nothing that the model could just run.
+                assert!(!said.contains("commit 1"), "{said}");
                 // To give it up is not to commit it.
                 let gone = changes(&mut server, &json!({"action": "discard", "id": 1}))?;
                 assert!(text(&gone).contains("its changes are discarded"), "{gone}");
@@ -225,7 +227,7 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
             None => assert_eq!(text(done), "[Trial 1 applied: 1 created, 1 deleted.]"),
             Some(why) => {
                 assert!(text(done).contains(why), "{done}");
-                assert!(text(done).contains("`agent-bash changes commit 1 --state mcp-"));
+                assert!(text(done).contains("a person to decide: trial 1 of the session mcp-"));
             }
         }
         assert!(server.end()?.status.success());
