@@ -254,10 +254,12 @@ impl Recorder {
             Some(seen) if seen.is_dir() && touch == Touch::Name => Content::Nothing,
             Some(seen) if seen.is_dir() => Content::Unread,
             // Another name of it was written to.
-            Some(seen) if !wants_content && seen.links > 1 => match self.contents.get(&seen.ino) {
-                Some(content) if !matches!(content, Content::Link(_)) => content.clone(),
-                _ => Content::Unread,
-            },
+            Some(seen) if !wants_content && self.firsts.contains_key(&seen.ino) => {
+                match self.contents.get(&seen.ino) {
+                    Some(content) if !matches!(content, Content::Link(_)) => content.clone(),
+                    _ => Content::Unread,
+                }
+            }
             Some(_) if !wants_content => Content::Unread,
             Some(_) if !self.keeps || self.is_hidden(path) => Content::Not,
             Some(seen) => self.content(path, seen, touch)?,
@@ -297,10 +299,13 @@ impl Recorder {
         mut attributes: Attributes,
         content: Content,
     ) -> Record {
-        if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir() && it.links > 1) {
-            let first = self.firsts.entry(seen.ino);
-            let first = first.or_insert_with(|| (*seen, attributes.clone()));
-            (*seen, attributes) = first.clone();
+        if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
+            if seen.links > 1 && !self.firsts.contains_key(&seen.ino) {
+                self.firsts.insert(seen.ino, (*seen, attributes.clone()));
+            }
+            if let Some(first) = self.firsts.get(&seen.ino) {
+                (*seen, attributes) = first.clone();
+            }
         }
         Record {
             path: path.as_os_str().as_bytes().to_vec(),

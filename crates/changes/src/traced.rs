@@ -32,6 +32,8 @@ pub(crate) struct Effects {
     pub(crate) back: Plan,
     /// Directories of which it is known what was in them, and that are there.
     known: Vec<PathBuf>,
+    /// Files of which a link is kept.
+    linked: HashSet<u64>,
     /// Directories that look as before.
     alike: Vec<Attribution>,
     /// What cannot be looked at: it lies in a directory that the call has made unreadable.
@@ -72,7 +74,12 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
             known.slot = format!("{SLOT}{number}");
         }
     }
-    let mut effects = Effects::default();
+    let links = index.records.iter();
+    let links = links.filter(|it| matches!(it.content, Content::Link(_)));
+    let mut effects = Effects {
+        linked: links.filter_map(|it| Some(it.seen?.ino)).collect(),
+        ..Effects::default()
+    };
     for (path, known) in &known {
         let path = Path::new(OsStr::from_bytes(path));
         if one(set, &mut tree, path, known, &mut effects).is_err() {
@@ -247,7 +254,9 @@ fn one(
         came(tree, path, &now, effects)?;
         return Ok(());
     }
-    if !before.is_dir() && !is_same(set, tree, path, &before, &now, known.content)? {
+    // A file that comes from elsewhere goes back there, even if the one that was here had the same content.
+    let has_come = before.ino != now.ino && effects.linked.contains(&now.ino);
+    if !before.is_dir() && (has_come || !is_same(set, tree, path, &before, &now, known.content)?) {
         let mut op = op(Act::Swap, Some(before), Some(now));
         if git_index::is_index(path) {
             op.slot_means = tree.file(path).ok().and_then(git_index::meaning);

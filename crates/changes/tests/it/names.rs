@@ -9,7 +9,7 @@ use Touch::{Attributes, Content, Name};
 
 const TREE: &str = r"
     mkdir -p d/s e; echo 1 >d/f; echo 2 >d/g; echo 3 >d/s/h; echo old >e/o; echo one >a; echo two >b; ln b c; mkfifo p
-    touch -d 2001-02-03 d d/f d/s e a b; setfattr -n user.x -v 1 a
+    touch -d 2001-02-03 d d/f d/s e a b; echo same >same1; sleep 0.02; echo same >same2; setfattr -n user.x -v 1 a
 ";
 
 type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
@@ -166,6 +166,14 @@ const CASES: &[Case] = &[
         ],
         listed: &[("b", "mode"), ("c", "mode")],
     },
+    Case {
+        steps: &[
+            (&[("b", Content)], "echo x >>b"),
+            (&[("b", Name)], "rm b"),
+            (&[("c", Content)], "echo y >>c"),
+        ],
+        listed: &[("b", "deleted"), ("c", "changed")],
+    },
     // Moved, and given another look.
     Case {
         steps: &[
@@ -277,6 +285,23 @@ fn a_moved_file_is_taken_back_alone_as_it_was() {
         .unwrap();
     place.sh("echo theirs >>m");
     assert_eq!(place.text("a").as_deref(), Some("one\n"));
+}
+
+/// The one is where the other was, with the same content: it goes back nevertheless.
+#[test]
+fn files_of_the_same_content_that_change_places_are_two_files_again() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let steps: Steps = &[
+        (
+            &[("same1", Name), ("t", Name), ("same2", Name)],
+            "mv same1 t; mv same2 same1; mv t same2",
+        ),
+        (&[("same1", Content)], "echo new >same1"),
+    ];
+    let changes = traced(&place, steps);
+    place.undo(changes.id);
+    same(&before, &place, "undone");
 }
 
 /// It may be written to beyond the root.
