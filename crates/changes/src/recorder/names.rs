@@ -1,12 +1,25 @@
 //! Files that are changed by another name than the one that they had before the call: it has moved or linked them, or they had
 //! several names.
 
-use super::{Content, Entry, Recorder, Stop, Touch, failed};
+use super::{Content, Entry, Kept, Recorder, Stop, Touch, failed};
+use crate::error::ChangesError;
 use crate::seen::Seen;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat, unlinkat};
 use std::path::Path;
 
 impl Recorder {
+    /// Keeps a file that somebody has open to write to as the call begins. Beyond the root, it is nothing that the call does.
+    ///
+    /// # Errors
+    /// As for [`Recorder::before`].
+    pub fn before_held(&mut self, path: &Path) -> Result<Kept, ChangesError> {
+        if path.starts_with(&self.root) {
+            self.before(path, Touch::Content)
+        } else {
+            Ok(Kept::Outside)
+        }
+    }
+
     /// A file of which a hard link is kept is about to be written to, by whatever name: what it was is copied, and is what its
     /// records mean.
     pub(super) fn part(&mut self, path: &Path) -> Result<(), Stop> {

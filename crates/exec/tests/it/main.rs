@@ -28,6 +28,7 @@ mod stuck;
 mod support;
 mod survivors;
 mod traced;
+mod traced_held;
 mod traced_others;
 mod trial;
 mod warm;
