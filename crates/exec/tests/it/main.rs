@@ -30,5 +30,6 @@ mod survivors;
 mod traced;
 mod traced_held;
 mod traced_others;
+mod traced_random;
 mod trial;
 mod warm;
