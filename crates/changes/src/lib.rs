@@ -44,6 +44,7 @@ mod traced;
 mod transaction;
 mod turn;
 mod upper;
+mod user;
 
 pub use diff::{Diffs, FileDiff, Text};
 pub use error::ChangesError;

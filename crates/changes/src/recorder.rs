@@ -16,6 +16,7 @@ use crate::error::ChangesError;
 use crate::meta::{Kind, Meta};
 use crate::seen::Seen;
 use crate::set::{LINKS, try_lock};
+use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::Entry;
@@ -91,6 +92,7 @@ pub struct Recorder {
     contents: HashMap<u64, Content>,
     /// Files of several names, as they were touched first.
     firsts: HashMap<u64, (Seen, Attributes)>,
+    user: User,
     counted: BTreeMap<String, u64>,
     numbered: u64,
     /// Paths of which nothing is read.
@@ -134,6 +136,7 @@ impl Recorder {
             known: HashMap::new(),
             contents: HashMap::new(),
             firsts: HashMap::new(),
+            user: User::own(),
             counted: BTreeMap::new(),
             numbered: 0,
             hidden: Vec::new(),
@@ -264,7 +267,20 @@ impl Recorder {
             Some(_) if !self.keeps || self.is_hidden(path) => Content::Not,
             Some(seen) => self.content(path, seen, touch)?,
         };
+        let content = match &seen {
+            Some(seen) if !self.can_come_back(seen, &content) => Content::Not,
+            _ => content,
+        };
         self.put(path, seen, content)
+    }
+
+    /// Whether an undo may give it back what it looks like.
+    fn can_come_back(&self, seen: &Seen, content: &Content) -> bool {
+        match content {
+            Content::Unread | Content::Not => true,
+            Content::Link(_) => self.user.may_dress(seen),
+            _ => self.user.can_make(seen),
+        }
     }
 
     fn is_hidden(&self, path: &Path) -> bool {

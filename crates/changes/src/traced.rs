@@ -1,6 +1,7 @@
 //! What a trace recorded, as a plan: each touched path as it was before and as it is now.
 
 mod arrived;
+mod left;
 mod names;
 mod same;
 
@@ -15,6 +16,7 @@ use crate::recorder::{Content, Index, Record, lacks};
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State};
 use crate::steps::{Care, Undisturbed};
+use crate::user::User;
 use rustix::io::Errno;
 use same::is_same;
 use std::collections::{BTreeMap, HashSet};
@@ -32,6 +34,7 @@ pub(crate) struct Effects {
     pub(crate) back: Plan,
     /// Directories of which it is known what was in them, and that are there.
     known: Vec<PathBuf>,
+    user: Option<User>,
     /// Files of which a link is kept.
     linked: HashSet<u64>,
     /// Directories that look as before.
@@ -78,6 +81,7 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
     let links = links.filter(|it| matches!(it.content, Content::Link(_)));
     let mut effects = Effects {
         linked: links.filter_map(|it| Some(it.seen?.ino)).collect(),
+        user: Some(User::own()),
         ..Effects::default()
     };
     for (path, known) in &known {
@@ -91,6 +95,7 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
     keep_times(&mut effects);
     shared(&mut effects);
     arrived::leave_unseen(&mut effects);
+    left::leave(&mut effects);
     effects.plan.sort();
     effects.back.sort();
     Ok(effects)
@@ -267,7 +272,9 @@ fn one(
     let was = Look::new(&before, known.first.attributes.clone());
     let is = look(tree, path, &now)?;
     let is_new = before.ino != now.ino && git_index::is_index(path);
-    if !is_new && (was != is || now.is_dir()) {
+    // Times of others' directories change with their entries, and cannot be set.
+    let can_be_set = !now.is_dir() || effects.user.as_ref().is_none_or(|it| it.may_dress(&now));
+    if !is_new && can_be_set && (was != is || now.is_dir()) {
         let attribution = Attribution {
             path: known.first.path.clone(),
             here: Some(now),

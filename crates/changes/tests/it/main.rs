@@ -11,6 +11,7 @@ mod extremes;
 mod in_order;
 mod names;
 mod no_room;
+mod owners;
 mod same;
 mod shown;
 mod shown_later;

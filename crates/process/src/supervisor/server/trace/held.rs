@@ -15,7 +15,11 @@ pub(super) fn keep(
 ) -> Result<(), ChangesError> {
     let paths = pids.iter().flat_map(|pid| by(*pid));
     let paths = paths.filter(|path| !apart.iter().any(|own| path.starts_with(own)));
-    paths.fold(Ok(()), |all, path| all.and(keep(&path).map(drop)))
+    let mut kept = Ok(());
+    for path in paths {
+        kept = kept.and(keep(&path).map(drop));
+    }
+    kept
 }
 
 /// Those of a process, as far as they have names.
