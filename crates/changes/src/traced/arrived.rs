@@ -1,6 +1,6 @@
 //! What has come with directories that were moved, and what cannot be looked at.
 
-use super::{Effects, Known, came};
+use super::compare::{Effects, Known, came};
 use crate::alike::bytes;
 use crate::beneath::Tree;
 use crate::plan::{Act, Op};

@@ -1,6 +1,6 @@
 //! What is not taken back as something else cannot be: the former file is not kept, or may not be made again.
 
-use super::Effects;
+use super::compare::Effects;
 use crate::plan::{Act, Op};
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! Other names of files that were changed: they have changed with them.
 
-use super::{Effects, Known, one};
+use super::compare::{Effects, Known, one};
 use crate::alike::bytes;
 use crate::beneath::Tree;
-use crate::kept::OTHER;
+use crate::kept::{OTHER, SLOT};
 use crate::plan::Act;
 use crate::recorder::{Content, Index, Record};
 use crate::seen::Seen;
@@ -95,7 +95,7 @@ pub(super) fn others(
 /// Files of several names that were changed other than by name, by inode.
 fn changed(index: &Index) -> HashMap<u64, File<'_>> {
     let records = index.records.iter().enumerate();
-    let records = records.map(|(number, record)| (super::SLOT, number, record));
+    let records = records.map(|(number, record)| (SLOT, number, record));
     let others = index.others.iter().enumerate();
     let others = others.map(|(number, record)| (OTHER, number, record));
     let mut files = HashMap::new();

@@ -1,7 +1,5 @@
 //! Files that are open already when a call begins that is recorded.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
 use crate::place::Place;
 use crate::support::{cache, run_with, spec};
 use agent_bash_core::changes::{ChangesLevel, Traced};
