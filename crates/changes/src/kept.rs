@@ -2,13 +2,16 @@
 
 use crate::apply::dress;
 use crate::attributes;
+use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::git_index;
 use crate::plan::{Act, Look, Op, Plan};
 use crate::recorder::{Content, Index, PACK, Record};
 use crate::seen::Seen;
 use crate::set::{GONE, LINKS, Set};
+use crate::stale::Since;
 use agent_bash_core::changes::ChangesLevel;
+use agent_bash_core::changes::FileName;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, linkat, mkdirat, mknodat, openat, symlinkat, unlinkat,
 };
@@ -100,6 +103,8 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
     let mut used = HashSet::new();
     // The names of one file are names of one again.
     let mut made: HashMap<u64, OsString> = HashMap::new();
+    let since = Since::new(set)?;
+    let whole = plan.clone();
     // Files that leave the tree.
     let goes = plan.ops.iter().filter(|op| op.act != Act::Put);
     let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
@@ -125,6 +130,27 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
         let same = made
             .get(&seen.ino)
             .filter(|_| seen.is_file() && seen.links > 1);
+        if let Content::Link(number) = record.content
+            && let Some(link) = link_of(set, number).map_err(failed())?
+            && link.is_file()
+            && since.is_written(record, &link)
+        {
+            // The call before put it elsewhere, and what was written to it since is taken back: that is a copy.
+            let Some(from) = since.stands_for(&whole, &link) else {
+                let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
+                let (conflicts, free) = (vec![path], 0);
+                return Err(ChangesError::Conflict {
+                    id,
+                    conflicts,
+                    free,
+                });
+            };
+            let mut tree = Tree::open_same(&set.root(), set.meta.identity)?;
+            let from = tree.file(&from).map_err(io::Error::from);
+            let from = from.map_err(failed())?;
+            copied(&gone, name, &mut File::from(from), &look).map_err(failed())?;
+            continue;
+        }
         let stays = |ino| !goes.contains(&ino);
         unpack_one(set, &gone, name, record, (&seen, &look), same, stays).map_err(failed())?;
         made.entry(seen.ino).or_insert_with(|| name.to_owned());
@@ -216,6 +242,23 @@ fn unpack_one(
     let is_link = matches!(record.content, Content::Target(_));
     dress(gone.as_fd(), name, look, is_link)?;
     Ok(())
+}
+
+fn link_of(set: &Set, number: u64) -> io::Result<Option<Seen>> {
+    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    Ok(Seen::at(&links, OsStr::new(&number.to_string()))?)
+}
+
+/// Puts a copy into a slot.
+fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Result<()> {
+    match unlinkat(gone, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+    io::copy(from, &mut File::from(to))?;
+    Ok(dress(gone.as_fd(), name, look, false)?)
 }
 
 /// Whether a link can be the file: one that goes from where the call has moved it, and looked otherwise before, would look

@@ -37,6 +37,7 @@ mod set;
 mod size;
 mod slots;
 mod spare;
+mod stale;
 mod steps;
 mod store;
 mod survey;

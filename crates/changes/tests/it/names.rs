@@ -2,7 +2,7 @@
 //! is different, and all of it is taken back and made again.
 
 use crate::support::{Place, SESSION, Tree, difference, without_inodes};
-use agent_bash_changes::{Recorder, Touch};
+use agent_bash_changes::{ChangesError, Recorder, Touch};
 use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
 
 use Touch::{Attributes, Content, Name};
@@ -346,4 +346,48 @@ fn a_look_that_cannot_be_given_back_is_named() {
     assert_eq!((changes.undo, &not_kept[..]), (Undoable::Part, &["a"][..]));
     place.undo(changes.id);
     assert_eq!(place.text("a2"), None);
+}
+
+/// Of a file that one call has moved, and another has written to, the former content comes back with both of them; alone it is refused,
+/// as what was kept of it was a link.
+#[test]
+fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
+    let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
+    let written: Steps = &[(&[("m", Content)], "echo x >>m")];
+    let place = Place::new(TREE);
+    let before = place.files();
+    let (first, second) = (traced(&place, moved), traced(&place, written));
+    let alone = place.store().undo(SESSION, first.id, &["a".into()], false);
+    assert!(matches!(alone, Err(ChangesError::Conflict { .. })));
+    assert_eq!(place.text("a"), None);
+    place.undo(second.id);
+    place.undo(first.id);
+    same(&before, &place, "undone");
+    // The control: nobody has written to it.
+    let place = Place::new(TREE);
+    let first = traced(&place, moved);
+    place
+        .store()
+        .undo(SESSION, first.id, &["a".into()], false)
+        .unwrap();
+    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+}
+
+/// A time that is still to come is no sign that somebody has written to it since; a name that it has still may be.
+#[test]
+fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
+    let place = Place::new(&format!("{TREE} touch -d 2099-01-01 a"));
+    let before = place.files();
+    let changes = traced(&place, &[(&[("a", Name), ("c", Name)], "rm a c")]);
+    place.sh("chmod 600 b");
+    place.undo(changes.id);
+    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+    assert_eq!(place.text("c").as_deref(), Some("two\n"));
+    let links = |tree: &Tree| tree[std::ffi::OsStr::new("b")].links;
+    assert_eq!(links(&place.files()), links(&before));
+    let place = Place::new(TREE);
+    let changes = traced(&place, &[(&[("c", Name)], "rm c")]);
+    place.sh("echo more >>b");
+    let undone = place.store().undo(SESSION, changes.id, &[], false);
+    assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
 }
