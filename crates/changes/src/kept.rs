@@ -1,13 +1,17 @@
 //! What a trace has kept of files, as files: opened to be compared, and made slots to change places with.
 
 use crate::apply::dress;
+use crate::attributes;
+use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::git_index;
 use crate::plan::{Act, Look, Op, Plan};
 use crate::recorder::{Content, Index, PACK, Record};
 use crate::seen::Seen;
 use crate::set::{GONE, LINKS, Set};
+use crate::stale::Since;
 use agent_bash_core::changes::ChangesLevel;
+use agent_bash_core::changes::FileName;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, linkat, mkdirat, mknodat, openat, symlinkat, unlinkat,
 };
@@ -23,15 +27,27 @@ use std::path::{Path, PathBuf};
 /// Begins the names of slots of a trace: the number of a record follows.
 pub(crate) const SLOT: &str = "t";
 
+/// The same of what is recorded of files, whatever their names.
+pub(crate) const OTHER: &str = "a";
+
+const DIRECTORY: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
 /// A kept content, at its beginning, and its length (of a whole file: the largest number).
 pub(crate) fn open(set: &Set, content: &Content) -> io::Result<Option<(File, u64)>> {
     Ok(match content {
         Content::Link(number) | Content::Clone(number) => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let path = Path::new(LINKS).join(number.to_string());
+            // A socket cannot be opened.
+            let seen = Seen::at(&set.dir, path.as_os_str())?;
+            if !seen.is_some_and(|it| it.is_file()) {
+                return Ok(None);
+            }
             let file = openat(&set.dir, &path, flags, Mode::empty())?;
-            let file = File::from(file);
-            file.metadata()?.is_file().then_some((file, u64::MAX))
+            Some((File::from(file), u64::MAX))
         }
         Content::Packed(at, length) => {
             let mut pack = set.dir.read(PACK)?;
@@ -69,22 +85,29 @@ pub(crate) fn former(
 /// The record that a slot is named for.
 fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a Record> {
     let name = slot.file_name()?.to_str()?;
-    let number = name.strip_prefix(SLOT)?;
+    let (records, number) = match name.strip_prefix(OTHER) {
+        Some(number) => (&index.others, number),
+        None => (&index.records, name.strip_prefix(SLOT)?),
+    };
     let end = number.find(|it: char| !it.is_ascii_digit());
     let number = &number[..end.unwrap_or(number.len())];
-    index.records.get(number.parse::<usize>().ok()?)
+    records.get(number.parse::<usize>().ok()?)
 }
 
 /// Makes files of what a trace has kept, in the slots that a plan needs and that are still empty.
 pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let gone = set.slots().join(GONE);
-    let gone =
-        openat(CWD, &gone, flags, Mode::empty()).map_err(ChangesError::errno("opening", gone))?;
+    let gone = openat(CWD, &gone, DIRECTORY, Mode::empty())
+        .map_err(ChangesError::errno("opening", gone))?;
     let mut used = HashSet::new();
     // The names of one file are names of one again.
     let mut made: HashMap<u64, OsString> = HashMap::new();
+    let since = Since::new(set)?;
+    let whole = plan.clone();
+    // Files that leave the tree.
+    let goes = plan.ops.iter().filter(|op| op.act != Act::Put);
+    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
     // What has been undone and done again is in its slot already.
     let empty =
         |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
@@ -97,18 +120,39 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
         let Some(record) = record(&index, &slot) else {
             continue;
         };
+        // What a file was, whatever its names, tells itself what it looked like.
         let first = index.records.iter().find(|it| it.path == record.path);
-        let Some(seen) = first.and_then(|first| first.seen) else {
+        let first = first.filter(|it| it.seen.is_some()).unwrap_or(record);
+        let Some(seen) = first.seen else {
             continue;
         };
-        let look = Look::new(
-            &seen,
-            first.map(|it| it.attributes.clone()).unwrap_or_default(),
-        );
+        let look = Look::new(&seen, first.attributes.clone());
         let same = made
             .get(&seen.ino)
             .filter(|_| seen.is_file() && seen.links > 1);
-        unpack_one(set, &gone, name, record, &seen, &look, same).map_err(failed())?;
+        if let Content::Link(number) = record.content
+            && let Some(link) = link_of(set, number).map_err(failed())?
+            && link.is_file()
+            && since.is_written(record, &link)
+        {
+            // The call before put it elsewhere, and what was written to it since is taken back: that is a copy.
+            let Some(from) = since.stands_for(&whole, &link) else {
+                let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
+                let (conflicts, free) = (vec![path], 0);
+                return Err(ChangesError::Conflict {
+                    id,
+                    conflicts,
+                    free,
+                });
+            };
+            let mut tree = Tree::open_same(&set.root(), set.meta.identity)?;
+            let from = tree.file(&from).map_err(io::Error::from);
+            let from = from.map_err(failed())?;
+            copied(&gone, name, &mut File::from(from), &look).map_err(failed())?;
+            continue;
+        }
+        let stays = |ino| !goes.contains(&ino);
+        unpack_one(set, &gone, name, record, (&seen, &look), same, stays).map_err(failed())?;
         made.entry(seen.ino).or_insert_with(|| name.to_owned());
         if let Content::Link(number) | Content::Clone(number) = record.content {
             used.insert(number);
@@ -162,9 +206,9 @@ fn unpack_one(
     gone: &OwnedFd,
     name: &OsStr,
     record: &Record,
-    seen: &Seen,
-    look: &Look,
+    (seen, look): (&Seen, &Look),
     same: Option<&OsString>,
+    stays: impl Fn(u64) -> bool,
 ) -> io::Result<()> {
     // A leftover of an undo that was not begun.
     match unlinkat(gone, name, AtFlags::empty()) {
@@ -176,12 +220,15 @@ fn unpack_one(
         return Ok(linkat(gone, same, gone, name, AtFlags::empty())?);
     }
     match &record.content {
-        Content::Nothing if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
-        Content::Nothing => mknodat(gone, name, seen.kind(), Mode::RUSR | Mode::WUSR, 0)?,
+        _ if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
         Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
-        Content::Link(number) | Content::Clone(number) => {
+        Content::Link(number) | Content::Clone(number) if linked(set, *number, look, &stays)? => {
             let link = Path::new(LINKS).join(number.to_string());
             linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
+        }
+        _ if !seen.is_file() => {
+            let mode = Mode::RUSR | Mode::WUSR;
+            mknodat(gone, name, seen.kind(), mode, seen.device)?;
         }
         content => {
             let Some((mut from, length)) = open(set, content)? else {
@@ -195,6 +242,39 @@ fn unpack_one(
     let is_link = matches!(record.content, Content::Target(_));
     dress(gone.as_fd(), name, look, is_link)?;
     Ok(())
+}
+
+fn link_of(set: &Set, number: u64) -> io::Result<Option<Seen>> {
+    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    Ok(Seen::at(&links, OsStr::new(&number.to_string()))?)
+}
+
+/// Puts a copy into a slot.
+fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Result<()> {
+    match unlinkat(gone, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+    io::copy(from, &mut File::from(to))?;
+    Ok(dress(gone.as_fd(), name, look, false)?)
+}
+
+/// Whether a link can be the file: one that goes from where the call has moved it, and looked otherwise before, would look
+/// otherwise there as well.
+fn linked(set: &Set, number: u64, look: &Look, stays: impl Fn(u64) -> bool) -> io::Result<bool> {
+    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    let name = number.to_string();
+    let name = OsStr::new(&name);
+    let Some(now) = Seen::at(&links, name)? else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    if stays(now.ino) {
+        return Ok(true);
+    }
+    let attributes = attributes::all(links.as_fd(), name)?;
+    Ok(Look::new(&now, attributes) == *look)
 }
 
 /// Whether contents were kept at all.

@@ -37,6 +37,7 @@ mod set;
 mod size;
 mod slots;
 mod spare;
+mod stale;
 mod steps;
 mod store;
 mod survey;
@@ -44,6 +45,7 @@ mod traced;
 mod transaction;
 mod turn;
 mod upper;
+mod user;
 
 pub use diff::{Diffs, FileDiff, Text};
 pub use error::ChangesError;

@@ -4,7 +4,10 @@
 //! and clones in `links/`; each of them when it is needed first, as most calls change nothing. Nothing is synced: it is
 //! about calls that go wrong, not about machines that do.
 
+mod below;
+mod contents;
 mod index;
+mod names;
 
 use crate::attributes::{self, Attributes};
 use crate::beneath::Tree;
@@ -13,21 +16,19 @@ use crate::error::ChangesError;
 use crate::meta::{Kind, Meta};
 use crate::seen::Seen;
 use crate::set::{LINKS, try_lock};
+use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::Entry;
 pub(crate) use index::{Content, INDEX, Index, Record, lacks};
-use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat, renameat,
-};
-use rustix::io::{Errno, pread};
+use rustix::fs::{FileType, Mode, OFlags, openat};
+use rustix::io::Errno;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::ErrorKind::PermissionDenied;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The file with the contents.
@@ -86,8 +87,12 @@ pub struct Recorder {
     clones: bool,
     limit: u64,
     largest: u64,
+    /// Paths that were recorded; true, if with all that is needed of them: their content, or all that is in them.
     known: HashMap<PathBuf, bool>,
     contents: HashMap<u64, Content>,
+    /// Files of several names, as they were touched first.
+    firsts: HashMap<u64, (Seen, Attributes)>,
+    user: User,
     counted: BTreeMap<String, u64>,
     numbered: u64,
     /// Paths of which nothing is read.
@@ -130,6 +135,8 @@ impl Recorder {
             largest: meta.limits.preimage,
             known: HashMap::new(),
             contents: HashMap::new(),
+            firsts: HashMap::new(),
+            user: User::own(),
             counted: BTreeMap::new(),
             numbered: 0,
             hidden: Vec::new(),
@@ -153,6 +160,11 @@ impl Recorder {
     /// with a set that is not exact.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<Kept, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
+            if touch == Touch::Content
+                && let Err(Stop::Failed(error)) = self.part_outside(path)
+            {
+                return Err(error);
+            }
             self.count_outside(path);
             return Ok(Kept::Outside);
         };
@@ -201,257 +213,79 @@ impl Recorder {
 
     /// One path, with what is below it if its name is about to be changed.
     fn one(&mut self, path: &Path, touch: Touch) -> Result<Kept, Stop> {
-        let wants_content = touch != Touch::Attributes;
-        if touch == Touch::Content {
-            self.part(path)?;
-        }
-        if let Some(has_content) = self.known.get(path)
-            && (*has_content || !wants_content)
-        {
-            return Ok(Kept::Already);
-        }
         if touch == Touch::Name {
             // Names are entries of their directory, whose times change with them.
             self.directory(path.parent().unwrap_or(Path::new("")))
                 .map_err(Stop::Failed)?;
         }
-        let seen = self.tree.at(path).map_err(|error| match error {
-            Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG => Stop::Elsewhere,
-            error => Stop::Failed(ChangesError::errno("looking at", path)(error)),
-        })?;
-        let Some(seen) = seen else {
-            self.put(path, None, Content::Nothing)?;
-            return Ok(Kept::Yes);
-        };
-        if seen.is_dir() {
-            let kept = self.put(path, Some(seen), Content::Nothing)?;
-            return match touch {
-                Touch::Name => self.below(path).map(|below| kept.and(below)),
-                _ => Ok(kept),
-            };
+        if touch == Touch::Content {
+            self.part(path)?;
         }
-        let content = match wants_content {
-            false => Content::Unread,
-            true if self.is_hidden(path) => Content::Not,
-            true if self.keeps => self.content(path, &seen, touch)?,
-            true => Content::Not,
-        };
-        self.put(path, Some(seen), content)
-    }
-
-    /// A file of which a hard link is kept is about to be written to, by this name or another: the link becomes a copy.
-    fn part(&mut self, path: &Path) -> Result<(), Stop> {
-        let Ok(Some(seen)) = self.tree.at(path) else {
-            return Ok(());
-        };
-        let Some(Content::Link(number)) = self.contents.get(&seen.ino) else {
-            return Ok(());
-        };
-        let name = number.to_string();
-        let copied = self.copy(path, &seen)?;
-        let parted = match copied {
-            // The records say that it is this link.
-            Content::Clone(clone) => renameat(&self.links, clone.to_string(), &self.links, &name),
-            Content::Packed(at, length) => self.unpacked(at, length, &name),
-            _ => Ok(()),
-        };
-        parted.map_err(|error| failed("copying", path, error))?;
-        self.contents.insert(seen.ino, copied);
-        Ok(())
-    }
-
-    /// Puts a part of the pack in the place of a link.
-    fn unpacked(&self, at: u64, length: u64, name: &str) -> Result<(), Errno> {
-        let draft = format!("{name}.new");
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-        let to = openat(&self.links, &draft, flags, Mode::RUSR | Mode::WUSR)?;
-        let from = self.set.read(PACK).map_err(|_| Errno::IO)?;
-        let (mut done, mut part) = (0, vec![0; 1 << 16]);
-        while done < length {
-            let most = part.len().min((length - done) as usize);
-            let read = pread(&from, &mut part[..most], at + done)?;
-            if read == 0 {
-                break;
+        let known = self.known.get(path).copied();
+        let is_enough = known.is_some_and(|has_all| has_all || touch == Touch::Attributes);
+        if is_enough || self.has_come(path) {
+            self.by_new_name(path, touch)?;
+            if is_enough {
+                return Ok(Kept::Already);
             }
-            File::from(to.try_clone().map_err(|_| Errno::IO)?)
-                .write_all(&part[..read])
-                .map_err(|_| Errno::IO)?;
-            done += read as u64;
+            return self.put(path, None, Content::Nothing);
         }
-        renameat(&self.links, &draft, &self.links, name)
-    }
-
-    /// Everything below a directory that is about to be removed or renamed.
-    fn below(&mut self, top: &Path) -> Result<Kept, Stop> {
-        let mut kept = Kept::Yes;
-        let mut waiting = vec![top.to_owned()];
-        while let Some(path) = waiting.pop() {
-            let entries = match self.entries(&path) {
-                // It goes as a whole; what is in it is not known to who may not look.
-                Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
-                    kept = Kept::Not;
-                    continue;
-                }
-                entries => entries.map_err(Stop::Failed)?,
-            };
-            for (name, is_dir) in entries {
-                let path = path.join(name);
-                if is_dir {
-                    let seen = self.tree.at(&path);
-                    let seen = seen.map_err(|error| failed("looking at", &path, error))?;
-                    if !self.known.contains_key(&path) {
-                        kept = kept.and(self.put(&path, seen, Content::Nothing)?);
-                    }
-                    waiting.push(path);
-                } else {
-                    kept = kept.and(self.one(&path, Touch::Name)?);
-                }
-            }
-        }
-        Ok(kept)
-    }
-
-    fn entries(&mut self, path: &Path) -> Result<Vec<(OsString, bool)>, ChangesError> {
-        let error = |error| ChangesError::errno("listing", path)(error);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let dir = self.tree.directory(path).map_err(error)?;
-        let dir = openat(dir, ".", flags, Mode::empty()).map_err(error)?;
-        let mut entries = Vec::new();
-        for entry in Dir::new(dir).map_err(error)? {
-            let entry = entry.map_err(error)?;
-            let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                let name = OsString::from_vec(name.to_vec());
-                let is_dir = match entry.file_type() {
-                    FileType::Unknown => {
-                        let seen = self.tree.at(&path.join(&name)).map_err(error)?;
-                        seen.is_some_and(|seen| seen.is_dir())
-                    }
-                    kind => kind == FileType::Directory,
-                };
-                entries.push((name, is_dir));
-            }
-        }
-        Ok(entries)
-    }
-
-    /// A directory whose entries or attributes are about to be changed.
-    fn directory(&mut self, path: &Path) -> Result<Kept, ChangesError> {
-        if self.known.contains_key(path) {
-            return Ok(Kept::Already);
-        }
-        let seen = if path.as_os_str().is_empty() {
-            Some(self.tree.seen()?)
-        } else {
-            match self.tree.at(path) {
-                Ok(seen) => seen,
-                // Whatever is there is looked at through its own path.
-                Err(Errno::LOOP | Errno::XDEV) => return Ok(Kept::Outside),
-                Err(error) => return Err(ChangesError::errno("looking at", path)(error)),
-            }
-        };
-        match self.put(path, seen, Content::Nothing) {
-            Ok(kept) => Ok(kept),
-            Err(Stop::Failed(error)) => Err(error),
-            Err(Stop::Elsewhere) => Ok(Kept::Outside),
-        }
-    }
-
-    /// Keeps a content, once for each inode.
-    fn content(&mut self, path: &Path, seen: &Seen, touch: Touch) -> Result<Content, Stop> {
-        if let Some(content) = self.contents.get(&seen.ino)
-            && (touch == Touch::Name || !matches!(content, Content::Link(_)))
+        let kept = self.recorded(path, touch)?;
+        if touch != Touch::Name
+            || !self
+                .tree
+                .at(path)
+                .is_ok_and(|it| it.is_some_and(|it| it.is_dir()))
         {
-            return Ok(content.clone());
+            return Ok(kept);
         }
-        let kept = match seen.kind() {
-            FileType::Symlink => {
-                let (dir, name) = self
-                    .tree
-                    .parent(path)
-                    .map_err(|error| failed("opening", path, error))?;
-                let target = readlinkat(dir, name, Vec::new());
-                let target = target.map_err(|error| failed("reading", path, error))?;
-                return Ok(Content::Target(target.into_bytes()));
-            }
-            _ if touch == Touch::Name && self.near => self.link(path),
-            FileType::RegularFile => Ok(None),
-            // They can be made again.
-            FileType::Fifo | FileType::Socket => Ok(Some(Content::Nothing)),
-            _ => Ok(Some(Content::Not)),
-        };
-        let kept = match kept.map_err(|error| failed("linking", path, error))? {
-            Some(kept) => kept,
-            None if seen.is_file() => self.copy(path, seen)?,
-            None => Content::Not,
-        };
-        self.contents.insert(seen.ino, kept.clone());
-        Ok(kept)
+        self.below(path).map(|below| kept.and(below))
     }
 
-    /// A hard link, where one can be had: the name goes, the file stays what it is.
-    fn link(&mut self, path: &Path) -> Result<Option<Content>, Errno> {
-        let number = self.numbered;
-        let (dir, name) = self.tree.parent(path)?;
-        match linkat(dir, name, &self.links, number.to_string(), AtFlags::empty()) {
-            Ok(()) => {
-                self.numbered += 1;
-                Ok(Some(Content::Link(number)))
+    /// What is at a path that was not touched before; of a directory, without what is in it.
+    fn recorded(&mut self, path: &Path, touch: Touch) -> Result<Kept, Stop> {
+        let seen = match self.tree.at(path) {
+            Ok(seen) => seen,
+            Err(Errno::LOOP | Errno::XDEV) => return Err(Stop::Elsewhere),
+            // The kernel takes no path that long: it is named.
+            Err(Errno::NAMETOOLONG) => return self.put(path, None, Content::Not),
+            Err(error) => return Err(failed("looking at", path, error)),
+        };
+        let wants_content = touch != Touch::Attributes;
+        let content = match &seen {
+            None => Content::Nothing,
+            Some(seen) if seen.is_dir() && touch == Touch::Name => Content::Nothing,
+            Some(seen) if seen.is_dir() => Content::Unread,
+            // Another name of it was written to.
+            Some(seen) if !wants_content && self.firsts.contains_key(&seen.ino) => {
+                match self.contents.get(&seen.ino) {
+                    Some(content) if !matches!(content, Content::Link(_)) => content.clone(),
+                    _ => Content::Unread,
+                }
             }
-            // Too many links, another file system after all, a file that the system protects from links.
-            Err(Errno::MLINK | Errno::XDEV | Errno::PERM | Errno::NOENT) => Ok(None),
-            Err(error) => Err(error),
+            Some(_) if !wants_content => Content::Unread,
+            Some(_) if !self.keeps || self.is_hidden(path) => Content::Not,
+            Some(seen) => self.content(path, seen, touch)?,
+        };
+        let content = match &seen {
+            Some(seen) if !self.can_come_back(seen, &content) => Content::Not,
+            _ => content,
+        };
+        self.put(path, seen, content)
+    }
+
+    /// Whether an undo may give it back what it looks like.
+    fn can_come_back(&self, seen: &Seen, content: &Content) -> bool {
+        match content {
+            Content::Unread | Content::Not => true,
+            Content::Link(_) => self.user.may_dress(seen),
+            _ => self.user.can_make(seen),
         }
     }
 
     fn is_hidden(&self, path: &Path) -> bool {
         let path = self.root.join(path);
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
-    }
-
-    /// A clone, where the file system has them, else a copy in the pack.
-    fn copy(&mut self, path: &Path, seen: &Seen) -> Result<Content, Stop> {
-        let Ok(from) = self.tree.file(path) else {
-            return Ok(Content::Not);
-        };
-        if let Some(clone) = self
-            .clone_of(&from)
-            .map_err(|error| failed("cloning", path, error))?
-        {
-            return Ok(clone);
-        }
-        if seen.size > self.largest {
-            return Ok(Content::Not);
-        }
-        if self.packed + seen.size > self.limit {
-            let limit = self.limit >> 20;
-            return Err(Stop::Failed(ChangesError::TooMuch { limit }));
-        }
-        let at = self.packed;
-        let mut from = File::from(from).take(self.largest);
-        let copied = file(&self.set, PACK, &mut self.pack)
-            .and_then(|pack| io::copy(&mut from, pack))
-            .map_err(|error| Stop::Failed(ChangesError::io("copying", path)(error)))?;
-        self.packed += copied;
-        Ok(Content::Packed(at, copied))
-    }
-
-    fn clone_of(&mut self, from: &OwnedFd) -> Result<Option<Content>, Errno> {
-        if !self.clones {
-            return Ok(None);
-        }
-        let number = self.numbered;
-        let name = number.to_string();
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let to = openat(&self.links, &name, flags, Mode::RUSR | Mode::WUSR)?;
-        if ioctl_ficlone(&to, from).is_ok() {
-            self.numbered += 1;
-            return Ok(Some(Content::Clone(number)));
-        }
-        // Asked once: a file system clones or it does not.
-        self.clones = false;
-        rustix::fs::unlinkat(&self.links, &name, AtFlags::empty())?;
-        Ok(None)
     }
 
     fn put(&mut self, path: &Path, seen: Option<Seen>, content: Content) -> Result<Kept, Stop> {
@@ -466,16 +300,35 @@ impl Recorder {
             }
             _ => Vec::new(),
         };
-        let has_content = !matches!(content, Content::Unread);
-        let record = Record {
+        let has_all = !matches!(content, Content::Unread);
+        let record = self.record(path, seen, attributes, content);
+        self.append(&Entry::Path(record)).map_err(Stop::Failed)?;
+        self.known.insert(path.to_owned(), has_all);
+        Ok(kept)
+    }
+
+    /// A record. What a file of several names looked like before is what it did when it was touched first, by any of them.
+    fn record(
+        &mut self,
+        path: &Path,
+        mut seen: Option<Seen>,
+        mut attributes: Attributes,
+        content: Content,
+    ) -> Record {
+        if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
+            if seen.links > 1 && !self.firsts.contains_key(&seen.ino) {
+                self.firsts.insert(seen.ino, (*seen, attributes.clone()));
+            }
+            if let Some(first) = self.firsts.get(&seen.ino) {
+                (*seen, attributes) = first.clone();
+            }
+        }
+        Record {
             path: path.as_os_str().as_bytes().to_vec(),
             seen,
             attributes,
             content,
-        };
-        self.append(&Entry::Path(record)).map_err(Stop::Failed)?;
-        self.known.insert(path.to_owned(), has_content);
-        Ok(kept)
+        }
     }
 
     fn attributes(&mut self, path: &Path) -> Result<Attributes, Errno> {

@@ -6,7 +6,7 @@ use crate::error::ChangesError;
 use crate::seen::Seen;
 use crate::set::State;
 use agent_bash_os::PrivateDir;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 
 /// The file with the records.
@@ -16,6 +16,9 @@ pub(crate) const INDEX: &str = "idx";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     Path(Record),
+    /// A file that is changed by this path, which it did not have before the call, or whose content was kept as a link until
+    /// now.
+    Other(Record),
     /// All was recorded; writes beyond the root, by directory.
     End(Vec<(Vec<u8>, u64)>),
     /// Something was changed of which nothing is known.
@@ -121,19 +124,38 @@ wire!(Written {
     content
 });
 
+impl Record {
+    fn written(self) -> Written {
+        Written {
+            path: self.path,
+            seen: self.seen,
+            attributes: Pairs(self.attributes),
+            content: self.content,
+        }
+    }
+}
+
+impl Written {
+    fn record(self) -> Record {
+        Record {
+            path: self.path,
+            seen: self.seen,
+            attributes: self.attributes.0,
+            content: self.content,
+        }
+    }
+}
+
 impl Wire for Entry {
     fn put(&self, to: &mut Vec<u8>) {
         match self {
             Self::Path(record) => {
                 to.push(0);
-                let record = record.clone();
-                let written = Written {
-                    path: record.path,
-                    seen: record.seen,
-                    attributes: Pairs(record.attributes),
-                    content: record.content,
-                };
-                written.put(to);
+                record.clone().written().put(to);
+            }
+            Self::Other(record) => {
+                to.push(3);
+                record.clone().written().put(to);
             }
             Self::End(outside) => {
                 to.push(1);
@@ -145,17 +167,10 @@ impl Wire for Entry {
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         match u8::get(from)? {
-            0 => {
-                let written = Written::get(from)?;
-                Some(Self::Path(Record {
-                    path: written.path,
-                    seen: written.seen,
-                    attributes: written.attributes.0,
-                    content: written.content,
-                }))
-            }
+            0 => Written::get(from).map(|it| Self::Path(it.record())),
             1 => get_all(from).map(Self::End),
             2 => Some(Self::Lacks),
+            3 => Written::get(from).map(|it| Self::Other(it.record())),
             _ => None,
         }
     }
@@ -175,6 +190,8 @@ pub(crate) struct Index {
     /// In the order of first touch. A path may be there twice: the first tells what it was, a later one may have kept
     /// its content.
     pub(crate) records: Vec<Record>,
+    /// What files were, whatever their names.
+    pub(crate) others: Vec<Record>,
     pub(crate) outside: BTreeMap<String, u64>,
     /// Whether the recorder said that this is all.
     pub(crate) complete: bool,
@@ -219,10 +236,32 @@ impl Index {
                         .map(|(name, count)| (String::from_utf8_lossy(&name).into_owned(), count))
                         .collect();
                 }
+                Some(Entry::Other(record)) => index.others.push(record),
                 Some(Entry::Lacks) => index.lacks = true,
                 None => break,
             }
         }
+        index.part();
         Ok(index)
+    }
+
+    /// What was copied before it was written to is what records mean that had a link of it, or nothing yet.
+    fn part(&mut self) {
+        let is_copy = |it: &&Record| matches!(it.content, Content::Packed(..) | Content::Clone(_));
+        let several = |it: &&Record| it.seen.is_some_and(|it| it.links > 1);
+        let named = self.records.iter().filter(several).filter(is_copy);
+        let others = self.others.iter();
+        let others = others.filter(|it| it.content != Content::Unread);
+        let copies = named.chain(others);
+        let copies = copies.filter_map(|it| Some((it.seen?.ino, it.content.clone())));
+        let copies: HashMap<u64, Content> = copies.collect();
+        for record in &mut self.records {
+            if matches!(record.content, Content::Link(_) | Content::Unread)
+                && let Some(seen) = record.seen.filter(|seen| !seen.is_dir())
+                && let Some(copy) = copies.get(&seen.ino)
+            {
+                record.content = copy.clone();
+            }
+        }
     }
 }

@@ -28,6 +28,8 @@ mod stuck;
 mod support;
 mod survivors;
 mod traced;
+mod traced_held;
 mod traced_others;
+mod traced_random;
 mod trial;
 mod warm;

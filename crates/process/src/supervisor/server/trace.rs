@@ -92,11 +92,11 @@ impl Tracer {
         self.orders.give_for_the_next(Order::Another);
     }
 
-    /// From here on, what changes is recorded in the set in this directory; `at_once`, from when this has returned. Whether
-    /// it can be is known then; else the end of the record says it.
-    pub(super) fn record(&self, set: PathBuf, at_once: bool) -> Traced {
+    /// From here on, what changes is recorded in the set in this directory; if there are some who go on, with what they have open,
+    /// from when this has returned. Whether it can be is known then; else the end of the record says it.
+    pub(super) fn record(&self, set: PathBuf, go_on: Option<Vec<i32>>) -> Traced {
         let was_idle = self.is_idle.replace(false);
-        if !at_once {
+        let Some(go_on) = go_on else {
             let order = Order::Record(set, None);
             if was_idle {
                 self.orders.give_for_the_next(order);
@@ -104,9 +104,9 @@ impl Tracer {
                 self.orders.give(order);
             }
             return Traced::complete();
-        }
+        };
         let (tell, told) = channel();
-        self.orders.give(Order::Record(set, Some(tell)));
+        self.orders.give(Order::Record(set, Some((tell, go_on))));
         let told = told.recv_timeout(PATIENCE);
         told.unwrap_or_else(|_| Traced::incomplete(SILENT))
     }
@@ -228,9 +228,10 @@ impl Watch {
         match order {
             Order::Another => self.state = State::Waiting(None),
             Order::Record(set, tell) => {
-                let recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
-                let traced = match &recorder {
-                    Ok(_) => Traced::complete(),
+                let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
+                let (tell, pids) = tell.unzip();
+                let traced = match &mut recorder {
+                    Ok(recorder) => self.kept_open(recorder, &pids.unwrap_or_default()),
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
                 let recording = State::Recording(recorder.ok().map(Box::new), traced.clone());
@@ -283,13 +284,22 @@ impl Watch {
 
     /// What these have open they may write to from now on.
     fn begun(&self, mut late: Late, pids: &[i32]) -> Late {
-        for path in pids.iter().flat_map(|pid| held::by(*pid)) {
-            let is_apart = self.apart.iter().any(|own| path.starts_with(own));
-            if !is_apart && late.before(&path, Touch::Content).is_err() {
-                concluded(late.lacks());
-            }
+        let kept = held::keep(pids, &self.apart, |path| late.before(path, Touch::Content));
+        if kept.is_err() {
+            concluded(late.lacks());
         }
         late
+    }
+
+    /// The same in a shell that goes on with another call.
+    fn kept_open(&self, recorder: &mut Recorder, pids: &[i32]) -> Traced {
+        let kept = held::keep(pids, &self.apart, |path| recorder.before_held(path));
+        let mut traced = Traced::complete();
+        if let Err(error) = kept {
+            let _ = recorder.lacks();
+            traced.lacks(error.to_string());
+        }
+        traced
     }
 
     /// Looks at a call that waits, and lets it go on, unless it is about to change a file and nobody has said where to record that.

@@ -9,6 +9,7 @@ use crate::supervisor::server::shell::{Phase, Shell};
 use crate::supervisor::server::trace::{Before, Tracer};
 use crate::supervisor::server::tree::Tree;
 use agent_bash_core::changes::{Overlay, Traced};
+use agent_bash_os::ProcessInfo;
 use agent_bash_sandbox::BoxError;
 use agent_bash_sandbox::view::{self, View};
 use std::fs::File;
@@ -57,8 +58,10 @@ impl Server {
                 return None;
             }
             Order::Record { set, tell } => {
+                let pids = |living: Vec<ProcessInfo>| living.iter().map(|it| it.pid).collect();
+                let go_on = tell.then(|| pids(self.look()));
                 let traced = match self.tracer() {
-                    Some(tracer) => tracer.record(set.into(), tell),
+                    Some(tracer) => tracer.record(set.into(), go_on),
                     None => unwatched(),
                 };
                 if !tell {

@@ -110,7 +110,7 @@ impl Server {
     /// Updates which processes exist besides the shell, from a single reading of the tree: with two readings, a
     /// process started in between would be attributed to no call. Excludes processes of jobs from everything else.
     /// Returns all processes.
-    fn look(&mut self) -> Vec<ProcessInfo> {
+    pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
         let living = self.tree.everybody();
         for processes in &mut self.session_processes {
             processes.look(&living);

@@ -1,12 +1,29 @@
 //! Files that processes have open to write to: what they write there later is no call that waits.
 
 use super::paths::{Found, opened};
+use agent_bash_changes::{ChangesError, Kept};
 use rustix::fs::{FileType, OFlags};
 use std::fs::{read_dir, read_to_string};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Keeps those of these processes, as they may be written to from now on; nothing of what is in one of `apart`. All are tried: the
+/// first error.
+pub(super) fn keep(
+    pids: &[i32],
+    apart: &[PathBuf],
+    mut keep: impl FnMut(&Path) -> Result<Kept, ChangesError>,
+) -> Result<(), ChangesError> {
+    let paths = pids.iter().flat_map(|pid| by(*pid));
+    let paths = paths.filter(|path| !apart.iter().any(|own| path.starts_with(own)));
+    let mut kept = Ok(());
+    for path in paths {
+        kept = kept.and(keep(&path).map(drop));
+    }
+    kept
+}
 
 /// Those of a process, as far as they have names.
-pub(super) fn by(pid: i32) -> Vec<PathBuf> {
+fn by(pid: i32) -> Vec<PathBuf> {
     // It may have ended meanwhile.
     let Ok(entries) = read_dir(format!("/proc/{pid}/fd")) else {
         return Vec::new();

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Into the set in this directory; whoever asked is told once that holds.
-    Record(PathBuf, Option<Sender<Traced>>),
+    /// Into the set in this directory; whoever asked is told once that holds, also of what these have open.
+    Record(PathBuf, Option<(Sender<Traced>, Vec<i32>)>),
     /// Those who go on, if anybody may.
     Stop(Sender<Traced>, Option<Vec<i32>>),
     /// Those who went on have ended.

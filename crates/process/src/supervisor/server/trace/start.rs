@@ -152,7 +152,7 @@ mod tests {
             let there = fs::read_to_string(&file).unwrap();
             assert_eq!(there.trim(), (round - 1).to_string());
             let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
-            tracer.record(set.dir().to_owned(), false);
+            tracer.record(set.dir().to_owned(), None);
             ended(pid);
             assert_eq!(tracer.stop(None), Traced::complete());
             let changes = store.finish(set).unwrap();
@@ -169,7 +169,7 @@ mod tests {
             return;
         };
         let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
-        tracer.record(set.dir().to_owned(), false);
+        tracer.record(set.dir().to_owned(), None);
         let (pid, tracer) = started("true", Before::Same(Some(tracer)));
         ended(pid);
         assert_ne!(threads[3], tracer.thread.thread().id());

@@ -1,0 +1,99 @@
+//! What is in directories, whose entries are about to be changed, or which are about to go or to move as a whole.
+
+use super::{Content, Kept, Recorder, Stop, Touch};
+use crate::error::ChangesError;
+use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::io::ErrorKind::PermissionDenied;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+
+impl Recorder {
+    /// Whether a path that is not known was not there before the call: it is in a directory of which all was recorded, as
+    /// it was about to move, or was not there. What is there now has come with a directory.
+    pub(super) fn has_come(&self, path: &Path) -> bool {
+        let mut above = path.ancestors().skip(1);
+        above.any(|directory| self.known.get(directory) == Some(&true))
+    }
+
+    /// Everything below a directory that is about to be removed or renamed.
+    pub(super) fn below(&mut self, top: &Path) -> Result<Kept, Stop> {
+        let mut kept = Kept::Yes;
+        let mut waiting = vec![top.to_owned()];
+        while let Some(path) = waiting.pop() {
+            let entries = match self.entries(&path) {
+                // It goes as a whole; what is in it is not known to who may not look.
+                Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
+                    kept = Kept::Not;
+                    continue;
+                }
+                entries => entries.map_err(Stop::Failed)?,
+            };
+            for (name, is_dir) in entries {
+                let path = path.join(name);
+                if self.known.get(&path) == Some(&true) {
+                    // With all that is in it.
+                    continue;
+                }
+                kept = kept.and(self.recorded(&path, Touch::Name)?);
+                if is_dir {
+                    waiting.push(path);
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    fn entries(&mut self, path: &Path) -> Result<Vec<(OsString, bool)>, ChangesError> {
+        let error = |error| ChangesError::errno("listing", path)(error);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let dir = self.tree.directory(path).map_err(error)?;
+        let dir = openat(dir, ".", flags, Mode::empty()).map_err(error)?;
+        let mut entries = Vec::new();
+        for entry in Dir::new(dir).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                let name = OsString::from_vec(name.to_vec());
+                let is_dir = match entry.file_type() {
+                    FileType::Unknown => {
+                        let seen = self.tree.at(&path.join(&name)).map_err(error)?;
+                        seen.is_some_and(|seen| seen.is_dir())
+                    }
+                    kind => kind == FileType::Directory,
+                };
+                entries.push((name, is_dir));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// A directory whose entries or attributes are about to be changed.
+    pub(super) fn directory(&mut self, path: &Path) -> Result<Kept, ChangesError> {
+        if self.known.contains_key(path) {
+            return Ok(Kept::Already);
+        }
+        let seen = if path.as_os_str().is_empty() {
+            Some(self.tree.seen()?)
+        } else if self.has_come(path) {
+            None
+        } else {
+            match self.tree.at(path) {
+                Ok(seen) => seen,
+                // Whatever is there is looked at through its own path.
+                Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => return Ok(Kept::Outside),
+                Err(error) => return Err(ChangesError::errno("looking at", path)(error)),
+            }
+        };
+        let content = match seen {
+            Some(_) => Content::Unread,
+            None => Content::Nothing,
+        };
+        match self.put(path, seen, content) {
+            Ok(kept) => Ok(kept),
+            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Elsewhere) => Ok(Kept::Outside),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What is kept of files: a hard link where a name goes, else a copy, once for each inode.
+
+use super::{Content, PACK, Recorder, Stop, failed, file};
+use crate::error::ChangesError;
+use crate::recorder::Touch;
+use crate::seen::Seen;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+impl Recorder {
+    /// Keeps a content, once for each inode.
+    pub(super) fn content(
+        &mut self,
+        path: &Path,
+        seen: &Seen,
+        touch: Touch,
+    ) -> Result<Content, Stop> {
+        if let Some(content) = self.contents.get(&seen.ino)
+            && (touch == Touch::Name || !matches!(content, Content::Link(_)))
+        {
+            return Ok(content.clone());
+        }
+        let kept = match seen.kind() {
+            FileType::Symlink => {
+                let (dir, name) = self
+                    .tree
+                    .parent(path)
+                    .map_err(|error| failed("opening", path, error))?;
+                let target = readlinkat(dir, name, Vec::new());
+                let target = target.map_err(|error| failed("reading", path, error))?;
+                return Ok(Content::Target(target.into_bytes()));
+            }
+            _ if touch == Touch::Name && self.near => self.link(path),
+            FileType::RegularFile => Ok(None),
+            // They can be made again.
+            FileType::Fifo | FileType::Socket => Ok(Some(Content::Nothing)),
+            _ => Ok(Some(Content::Not)),
+        };
+        let kept = match kept.map_err(|error| failed("linking", path, error))? {
+            Some(kept) => kept,
+            None if seen.is_file() => self.copy(path, seen)?,
+            None => Content::Not,
+        };
+        self.contents.insert(seen.ino, kept.clone());
+        Ok(kept)
+    }
+
+    /// A hard link, where one can be had: the name goes, the file stays what it is.
+    fn link(&mut self, path: &Path) -> Result<Option<Content>, Errno> {
+        let number = self.numbered;
+        let (dir, name) = self.tree.parent(path)?;
+        match linkat(dir, name, &self.links, number.to_string(), AtFlags::empty()) {
+            Ok(()) => {
+                self.numbered += 1;
+                Ok(Some(Content::Link(number)))
+            }
+            // Too many links, another file system after all, a file that the system protects from links.
+            Err(Errno::MLINK | Errno::XDEV | Errno::PERM | Errno::NOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A copy of the file at a path.
+    pub(super) fn copy(&mut self, path: &Path, seen: &Seen) -> Result<Content, Stop> {
+        let Ok(from) = self.tree.file(path) else {
+            return Ok(Content::Not);
+        };
+        self.copy_of(from, path, seen.size)
+    }
+
+    /// A clone, where the file system has them, else a copy in the pack.
+    pub(super) fn copy_of(
+        &mut self,
+        from: OwnedFd,
+        path: &Path,
+        size: u64,
+    ) -> Result<Content, Stop> {
+        if let Some(clone) = self
+            .clone_of(&from)
+            .map_err(|error| failed("cloning", path, error))?
+        {
+            return Ok(clone);
+        }
+        if size > self.largest {
+            return Ok(Content::Not);
+        }
+        if self.packed + size > self.limit {
+            let limit = self.limit >> 20;
+            return Err(Stop::Failed(ChangesError::TooMuch { limit }));
+        }
+        let at = self.packed;
+        let mut from = File::from(from).take(self.largest);
+        let copied = file(&self.set, PACK, &mut self.pack)
+            .and_then(|pack| io::copy(&mut from, pack))
+            .map_err(|error| Stop::Failed(ChangesError::io("copying", path)(error)))?;
+        self.packed += copied;
+        Ok(Content::Packed(at, copied))
+    }
+
+    fn clone_of(&mut self, from: &OwnedFd) -> Result<Option<Content>, Errno> {
+        if !self.clones {
+            return Ok(None);
+        }
+        let number = self.numbered;
+        let name = number.to_string();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let to = openat(&self.links, &name, flags, Mode::RUSR | Mode::WUSR)?;
+        if ioctl_ficlone(&to, from).is_ok() {
+            self.numbered += 1;
+            return Ok(Some(Content::Clone(number)));
+        }
+        // Asked once: a file system clones or it does not.
+        self.clones = false;
+        rustix::fs::unlinkat(&self.links, &name, AtFlags::empty())?;
+        Ok(None)
+    }
+}

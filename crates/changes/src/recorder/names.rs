@@ -1,0 +1,100 @@
+//! Files that are changed by another name than the one that they had before the call: it has moved or linked them, or they had
+//! several names.
+
+use super::{Content, Entry, Kept, Recorder, Stop, Touch, failed};
+use crate::error::ChangesError;
+use crate::seen::Seen;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat, unlinkat};
+use std::path::Path;
+
+impl Recorder {
+    /// Keeps a file that somebody has open to write to as the call begins. Beyond the root, it is nothing that the call does.
+    ///
+    /// # Errors
+    /// As for [`Recorder::before`].
+    pub fn before_held(&mut self, path: &Path) -> Result<Kept, ChangesError> {
+        if path.starts_with(&self.root) {
+            self.before(path, Touch::Content)
+        } else {
+            Ok(Kept::Outside)
+        }
+    }
+
+    /// A file of which a hard link is kept is about to be written to, by whatever name: what it was is copied, and is what its
+    /// records mean.
+    pub(super) fn part(&mut self, path: &Path) -> Result<(), Stop> {
+        if let Ok(Some(seen)) = self.tree.at(path) {
+            self.part_from(path, &seen)?;
+        }
+        Ok(())
+    }
+
+    /// The same of a path beyond the root, where it may have been moved to.
+    pub(super) fn part_outside(&mut self, path: &Path) -> Result<(), Stop> {
+        match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if stat.st_dev == self.meta.identity.0 => {
+                self.part_from(path, &Seen::from(&stat))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn part_from(&mut self, path: &Path, seen: &Seen) -> Result<(), Stop> {
+        let Some(&Content::Link(number)) = self.contents.get(&seen.ino) else {
+            return Ok(());
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let content = match openat(&self.links, number.to_string(), flags, Mode::empty()) {
+            Ok(link) => self.copy_of(link, path, seen.size)?,
+            Err(_) => Content::Not,
+        };
+        let link = number.to_string();
+        let links = seen.links - 1;
+        self.other(path, Seen { links, ..*seen }, content)?;
+        // No record means it any more: what stays is a name too many, and no harm.
+        let _ = unlinkat(&self.links, link, AtFlags::empty());
+        Ok(())
+    }
+
+    /// A file is about to be changed by a name that it did not have before the call. Where it may have another that it did, what
+    /// it was is not recorded by that.
+    pub(super) fn by_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), Stop> {
+        let Ok(Some(seen)) = self.tree.at(path) else {
+            return Ok(());
+        };
+        let content = self.contents.get(&seen.ino);
+        let own = u64::from(matches!(content, Some(Content::Link(_))));
+        if !seen.is_file() || seen.links - own < 2 {
+            return Ok(());
+        }
+        match touch {
+            Touch::Content if content.is_none() => {
+                let content = if !self.keeps || self.is_hidden(path) {
+                    Content::Not
+                } else {
+                    self.copy(path, &seen)?
+                };
+                self.other(path, seen, content)
+            }
+            Touch::Attributes if !self.firsts.contains_key(&seen.ino) => {
+                self.other(path, seen, Content::Unread)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Records what a file is, not what is at its path.
+    fn other(&mut self, path: &Path, seen: Seen, content: Content) -> Result<(), Stop> {
+        if content != Content::Unread {
+            self.contents.insert(seen.ino, content.clone());
+        }
+        let attributes = if self.keeps && path.is_relative() {
+            self.attributes(path)
+                .map_err(|error| failed("reading the attributes of", path, error))?
+        } else {
+            Vec::new()
+        };
+        let record = self.record(path, Some(seen), attributes, content);
+        self.append(&Entry::Other(record)).map_err(Stop::Failed)
+    }
+}

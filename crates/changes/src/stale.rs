@@ -1,0 +1,55 @@
+//! Links that a trace has kept of files that somebody has written to since its call, by another name: they are not what was there before.
+
+use crate::error::ChangesError;
+use crate::plan::{Act, Op, Plan};
+use crate::recorder::{INDEX, Record};
+use crate::seen::Seen;
+use crate::set::Set;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// What is known of the end of a call.
+pub(crate) struct Since {
+    /// What it had put where.
+    put: Vec<(Vec<u8>, Seen)>,
+    /// Its record, as it was written last.
+    index: Option<Seen>,
+}
+
+impl Since {
+    pub(crate) fn new(set: &Set) -> Result<Self, ChangesError> {
+        let ops = set.journal()?.map(|it| it.plan.ops).unwrap_or_default();
+        let ops = ops.into_iter().filter(|op| op.act != Act::Take);
+        let put = ops.filter_map(|op| Some((op.path, op.there?)));
+        Ok(Self {
+            put: put.collect(),
+            index: Seen::at(&set.dir, OsStr::new(INDEX)).unwrap_or_default(),
+        })
+    }
+
+    /// Whether this link was written to since.
+    pub(crate) fn is_written(&self, record: &Record, link: &Seen) -> bool {
+        if let Some((_, put)) = self.put(link) {
+            return !put.has_content_of(link);
+        }
+        let Some(seen) = record.seen else {
+            return false;
+        };
+        // Its time may be one to come.
+        let is_later = self.index.is_some_and(|index| link.mtime > index.mtime);
+        seen.size != link.size || seen.mtime != link.mtime && is_later
+    }
+
+    /// Where the call has put the file, if what is there now goes and stands for it.
+    pub(crate) fn stands_for(&self, plan: &Plan, link: &Seen) -> Option<PathBuf> {
+        let (path, _) = self.put(link)?;
+        let goes = |op: &&Op| op.act != Act::Put && op.path == *path;
+        let op = plan.ops.iter().find(goes)?;
+        let is_other = op.here.is_some_and(|here| here.ino != link.ino);
+        is_other.then(|| Path::to_owned(op.path()))
+    }
+
+    fn put(&self, link: &Seen) -> Option<&(Vec<u8>, Seen)> {
+        self.put.iter().find(|(_, put)| put.ino == link.ino)
+    }
+}

@@ -1,0 +1,184 @@
+//! Other names of files that were changed: they have changed with them.
+
+use super::compare::{Effects, Known, one};
+use crate::alike::bytes;
+use crate::beneath::Tree;
+use crate::kept::{OTHER, SLOT};
+use crate::plan::Act;
+use crate::recorder::{Content, Index, Record};
+use crate::seen::Seen;
+use crate::set::Set;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Files that are looked at in search of other names.
+const MANY: usize = 200_000;
+
+/// A file that may have names by which it was not touched.
+struct File<'a> {
+    record: &'a Record,
+    /// Of its slot.
+    name: String,
+    /// Names that are known to be its, before and now.
+    before: u64,
+    now: u64,
+    links: Option<u64>,
+}
+
+impl File<'_> {
+    /// Whether it has more names than these. What was not touched has still the name that it had.
+    fn has_others(&self) -> bool {
+        match self.links {
+            Some(links) => links > self.now,
+            None => self.record.seen.is_some_and(|it| it.links > self.before),
+        }
+    }
+}
+
+/// Names of files that were changed by another one. Those beyond the root are not found; if there is too much to look through,
+/// these files count as not kept, as they would not be taken back under all of their names.
+pub(super) fn others(
+    set: &Set,
+    tree: &mut Tree,
+    index: &Index,
+    known: &BTreeMap<&[u8], Known<'_>>,
+    effects: &mut Effects,
+) {
+    let new = effects.plan.ops.iter().filter(|op| op.act == Act::Put);
+    let new: HashSet<PathBuf> = new.map(|op| op.path().to_owned()).collect();
+    let mut files = changed(index);
+    count(tree, index, known, &new, &mut files);
+    files.retain(|_, file| file.has_others());
+    if files.is_empty() {
+        return;
+    }
+    let (mut found, mut looked) = (0, 0);
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(directory) = waiting.pop() {
+        // What cannot be listed has no names for anybody.
+        for name in tree.names(&directory).unwrap_or_default() {
+            let path = directory.join(name);
+            let Ok(Some(now)) = tree.at(&path) else {
+                continue;
+            };
+            looked += 1;
+            if now.is_dir() {
+                waiting.push(path);
+            } else if let Some(file) = files.get(&now.ino)
+                && !new.contains(&path)
+                && !known.contains_key(&bytes(&path)[..])
+            {
+                let record = Record {
+                    path: bytes(&path),
+                    ..file.record.clone()
+                };
+                let other = Known {
+                    slot: format!("{}l{found}", file.name),
+                    first: &record,
+                    content: &record.content,
+                };
+                found += 1;
+                if one(set, tree, &path, &other, effects).is_err() {
+                    effects.unseen.push(path);
+                }
+            }
+        }
+        if looked > MANY {
+            leave(&files, effects);
+            return;
+        }
+    }
+}
+
+/// Files of several names that were changed other than by name, by inode.
+fn changed(index: &Index) -> HashMap<u64, File<'_>> {
+    let records = index.records.iter().enumerate();
+    let records = records.map(|(number, record)| (SLOT, number, record));
+    let others = index.others.iter().enumerate();
+    let others = others.map(|(number, record)| (OTHER, number, record));
+    let mut files = HashMap::new();
+    for (prefix, number, record) in records.chain(others) {
+        let is_changed = !matches!(
+            record.content,
+            Content::Link(_) | Content::Target(_) | Content::Nothing
+        );
+        if let Some(seen) = record.seen.filter(|it| it.links > 1 && !it.is_dir())
+            && is_changed
+        {
+            let file = files.entry(seen.ino).or_insert_with(|| File {
+                record,
+                name: format!("{prefix}{number}"),
+                before: 0,
+                now: 0,
+                links: None,
+            });
+            // One that has kept the content is the better one.
+            if file.record.content == Content::Unread && record.content != Content::Unread {
+                file.record = record;
+                file.name = format!("{prefix}{number}");
+            }
+        }
+    }
+    files
+}
+
+fn of<'a, 'b>(
+    files: &'a mut HashMap<u64, File<'b>>,
+    seen: Option<Seen>,
+) -> Option<&'a mut File<'b>> {
+    files.get_mut(&seen?.ino)
+}
+
+/// Counts the names that are known.
+fn count(
+    tree: &mut Tree,
+    index: &Index,
+    known: &BTreeMap<&[u8], Known<'_>>,
+    new: &HashSet<PathBuf>,
+    files: &mut HashMap<u64, File<'_>>,
+) {
+    if files.is_empty() {
+        return;
+    }
+    let mut links: HashMap<u64, u64> = HashMap::new();
+    for record in &index.records {
+        if let (Content::Link(number), Some(seen)) = (&record.content, record.seen) {
+            links.insert(*number, seen.ino);
+        }
+    }
+    for known in known.values() {
+        if let Some(file) = of(files, known.first.seen) {
+            file.before += 1;
+        }
+    }
+    let paths = known.keys().map(|path| Path::new(OsStr::from_bytes(path)));
+    let paths: HashSet<&Path> = paths.chain(new.iter().map(PathBuf::as_path)).collect();
+    for path in paths {
+        if let Ok(now) = tree.at(path)
+            && let Some(file) = of(files, now)
+        {
+            file.now += 1;
+            file.links = now.map(|it| it.links);
+        }
+    }
+    for ino in links.values() {
+        if let Some(file) = files.get_mut(ino) {
+            file.now += 1;
+        }
+    }
+}
+
+/// Takes nothing of these back.
+fn leave(files: &HashMap<u64, File<'_>>, effects: &mut Effects) {
+    let is_one = |seen: Option<Seen>| seen.is_some_and(|it| files.contains_key(&it.ino));
+    for op in &effects.plan.ops {
+        if is_one(op.there) || op.act != Act::Put && is_one(op.here) {
+            effects.unseen.push(op.path().to_owned());
+        }
+    }
+    let unseen = effects.unseen.iter();
+    let unseen: HashSet<Vec<u8>> = unseen.map(|path| bytes(path)).collect();
+    effects.back.ops.retain(|op| !unseen.contains(&op.path));
+}

@@ -1,0 +1,80 @@
+//! Whether a file is what it was.
+
+use crate::alike::same_bytes;
+use crate::beneath::Tree;
+use crate::git_index;
+use crate::kept::open;
+use crate::recorder::Content;
+use crate::seen::Seen;
+use crate::set::Set;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Whether a file has the same content still.
+pub(super) fn is_same(
+    set: &Set,
+    tree: &mut Tree,
+    path: &Path,
+    before: &Seen,
+    now: &Seen,
+    content: &Content,
+) -> io::Result<bool> {
+    if before.kind() != now.kind() {
+        return Ok(false);
+    }
+    if let Content::Target(target) = content {
+        let (dir, name) = tree.parent(path)?;
+        return Ok(rustix::fs::readlinkat(dir, name, Vec::new())?.as_bytes() == target);
+    }
+    if matches!(before.kind(), FileType::Fifo | FileType::Socket) {
+        return Ok(true);
+    }
+    if !before.is_file() {
+        return Ok(before.device == now.device);
+    }
+    let looks_same = before.ino == now.ino && before.size == now.size && before.mtime == now.mtime;
+    // What was to be written to. The times that a file has can be set, but for that of its change; and where that is as young as
+    // the call, it may be of the same tick of the clock.
+    let is_copied = matches!(content, Content::Packed(..) | Content::Clone(_));
+    let is_older = before.ctime == now.ctime && before.ctime < set.begun();
+    if looks_same && (!is_copied || is_older) {
+        return Ok(true);
+    }
+    if *content == Content::Unread {
+        // Nobody has written to it, or replaced it.
+        return Ok(before.ino == now.ino && before.size == now.size);
+    }
+    let Some(kept) = open(set, content)? else {
+        return Ok(false);
+    };
+    let now_file = match tree.file(path) {
+        // It may be another one: that it is not to be read is new.
+        Err(Errno::ACCESS) => return Ok(false),
+        file => file?,
+    };
+    if git_index::is_index(path) {
+        let meaning = git_index::meaning(kept.0.try_clone()?.into());
+        if meaning.is_some() && meaning == git_index::meaning(now_file.try_clone()?) {
+            return Ok(true);
+        }
+    }
+    if before.size != now.size {
+        return Ok(false);
+    }
+    // From its beginning.
+    let now = tree.file(path)?.into();
+    let Some(mut kept) = open(set, content)? else {
+        return Ok(false);
+    };
+    let mut copy = Vec::new();
+    if kept.1 == u64::MAX {
+        return same_bytes(kept.0, now, before.size);
+    }
+    // A part of the pack: no larger than a file that is copied may be.
+    kept.0.by_ref().take(kept.1).read_to_end(&mut copy)?;
+    let mut other = Vec::new();
+    now.take(kept.1 + 1).read_to_end(&mut other)?;
+    Ok(copy == other)
+}

@@ -1,0 +1,393 @@
+//! Files that are changed by another name than they had: moved with their directory, linked, or of several names. What is listed is what
+//! is different, and all of it is taken back and made again.
+
+use crate::support::{Place, SESSION, Tree, difference, without_inodes};
+use agent_bash_changes::{ChangesError, Recorder, Touch};
+use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
+
+use Touch::{Attributes, Content, Name};
+
+const TREE: &str = r"
+    mkdir -p d/s e; echo 1 >d/f; echo 2 >d/g; echo 3 >d/s/h; echo old >e/o; echo one >a; echo two >b; ln b c; mkfifo p
+    touch -d 2001-02-03 d d/f d/s e a b; echo same >same1; sleep 0.02; echo same >same2; setfattr -n user.x -v 1 a
+";
+
+type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
+
+/// What is done, what is recorded before, and what is listed.
+struct Case {
+    steps: Steps,
+    listed: &'static [(&'static str, &'static str)],
+}
+
+const CASES: &[Case] = &[
+    // In a directory that was moved.
+    Case {
+        steps: &[
+            (&[("d", Name), ("m", Name)], "mv d m"),
+            (&[("m/f", Content)], "echo x >>m/f"),
+        ],
+        listed: &[
+            ("d/f", "deleted"),
+            ("m/f", "created"),
+            ("m/g", "renamed"),
+            ("m/s/h", "renamed"),
+        ],
+    },
+    Case {
+        steps: &[
+            (&[("d", Name), ("m", Name)], "mv d m"),
+            (&[("m/f", Name)], "rm m/f"),
+        ],
+        listed: &[("d/f", "deleted"), ("m/g", "renamed"), ("m/s/h", "renamed")],
+    },
+    Case {
+        steps: &[
+            (&[("d", Name), ("m", Name)], "mv d m"),
+            (
+                &[("m/f", Attributes), ("m/s", Attributes)],
+                "chmod 600 m/f; chmod 700 m/s",
+            ),
+        ],
+        listed: &[
+            ("d/f", "deleted"),
+            ("m/f", "created"),
+            ("m/g", "renamed"),
+            ("m/s/h", "renamed"),
+        ],
+    },
+    Case {
+        steps: &[
+            (&[("d", Name), ("m", Name)], "mv d m"),
+            (&[("m/s", Name), ("m/t", Name)], "mv m/s m/t"),
+            (&[("m/t/new", Name)], "echo new >m/t/new"),
+        ],
+        listed: &[
+            ("m/f", "renamed"),
+            ("m/g", "renamed"),
+            ("m/t/h", "renamed"),
+            ("m/t/new", "created"),
+        ],
+    },
+    // Nothing but what it was is in it before the call.
+    Case {
+        steps: &[
+            (&[("d", Name), ("m", Name)], "mv d m"),
+            (&[("m", Name), ("d", Name)], "mv m d"),
+            (&[("d/f", Content)], "echo x >>d/f"),
+        ],
+        listed: &[("d/f", "changed")],
+    },
+    // A directory in the place of another.
+    Case {
+        steps: &[
+            (&[("e/o", Name)], "rm e/o"),
+            (&[("d", Name), ("e", Name)], "mv -T d e"),
+        ],
+        listed: &[
+            ("e/f", "renamed"),
+            ("e/g", "renamed"),
+            ("e/o", "deleted"),
+            ("e/s/h", "renamed"),
+        ],
+    },
+    Case {
+        steps: &[
+            (&[("t", Name)], "mkdir t"),
+            (
+                &[("t/n", Name), ("t/o", Name)],
+                "echo new >t/n; echo new >t/o",
+            ),
+            (
+                &[("e/o", Name), ("", Attributes), ("e", Attributes)],
+                "rm -r e",
+            ),
+            (&[("t", Name), ("e", Name)], "mv t e"),
+        ],
+        listed: &[("e/n", "created"), ("e/o", "changed")],
+    },
+    // By a name that is new.
+    Case {
+        steps: &[
+            (&[("a2", Name)], "ln a a2"),
+            (&[("a2", Content)], "echo x >>a2"),
+        ],
+        listed: &[("a", "changed"), ("a2", "created")],
+    },
+    Case {
+        steps: &[
+            (&[("a", Name), ("m", Name)], "mv a m"),
+            (&[("m", Content)], "echo x >>m"),
+        ],
+        listed: &[("a", "deleted"), ("m", "created")],
+    },
+    // By one of several names, of which that one goes.
+    Case {
+        steps: &[(&[("b", Content)], "echo x >>b"), (&[("b", Name)], "rm b")],
+        listed: &[("b", "deleted"), ("c", "changed")],
+    },
+    Case {
+        steps: &[
+            (&[("b", Content)], "echo x >>b"),
+            (&[("b", Name), ("m", Name)], "mv b m"),
+        ],
+        listed: &[("b", "deleted"), ("c", "changed"), ("m", "created")],
+    },
+    Case {
+        steps: &[
+            (&[("b", Content)], "echo x >>b"),
+            (&[("b", Name)], "rm b"),
+            (&[("b", Name)], "echo y >b"),
+        ],
+        listed: &[("b", "changed"), ("c", "changed")],
+    },
+    Case {
+        steps: &[(&[("b", Name)], "rm b"), (&[("c", Content)], "echo x >>c")],
+        listed: &[("b", "deleted"), ("c", "changed")],
+    },
+    Case {
+        steps: &[
+            (&[("b", Attributes)], "chmod 600 b"),
+            (&[("c", Content)], "echo x >>c"),
+        ],
+        listed: &[("b", "changed"), ("c", "changed")],
+    },
+    Case {
+        steps: &[
+            (&[("b", Content)], "echo x >>b"),
+            (&[("c", Attributes)], "chmod 600 c"),
+        ],
+        listed: &[("b", "changed"), ("c", "changed")],
+    },
+    Case {
+        steps: &[
+            (&[("c", Attributes)], "chmod 600 c"),
+            (&[("b", Attributes)], "chmod 640 b"),
+        ],
+        listed: &[("b", "mode"), ("c", "mode")],
+    },
+    Case {
+        steps: &[
+            (&[("b", Content)], "echo x >>b"),
+            (&[("b", Name)], "rm b"),
+            (&[("c", Content)], "echo y >>c"),
+        ],
+        listed: &[("b", "deleted"), ("c", "changed")],
+    },
+    // Moved, and given another look.
+    Case {
+        steps: &[
+            (&[("a", Name), ("m", Name)], "mv a m"),
+            (
+                &[("m", Attributes)],
+                "chmod 600 m; setfattr -n user.x -v 2 m",
+            ),
+        ],
+        listed: &[("a", "deleted"), ("m", "created")],
+    },
+    Case {
+        steps: &[
+            (&[("a", Attributes)], "chmod 600 a; setfattr -x user.x a"),
+            (&[("a", Name), ("m", Name)], "mv a m"),
+        ],
+        listed: &[("a", "deleted"), ("m", "created")],
+    },
+    Case {
+        steps: &[
+            (&[("p", Name), ("m", Name)], "mv p m"),
+            (&[("m", Attributes)], "chmod 600 m"),
+        ],
+        listed: &[("m", "created"), ("p", "deleted")],
+    },
+];
+
+pub(crate) fn traced(place: &Place, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
+    let store = place.store();
+    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+    let set = set.unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for (touched, script) in steps {
+        for (path, touch) in *touched {
+            recorder.before(&place.root.join(path), *touch).unwrap();
+        }
+        place.sh(script);
+    }
+    recorder.finish().unwrap();
+    store.finish(set).unwrap()
+}
+
+fn listed(changes: &Changes) -> Vec<(String, &'static str)> {
+    let files = changes.files.iter();
+    let mut files: Vec<_> = files
+        .map(|file| (file.name.path.clone(), file.change.word()))
+        .collect();
+    files.sort();
+    files
+}
+
+fn same(want: &Tree, place: &Place, when: &str) {
+    let difference = difference(&without_inodes(want), &without_inodes(&place.files()));
+    assert_eq!(difference, "", "{when}");
+}
+
+fn there_and_back(new: fn(&str) -> Place) {
+    for case in CASES {
+        let scripts: Vec<&str> = case.steps.iter().map(|(_, script)| *script).collect();
+        let name = scripts.join("; ");
+        let place = new(TREE);
+        let before = place.files();
+        let changes = traced(&place, case.steps);
+        let want: Vec<_> = case
+            .listed
+            .iter()
+            .map(|it| (it.0.to_owned(), it.1))
+            .collect();
+        assert_eq!(listed(&changes), want, "{name}");
+        assert_eq!(
+            (changes.exact, changes.undo),
+            (true, Undoable::Whole),
+            "{name}"
+        );
+        let after = place.files();
+        place.undo(changes.id);
+        same(&before, &place, &format!("{name}: undone"));
+        place.redo(changes.id);
+        same(&after, &place, &format!("{name}: made again"));
+        place.undo(changes.id);
+        same(&before, &place, &format!("{name}: undone again"));
+    }
+}
+
+#[test]
+fn what_is_changed_by_another_name_is_listed_and_taken_back() {
+    there_and_back(Place::new);
+}
+
+#[test]
+fn what_is_changed_by_another_name_is_taken_back_from_a_store_elsewhere() {
+    there_and_back(Place::far);
+}
+
+/// Of a file that has moved and was written to, the former content is kept: alone it comes back as it was.
+#[test]
+fn a_moved_file_is_taken_back_alone_as_it_was() {
+    let place = Place::new(TREE);
+    let changes = traced(
+        &place,
+        &[
+            (&[("a", Name), ("m", Name)], "mv a m"),
+            (&[("m", Content)], "echo x >>m"),
+        ],
+    );
+    let store = place.store();
+    store
+        .undo(SESSION, changes.id, &["a".into()], false)
+        .unwrap();
+    place.sh("echo theirs >>m");
+    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+}
+
+/// The one is where the other was, with the same content: it goes back nevertheless.
+#[test]
+fn files_of_the_same_content_that_change_places_are_two_files_again() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let steps: Steps = &[
+        (
+            &[("same1", Name), ("t", Name), ("same2", Name)],
+            "mv same1 t; mv same2 same1; mv t same2",
+        ),
+        (&[("same1", Content)], "echo new >same1"),
+    ];
+    let changes = traced(&place, steps);
+    place.undo(changes.id);
+    same(&before, &place, "undone");
+}
+
+/// It may be written to beyond the root.
+#[test]
+fn a_file_that_has_left_the_root_is_kept_as_it_was() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let out = place.root.with_file_name("out");
+    let (out, file) = (out.to_str().unwrap(), out.join("f"));
+    let file = file.to_str().unwrap();
+    let touched: [&[(&str, Touch)]; 3] = [
+        &[("d", Name), (out, Name)],
+        &[(file, Content)],
+        &[(file, Name), (out, Name)],
+    ];
+    let steps = [
+        (touched[0], "mv d ../out"),
+        (touched[1], "echo x >>../out/f"),
+        (touched[2], "rm -r ../out"),
+    ];
+    let changes = traced(&place, &steps);
+    place.undo(changes.id);
+    same(&before, &place, "undone");
+}
+
+/// What the same file looks like cannot be taken back by one of its names if another of them goes: that is said.
+#[test]
+fn a_look_that_cannot_be_given_back_is_named() {
+    let place = Place::new(TREE);
+    let changes = traced(
+        &place,
+        &[
+            (&[("a2", Name)], "ln a a2"),
+            (&[("a2", Attributes)], "chmod 600 a2"),
+        ],
+    );
+    assert_eq!(
+        listed(&changes),
+        [("a".to_owned(), "mode"), ("a2".to_owned(), "created")]
+    );
+    let not_kept: Vec<_> = changes.not_kept.iter().map(|it| &*it.path).collect();
+    assert_eq!((changes.undo, &not_kept[..]), (Undoable::Part, &["a"][..]));
+    place.undo(changes.id);
+    assert_eq!(place.text("a2"), None);
+}
+
+/// Of a file that one call has moved, and another has written to, the former content comes back with both of them; alone it is refused,
+/// as what was kept of it was a link.
+#[test]
+fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
+    let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
+    let written: Steps = &[(&[("m", Content)], "echo x >>m")];
+    let place = Place::new(TREE);
+    let before = place.files();
+    let (first, second) = (traced(&place, moved), traced(&place, written));
+    let alone = place.store().undo(SESSION, first.id, &["a".into()], false);
+    assert!(matches!(alone, Err(ChangesError::Conflict { .. })));
+    assert_eq!(place.text("a"), None);
+    place.undo(second.id);
+    place.undo(first.id);
+    same(&before, &place, "undone");
+    // The control: nobody has written to it.
+    let place = Place::new(TREE);
+    let first = traced(&place, moved);
+    place
+        .store()
+        .undo(SESSION, first.id, &["a".into()], false)
+        .unwrap();
+    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+}
+
+/// A time that is still to come is no sign that somebody has written to it since; a name that it has still may be.
+#[test]
+fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
+    let place = Place::new(&format!("{TREE} touch -d 2099-01-01 a"));
+    let before = place.files();
+    let changes = traced(&place, &[(&[("a", Name), ("c", Name)], "rm a c")]);
+    place.sh("chmod 600 b");
+    place.undo(changes.id);
+    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+    assert_eq!(place.text("c").as_deref(), Some("two\n"));
+    let links = |tree: &Tree| tree[std::ffi::OsStr::new("b")].links;
+    assert_eq!(links(&place.files()), links(&before));
+    let place = Place::new(TREE);
+    let changes = traced(&place, &[(&[("c", Name)], "rm c")]);
+    place.sh("echo more >>b");
+    let undone = place.store().undo(SESSION, changes.id, &[], false);
+    assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
+}

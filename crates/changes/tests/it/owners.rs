@@ -1,0 +1,74 @@
+//! Files of somebody else, for who is not root: an undo may not make them again.
+
+use crate::names::traced;
+use crate::support::{Place, SESSION};
+use agent_bash_changes::Touch::{Content, Name};
+use agent_bash_core::changes::Undoable;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+/// Set to the path of a file that belongs to somebody else.
+const FOREIGN: &str = "CHANGES_TEST_FOREIGN";
+
+/// What is left is said when it is recorded, and all else is taken back.
+#[test]
+fn a_file_of_somebody_else_is_not_kept_and_all_else_is_taken_back() {
+    const THIS: &str = "owners::a_file_of_somebody_else_is_not_kept_and_all_else_is_taken_back";
+    if rustix::process::geteuid().is_root() {
+        return without_privileges(THIS);
+    }
+    let Some(foreign) = std::env::var_os(FOREIGN) else {
+        return;
+    };
+    let foreign = foreign.to_str().unwrap();
+    let place = Place::new("echo own >own; echo own >written");
+    place.sh(&format!("mv {foreign} public"));
+    let steps: &[(&[_], _)] = &[
+        (&[("own", Name), ("public", Name)], "rm -f own public"),
+        (&[("written", Content)], "echo x >>written"),
+    ];
+    let changes = traced(&place, steps);
+    let not_kept = changes.not_kept.iter().map(|it| &*it.path);
+    assert_eq!(not_kept.collect::<Vec<_>>(), ["public"]);
+    assert_eq!(changes.undo, Undoable::Part);
+    place.store().undo(SESSION, changes.id, &[], false).unwrap();
+    assert_eq!(place.text("own").as_deref(), Some("own\n"));
+    assert_eq!(place.text("written").as_deref(), Some("own\n"));
+    // Where it was only moved, it is not taken away.
+    let place = Place::new("echo own >own");
+    place.sh(&format!("mv {foreign}2 public"));
+    let steps: &[(&[_], _)] = &[
+        (&[("public", Name), ("moved", Name)], "mv public moved"),
+        (&[("own", Name)], "rm own"),
+    ];
+    let changes = traced(&place, steps);
+    place.store().undo(SESSION, changes.id, &[], false).unwrap();
+    assert_eq!(place.text("own").as_deref(), Some("own\n"));
+    assert_eq!(place.text("moved").as_deref(), Some("foreign\n"));
+}
+
+fn without_privileges(test: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let (program, work) = (dir.path().join("it"), dir.path().join("work"));
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::create_dir(&work).unwrap();
+    fs::write(work.join("foreign"), "foreign\n").unwrap();
+    fs::write(work.join("foreign2"), "foreign\n").unwrap();
+    for (path, mode) in [(dir.path(), 0o755), (&program, 0o755), (&work, 0o777)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .args(["--exact", test])
+        .env("TMPDIR", &work)
+        .env(FOREIGN, work.join("foreign"))
+        .current_dir(&work)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+}

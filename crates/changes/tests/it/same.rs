@@ -1,0 +1,102 @@
+//! Files that look as before and are not, and directories whose times are to come back.
+
+use crate::names::traced;
+use crate::support::{Place, SESSION, difference, without_inodes};
+use agent_bash_changes::{Kept, Recorder, Touch};
+use agent_bash_core::changes::{ChangesLevel, Undoable};
+
+use Touch::{Attributes, Content, Name};
+
+/// Same inode, size and time of change of the content; only the time of any change tells.
+#[test]
+fn a_content_whose_times_were_set_back_is_a_change() {
+    let place = Place::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
+    let before = place.files();
+    let changes = traced(
+        &place,
+        &[
+            (&[("a", Content)], "echo two >a"),
+            (&[("a", Attributes)], "touch -r reference a"),
+        ],
+    );
+    assert_eq!(changes.counts.changed, 1);
+    place.undo(changes.id);
+    let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+    assert_eq!(difference(&want, &got), "");
+    // The control: what was opened only.
+    let place = Place::new("echo one >a; touch -d 2001-02-03 a");
+    let changes = traced(
+        &place,
+        &[(&[("a", Content)], ": >>a; chmod 600 a; chmod 644 a")],
+    );
+    assert_eq!(changes.counts.total(), 0);
+}
+
+#[test]
+fn a_directory_has_its_time_again() {
+    const TREE: &str = "mkdir d; echo a >d/f; touch -d 2001-02-03 d";
+    type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
+    const CASES: &[Steps] = &[
+        &[(&[("d/f", Content), ("d/f", Name)], "echo x >>d/f; rm d/f")],
+        &[(
+            &[("d/f", Content), ("d/f", Name), ("g", Name)],
+            "echo x >>d/f; mv d/f g",
+        )],
+        &[
+            (
+                &[("d/f", Name), ("", Attributes), ("d", Attributes)],
+                "rm -r d",
+            ),
+            (&[("d", Name)], "echo x >d"),
+        ],
+    ];
+    for steps in CASES {
+        let place = Place::new(TREE);
+        let before = place.files();
+        let changes = traced(&place, steps);
+        let after = place.files();
+        let same = |want, when: &str| {
+            let difference = difference(&without_inodes(want), &without_inodes(&place.files()));
+            assert_eq!(difference, "", "{steps:?}: {when}");
+        };
+        place.undo(changes.id);
+        same(&before, "undone");
+        place.redo(changes.id);
+        same(&after, "made again");
+    }
+}
+
+/// A socket cannot be opened to be compared, and a path that is too long cannot be looked at: all else is listed, and the latter is
+/// named.
+#[test]
+fn what_cannot_be_compared_is_no_reason_to_list_nothing() {
+    const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";
+    let place = Place::new(BIND);
+    let script = format!("rm s; {BIND} echo x >new");
+    let touched = [("s", Name), ("new", Name)];
+    let changes = traced(&place, &[(&touched, &*script)]);
+    assert_eq!((changes.counts.total(), changes.exact), (1, true));
+
+    let place = Place::new("");
+    let long = vec!["d".repeat(250); 17].join("/");
+    let deep = format!("{long}/{long}");
+    let down = "for i in {1..34}; do mkdir $N; cd -P $N 2>/dev/null || cd $N; done";
+    let script = format!("echo x >new; N={}; {down}", "d".repeat(250));
+    let touched = [("new", Name), (&long[..250], Name), (&*deep, Name)];
+    let changes = traced(&place, &[(&touched, &*script)]);
+    assert_eq!((changes.undo, changes.exact), (Undoable::Part, false));
+    assert!(changes.files.iter().any(|it| &*it.name.path == "new"));
+    assert!(changes.not_kept.iter().any(|it| *it.path == *deep));
+    place.undo(changes.id);
+    assert_eq!(place.text("new"), None);
+}
+
+#[test]
+fn a_path_that_is_too_long_is_known_not_to_be_kept() {
+    let place = Place::new("");
+    let store = place.store();
+    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+    let mut recorder = Recorder::open(set.unwrap().dir()).unwrap();
+    let long = place.root.join(vec!["d".repeat(250); 20].join("/"));
+    assert_eq!(recorder.before(&long, Name).unwrap(), Kept::Not);
+}
