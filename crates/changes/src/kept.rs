@@ -103,6 +103,10 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
     let mut used = HashSet::new();
     // The names of one file are names of one again.
     let mut made: HashMap<u64, OsString> = HashMap::new();
+    let mut firsts: HashMap<&[u8], &Record> = HashMap::new();
+    for record in &index.records {
+        firsts.entry(&record.path).or_insert(record);
+    }
     let since = Since::new(set)?;
     let whole = plan.clone();
     // Files that leave the tree.
@@ -121,7 +125,7 @@ pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
             continue;
         };
         // What a file was, whatever its names, tells itself what it looked like.
-        let first = index.records.iter().find(|it| it.path == record.path);
+        let first = firsts.get(&record.path[..]).copied();
         let first = first.filter(|it| it.seen.is_some()).unwrap_or(record);
         let Some(seen) = first.seen else {
             continue;

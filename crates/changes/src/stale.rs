@@ -5,13 +5,14 @@ use crate::plan::{Act, Op, Plan};
 use crate::recorder::{INDEX, Record};
 use crate::seen::Seen;
 use crate::set::Set;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What is known of the end of a call.
 pub(crate) struct Since {
-    /// What it had put where.
-    put: Vec<(Vec<u8>, Seen)>,
+    /// What it had put where, by inode; of several names the first.
+    put: HashMap<u64, (Vec<u8>, Seen)>,
     /// Its record, as it was written last.
     index: Option<Seen>,
 }
@@ -20,9 +21,12 @@ impl Since {
     pub(crate) fn new(set: &Set) -> Result<Self, ChangesError> {
         let ops = set.journal()?.map(|it| it.plan.ops).unwrap_or_default();
         let ops = ops.into_iter().filter(|op| op.act != Act::Take);
-        let put = ops.filter_map(|op| Some((op.path, op.there?)));
+        let mut put = HashMap::new();
+        for (path, seen) in ops.filter_map(|op| Some((op.path, op.there?))) {
+            put.entry(seen.ino).or_insert((path, seen));
+        }
         Ok(Self {
-            put: put.collect(),
+            put,
             index: Seen::at(&set.dir, OsStr::new(INDEX)).unwrap_or_default(),
         })
     }
@@ -50,6 +54,6 @@ impl Since {
     }
 
     fn put(&self, link: &Seen) -> Option<&(Vec<u8>, Seen)> {
-        self.put.iter().find(|(_, put)| put.ino == link.ino)
+        self.put.get(&link.ino)
     }
 }
