@@ -84,6 +84,12 @@ impl Store {
         let directory = self.session(session)?;
         let (mut plan, packed) = turns(&directory, &origin, forwards)?;
         let was_undone = !forwards && origin.state == State::Undone;
+        let done = origin.journal()?.map(|it| it.plan).unwrap_or_default();
+        let is_its_undo = !forwards && !was_undone && asked.id == origin.id;
+        if is_its_undo && kept::keeps(&origin) && plan.is_soft() && !done.is_soft() {
+            let why = "what was there before was not kept".to_owned();
+            return Err(ChangesError::State { id, wanted, why });
+        }
         if plan.is_empty() || was_undone || !kept::keeps(&origin) {
             return Err(state(id, wanted, &asked));
         }

@@ -1,8 +1,8 @@
 //! What is shown of a set when its files have been changed again since: what its own call did, as far as that is known.
 
 use crate::support::{Place, SESSION};
-use agent_bash_changes::{FileDiff, Recorder, Text, Touch};
-use agent_bash_core::changes::{ChangesId, ChangesLevel};
+use agent_bash_changes::{FileDiff, Kept, Limits, Recorder, Text, Touch};
+use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 
 impl Place {
     /// Runs a script that does this to `a`, and records it.
@@ -116,4 +116,30 @@ fn what_was_done_stays_what_it_was_when_somebody_edits_a_file() {
     let shown = place.store().show(SESSION, trial.id).unwrap();
     assert_eq!(shown.counts, trial.counts);
     assert_eq!((shown.counts.renamed, shown.counts.deleted), (0, 2));
+}
+
+/// Nothing of it can be given back: that is said, and not that nothing was to be done.
+#[test]
+fn what_was_not_kept_is_not_called_undone() {
+    let place = Place::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
+    let mut limits = Limits::default();
+    limits.preimage = 1 << 20;
+    let store = place.store().limits(limits);
+    let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
+    let set = set.unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    let touched = place.root.join("a");
+    let kept = recorder.before(&touched, Touch::Content).unwrap();
+    place.sh("echo more >>a");
+    recorder.finish().unwrap();
+    let changes = store.finish(set).unwrap();
+    if kept != Kept::Not {
+        // This file system clones it.
+        return;
+    }
+    assert_eq!(changes.not_kept.len(), 1, "{changes:?}");
+    let refused = store.undo(SESSION, changes.id, &[], false).unwrap_err();
+    assert!(refused.to_string().contains("was not kept"), "{refused}");
+    let shown = store.show(SESSION, changes.id).unwrap();
+    assert_eq!(shown.state, ChangesState::Done);
 }
