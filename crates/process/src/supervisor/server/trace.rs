@@ -70,6 +70,7 @@ impl Tracer {
             tell_full,
             apart,
             hidden,
+            mounts: None,
             state: State::Waiting(None),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
@@ -164,6 +165,8 @@ struct Watch {
     tell_full: PipeWriter,
     apart: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
+    /// The mounts of the first who was seen, the shell.
+    mounts: Option<PathBuf>,
     state: State,
 }
 
@@ -226,7 +229,10 @@ impl Watch {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Another => self.state = State::Waiting(None),
+            Order::Another => {
+                self.state = State::Waiting(None);
+                self.mounts = None;
+            }
             Order::Record(set, tell) => {
                 let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
                 let (tell, pids) = tell.unzip();
@@ -308,6 +314,9 @@ impl Watch {
             return;
         };
         if let Ok(Some(call)) = listener.next() {
+            if self.mounts.is_none() {
+                self.mounts = mounts_of(call.thread);
+            }
             match &mut self.state {
                 State::Waiting(held) if !changes_nothing(&listener, &call, &self.apart) => {
                     *held = Some(call);
@@ -322,7 +331,7 @@ impl Watch {
     fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
         if let State::Recording(Some(recorder), traced) = &mut self.state {
             let before = |path: &Path, touch| recorder.before(path, touch);
-            match kept(listener, call, before, &self.apart) {
+            match kept(listener, call, before, &self.apart, self.mounts.as_ref()) {
                 Ok(()) => {}
                 // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
@@ -350,7 +359,7 @@ impl Watch {
         }
         if let State::Late(late) = &mut self.state {
             let before = |path: &Path, touch| late.before(path, touch);
-            if kept(listener, call, before, &self.apart).is_err() {
+            if kept(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
                 // As above.
                 concluded(late.lacks());
             }
@@ -410,8 +419,9 @@ fn kept(
     waiting: &Waiting,
     before: impl FnMut(&Path, Touch) -> Result<Kept, ChangesError>,
     apart: &[PathBuf],
+    mounts: Option<&PathBuf>,
 ) -> Result<(), Lacking> {
-    let kept = AssertUnwindSafe(|| kept_by(listener, waiting, before, apart));
+    let kept = AssertUnwindSafe(|| kept_by(listener, waiting, before, apart, mounts));
     catch_unwind(kept).unwrap_or_else(|_| Err(Lacking::of("recording it failed")))
 }
 
@@ -420,9 +430,10 @@ fn kept_by(
     waiting: &Waiting,
     mut before: impl FnMut(&Path, Touch) -> Result<Kept, ChangesError>,
     apart: &[PathBuf],
+    mounts: Option<&PathBuf>,
 ) -> Result<(), Lacking> {
     for (path, touch) in touched(listener, waiting, apart)? {
-        before(&path, touch).map_err(|error| match error {
+        let kept = before(&path, touch).map_err(|error| match error {
             ChangesError::TooMuch { limit } => Lacking {
                 reason: format!(
                     "it was ended, as more than {limit} MiB of former contents would have had to be kept \
@@ -432,8 +443,19 @@ fn kept_by(
             },
             error => Lacking::of(error.to_string()),
         })?;
+        // By a mount of its own it may be a file of the root's.
+        if kept == Kept::Outside && mounts_of(waiting.thread).as_ref() != mounts {
+            return Err(Lacking::of(
+                "a program with mounts of its own has changed files, by paths that lead elsewhere here",
+            ));
+        }
     }
     Ok(())
+}
+
+/// The name of the namespace that a thread has its mounts from; `None` if it is gone.
+fn mounts_of(thread: i32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{thread}/ns/mnt")).ok()
 }
 
 fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
