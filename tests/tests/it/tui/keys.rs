@@ -136,10 +136,8 @@ fn a_directory_that_is_gone_is_left() -> Result<()> {
         tmux.shows(PROMPT)?;
         tmux.enters("cd /; echo in $PWD")?;
         let screen = tmux.shows("│ in /\n")?;
-        ensure!(
-            screen.contains("cannot be entered: this starts in"),
-            "{screen}"
-        );
+        // The rest is on another row where the directory has a long name.
+        ensure!(screen.contains("cannot be entered"), "{screen}");
         tmux.enters("pwd")?;
         tmux.shows("│ /\n")?;
         tmux.press(&["C-d"])?;
