@@ -58,6 +58,6 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     (world.work / "begun").unlink()
     sh = Shell(**world.options).open()
     thread = later(world, sh.close)
-    ended = told(sh, "touch begun; echo part; sleep 600")
+    ended = told(sh, "echo part; touch begun; sleep 600")
     thread.join()
     assert "cancelled" in ended["exception_info"] and "part" in ended["output"]
