@@ -51,7 +51,7 @@ inShell("the model is told of success, failure and timeout", async (sh) => {
 
 inShell("aborting the generation ends the command", async (sh, world) => {
   const controller = new AbortController();
-  const generating = generate(sh, { command: "echo $$ > pid; touch begun; echo part; sleep 600" }, controller.signal);
+  const generating = generate(sh, { command: "echo $$ > pid; echo part; touch begun; sleep 600" }, controller.signal);
   await world.begun();
   controller.abort();
   await assert.rejects(generating);
