@@ -3,7 +3,6 @@
 
 use crate::beneath::Tree;
 use crate::error::ChangesError;
-use crate::journal::Status;
 use crate::kept;
 use crate::listing::{Item, Trees};
 use crate::meta::Kind;
@@ -149,12 +148,9 @@ impl Others {
             let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
                 continue;
             };
-            let Ok(Some(journal)) = set.journal() else {
+            let Ok(Some(journal)) = set.done() else {
                 continue;
             };
-            if journal.status != Status::Done {
-                continue;
-            }
             let ops = journal.plan.ops.into_iter();
             for op in ops.filter(|op| op.here.is_some_and(|it| !it.is_dir())) {
                 let known = self.by_path.entry(op.path.clone()).or_default();

@@ -1,14 +1,17 @@
 //! Which sets there are.
 
 use crate::error::ChangesError;
-use crate::listing;
+use crate::kept;
+use crate::listing::{self, plan_of};
 use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::set::Set;
 use crate::store::Store;
 use agent_bash_core::Timestamp;
-use agent_bash_core::changes::{Changes, ChangesId, FileChange};
+use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 /// A set in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,5 +103,21 @@ impl Store {
         let directory = PrivateDir::open(&self.path, &[session])
             .map_err(ChangesError::io("opening", self.path.join(session)))?;
         self.look_up(&directory, id)?.ok_or(unknown)
+    }
+
+    /// Which files' former contents a record does not have, so that an undo leaves them as they are.
+    ///
+    /// # Errors
+    /// There is no such set, or it cannot be read.
+    pub fn not_kept(&self, session: &str, id: ChangesId) -> Result<Vec<FileName>, ChangesError> {
+        let set = self.read(session, id)?;
+        if !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) || !kept::keeps(&set) {
+            return Ok(Vec::new());
+        }
+        let left = plan_of(self, &set)?.left;
+        Ok(left
+            .iter()
+            .map(|path| FileName::new(OsStr::from_bytes(path)))
+            .collect())
     }
 }

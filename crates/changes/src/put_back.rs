@@ -3,7 +3,6 @@
 
 use crate::apply::Applying;
 use crate::error::ChangesError;
-use crate::journal::{Journal, Status};
 use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
@@ -34,7 +33,7 @@ impl PutBack {
             let Kind::Undo { origin, again, .. } = set.meta.kind else {
                 continue;
             };
-            if let Some(journal) = done(&set)?
+            if let Some(journal) = set.done()?
                 && let Some(origin) = Set::read(session, ChangesId(origin))?
             {
                 let stood = stood(&origin, again)?;
@@ -100,7 +99,7 @@ fn is_same(one: Seen, other: Seen) -> bool {
 
 /// What was there before a set's call, or after it, by path.
 fn stood(origin: &Set, after: bool) -> Result<HashMap<Vec<u8>, Seen>, ChangesError> {
-    let Some(journal) = done(origin)? else {
+    let Some(journal) = origin.done()? else {
         return Ok(HashMap::new());
     };
     if after {
@@ -127,9 +126,4 @@ fn stood(origin: &Set, after: bool) -> Result<HashMap<Vec<u8>, Seen>, ChangesErr
 
 fn present(all: impl Iterator<Item = (Vec<u8>, Option<Seen>)>) -> HashMap<Vec<u8>, Seen> {
     all.filter_map(|(path, seen)| Some((path, seen?))).collect()
-}
-
-fn done(set: &Set) -> Result<Option<Journal>, ChangesError> {
-    let journal = set.journal()?;
-    Ok(journal.filter(|journal| journal.status == Status::Done))
 }

@@ -241,6 +241,11 @@ impl Set {
     pub(crate) fn journal(&self) -> Result<Option<Journal>, ChangesError> {
         Journal::read(&self.dir)
     }
+
+    /// Its journal, if what that says was done.
+    pub(crate) fn done(&self) -> Result<Option<Journal>, ChangesError> {
+        Ok(self.journal()?.filter(|it| it.status == Status::Done))
+    }
 }
 
 /// Takes a lock, if nobody has it.

@@ -3,7 +3,6 @@
 use crate::alike::{bytes, look};
 use crate::apply::Applying;
 use crate::error::ChangesError;
-use crate::journal::Status;
 use crate::kept;
 use crate::listing::{self, Trees};
 use crate::meta::Kind;
@@ -146,12 +145,9 @@ pub(crate) fn turns(
             continue;
         }
         let made = !matches!(set.meta.kind, Kind::Undo { again: false, .. });
-        let Some(journal) = set.journal()? else {
+        let Some(journal) = set.done()? else {
             continue;
         };
-        if journal.status != Status::Done {
-            continue;
-        }
         let back = journal.back.unwrap_or_default();
         for op in back.ops {
             ops.insert(op.slot.clone(), (made, op));

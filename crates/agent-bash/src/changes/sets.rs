@@ -300,7 +300,7 @@ impl ChangeSets {
         let paths = self.below_root(id, paths)?;
         let act = Some(ChangesAct::Undo);
         let (changes, not_kept) = self.with(act, |store, session| {
-            let not_kept = store.show(session, id)?.not_kept;
+            let not_kept = store.not_kept(session, id)?;
             Ok((store.undo(session, id, &paths, partial)?, not_kept))
         })?;
         let line = undone_text(id, changes.counts.total());
