@@ -129,9 +129,13 @@ impl Channel {
         self.shared.finish();
         tokio::select! {
             biased;
-            _ = &mut self.running => {}
+            _ = &mut self.running => return,
             () = self.clock.sleep(limit) => {}
         }
+        // The transport is killed where the task is dropped, and that is later than the abort: whoever ends this process
+        // next must not leave it behind.
+        self.running.abort();
+        let _ = (&mut self.running).await;
     }
 }
 

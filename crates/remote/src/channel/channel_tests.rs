@@ -1,7 +1,7 @@
 //! The channel against a target that plays every trick it can.
 
 use super::*;
-use agent_bash_process::SystemClock;
+use agent_bash_process::{SystemClock, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, BufReader, DuplexStream, duplex, split};
 
@@ -274,4 +274,30 @@ async fn only_so_many_at_a_time() {
         Err(Failed::Unfit(_))
     ));
     drop(calls);
+}
+
+/// Nothing runs here between the end of `close` and the look: as where a process ends right after it.
+#[tokio::test]
+async fn a_transport_that_stays_is_gone_once_it_is_closed() {
+    let words = ["/bin/sh", "-c", "exec sleep 600"].map(std::ffi::OsString::from);
+    let env = std::collections::BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
+    let transport = Transport::start(&words, &env, std::path::Path::new("/")).unwrap();
+    let mut errors = std::fs::File::from(transport.errors.into_blocking_fd().unwrap());
+    let channel = Channel::over(
+        transport.input,
+        BufReader::new(transport.output),
+        Some(transport.carrier),
+        Arc::new(SystemClock::new()),
+        Patience::default(),
+    );
+    channel.close(Duration::from_millis(50)).await;
+
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // Its stderr ends with it.
+        let said = std::io::read_to_string(&mut errors);
+        let _ = sender.send(said);
+    });
+    let said = ended.recv_timeout(Duration::from_secs(5));
+    assert_eq!(said.expect("it is still there").unwrap(), "");
 }
