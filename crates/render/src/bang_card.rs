@@ -3,7 +3,9 @@
 use crate::bash_text::script_rows;
 use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, rows_above};
 use crate::styled_line::wrapped;
-use crate::{CardChanges, CardState, OutputLimits, OutputText, Theme, remark, spell, words};
+use crate::{
+    CardChanges, CardState, OutputLimits, OutputText, Remark, Theme, remark, spell, words,
+};
 use agent_bash_core::{SizeStyle, Status, size_text};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -34,7 +36,7 @@ pub struct BangCard {
     /// Where the full output is, if the message does not hold all of it.
     pub kept: Option<KeptOutput>,
     /// Further remarks, for example on survivors or on the state of the shell.
-    pub notes: Vec<String>,
+    pub remarks: Vec<Remark>,
     /// What it did to files.
     pub changes: Option<CardChanges>,
     /// Whether only the command and the outcome are shown.
@@ -62,7 +64,7 @@ impl BangCard {
             elapsed: Duration::ZERO,
             output: OutputText::new(OutputLimits::BANG),
             kept: None,
-            notes: Vec::new(),
+            remarks: Vec::new(),
             changes: None,
             folded: false,
         }
@@ -167,8 +169,8 @@ impl BangCard {
                 theme.warning,
             ));
         }
-        for text in &self.notes {
-            foot.extend(note(&format!("[{text}]"), theme.dim));
+        for remark in &self.remarks {
+            foot.extend(indented(remark.rows(inner, theme)));
         }
         if let Some(changes) = &self.changes {
             foot.extend(indented(changes.rows(inner, theme)));

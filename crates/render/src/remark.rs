@@ -4,7 +4,9 @@ use crate::styled_line::wrapped;
 use crate::{Theme, result_rows, words};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
-use agent_bash_core::{ArtifactRef, NoticeKind, SizeStyle, ToolResult, TruncatedBy, size_text};
+use agent_bash_core::{
+    ArtifactRef, NoticeKind, SizeStyle, Survivor, ToolResult, TruncatedBy, size_text,
+};
 use ratatui::text::Line;
 
 /// Survivors that are listed.
@@ -30,7 +32,7 @@ pub enum Remark {
         /// Bytes printed.
         total: u64,
     },
-    /// A process that is still running.
+    /// A process that was still running when its call had ended.
     Survivor {
         /// Its process id.
         pid: u32,
@@ -38,6 +40,8 @@ pub enum Remark {
         command: String,
         /// The job it became, if it was adopted.
         job: Option<String>,
+        /// It is known to have ended since.
+        has_ended: bool,
     },
     /// An access that the sandbox denied.
     Denied {
@@ -55,6 +59,31 @@ pub enum Remark {
 }
 
 impl Remark {
+    /// What of a call is still running.
+    pub fn survivors(survivors: &[Survivor]) -> Vec<Self> {
+        let named = survivors.iter().take(SURVIVORS);
+        let mut remarks: Vec<Self> = named
+            .map(|survivor| Self::Survivor {
+                pid: survivor.pid,
+                command: survivor.command.clone(),
+                job: survivor.job.as_ref().map(ToString::to_string),
+                has_ended: false,
+            })
+            .collect();
+        let more = survivors.len().saturating_sub(SURVIVORS);
+        if more > 0 {
+            let verb = if more == 1 {
+                "process was"
+            } else {
+                "processes were"
+            };
+            remarks.push(Self::Notice(format!(
+                "and {more} more {verb} still running"
+            )));
+        }
+        remarks
+    }
+
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let (text, style) = match self {
             Self::Truncated {
@@ -73,14 +102,23 @@ impl Remark {
                 let text = kept(&seen, uri.as_deref(), *first, filter.as_deref());
                 (text, theme.warning)
             }
-            Self::Survivor { pid, command, job } => {
+            Self::Survivor {
+                pid,
+                command,
+                job,
+                has_ended,
+            } => {
                 let job = job
                     .as_ref()
                     .map(|job| format!(" as job {job}"))
                     .unwrap_or_default();
+                let (state, style) = match has_ended {
+                    false => ("↯ still running", theme.warning),
+                    true => ("· went on, has ended", theme.dim),
+                };
                 (
-                    format!("↯ still running{job}: pid {pid} {}", one_line(command)),
-                    theme.warning,
+                    format!("{state}{job}: pid {pid} {}", one_line(command)),
+                    style,
                 )
             }
             Self::Denied { path, access } => {
@@ -120,23 +158,7 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
             total: result.output.total_bytes,
         });
     }
-    remarks.extend(
-        result
-            .survivors
-            .iter()
-            .take(SURVIVORS)
-            .map(|survivor| Remark::Survivor {
-                pid: survivor.pid,
-                command: survivor.command.clone(),
-                job: survivor.job.as_ref().map(ToString::to_string),
-            }),
-    );
-    if result.survivors.len() > SURVIVORS {
-        let more = result.survivors.len() - SURVIVORS;
-        remarks.push(Remark::Notice(format!(
-            "and {more} more processes are still running"
-        )));
-    }
+    remarks.extend(Remark::survivors(&result.survivors));
     let denied = result.sandbox.iter().flat_map(|said| &said.denied);
     remarks.extend(denied.clone().take(DENIED).map(|denied| Remark::Denied {
         path: denied.path.clone(),

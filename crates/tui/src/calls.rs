@@ -160,10 +160,16 @@ impl CallEnd {
                 card.state = CardState::Ended(message.status.clone());
                 let notices = message.notices.iter();
                 let told = notices.filter(|notice| notice.kind.is_for_model());
-                let is_other =
-                    |notice: &&Notice| !matches!(notice.kind, NoticeKind::Changes { .. });
+                let is_other = |notice: &&Notice| {
+                    !matches!(
+                        notice.kind,
+                        NoticeKind::Changes { .. } | NoticeKind::Survivors { .. }
+                    )
+                };
                 let told = told.filter(is_other);
-                card.notes = told.map(|notice| notice.text.clone()).collect();
+                card.remarks = Remark::survivors(&message.survivors);
+                card.remarks
+                    .extend(told.map(|notice| Remark::Notice(notice.text.clone())));
                 card.changes = CardChanges::known(message.changes.as_ref(), &message.notices);
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());

@@ -2,7 +2,8 @@
 
 use crate::asks::Asks;
 use crate::deeds;
-use agent_bash::core::ArtifactId;
+use agent_bash::core::{ArtifactId, JobId};
+use agent_bash::exec::{Job, JobState};
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{BangCard, CardChanges, OutputLimits, OutputText, Remark, Theme, ToolCard};
 use ratatui::Frame;
@@ -101,6 +102,13 @@ impl Card {
             Self::Note(_) => None,
         }
     }
+}
+
+/// Whether this process of this job has ended.
+fn is_over(job: &Job, id: &str, pid: u32) -> bool {
+    let JobId(this) = &job.id;
+    let has_ended = matches!(job.state, JobState::Ended(_));
+    this == id && has_ended && job.left.iter().all(|left| left.pid != pid)
 }
 
 impl Entry {
@@ -209,6 +217,29 @@ impl Entry {
             && !card.on_terminal
         {
             card.timeout = Some(limit);
+        }
+    }
+
+    /// Marks processes that it left behind and that have ended since.
+    pub(crate) fn jobs_are(&mut self, jobs: &[Job]) {
+        let remarks = match &mut self.card {
+            Card::Tool(card) => &mut card.remarks,
+            Card::Bang(card) => &mut card.remarks,
+            Card::Note(_) => return,
+        };
+        for remark in remarks {
+            if let Remark::Survivor {
+                pid,
+                job: Some(id),
+                has_ended,
+                ..
+            } = remark
+                && !*has_ended
+                && jobs.iter().any(|job| is_over(job, id, *pid))
+            {
+                *has_ended = true;
+                self.height = None;
+            }
         }
     }
 

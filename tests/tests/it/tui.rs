@@ -505,6 +505,7 @@ fn jobs_are_listed_read_and_killed() -> Result<()> {
         tmux.shows("Jobs  0 running, 1 in all")?;
         tmux.press(&["Escape"])?;
         tmux.hides("· 1 job")?;
+        tmux.shows("│ · went on, has ended as job 1: pid ")?;
         Ok(())
     })
 }

@@ -6,7 +6,8 @@ use agent_bash_core::{
     ToolResult, TruncatedBy,
 };
 use agent_bash_render::{
-    BangCard, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Refused, Theme, ToolCard,
+    BangCard, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Refused, Remark, Theme,
+    ToolCard,
 };
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -253,7 +254,8 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
         .show_instead(Some("[Binary output: 4.9KB, not shown]"));
     binary.kept.clone_from(&truncated.kept);
     let mut reset = card("kill -9 $$", false, "", signaled());
-    reset.notes = vec!["The session's shell was reset: it was killed".to_owned()];
+    let said = "The session's shell was reset: it was killed".to_owned();
+    reset.remarks = vec![Remark::Notice(said)];
     vec![
         ("bang_binary", binary, true),
         ("bang_reset", reset, false),

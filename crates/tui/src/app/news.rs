@@ -103,6 +103,7 @@ impl App {
             News::Jobs { jobs, now, printed } => {
                 let runs = |job: &&Job| matches!(job.state, JobState::Running);
                 self.running_jobs = jobs.iter().filter(runs).count();
+                self.transcript.jobs_are(&jobs);
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
                     state.list(&jobs, now, &self.ended_jobs);
