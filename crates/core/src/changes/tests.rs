@@ -117,6 +117,14 @@ fn the_texts_are_fixed() {
             file("5", Change::Changed),
         ],
     );
+    let moved = set(
+        ChangesState::Held,
+        vec![
+            file("old.rs", Change::Deleted),
+            file("y", Change::Renamed),
+            file("run", Change::Mode),
+        ],
+    );
     let harmless = set(ChangesState::Done, vec![file("a", Change::Created)]);
     let nothing = set(ChangesState::Held, Vec::new());
     let name = FileName::new("b\u{1b}[2J\n.rs");
@@ -124,6 +132,11 @@ fn the_texts_are_fixed() {
         (
             held.text(Tell::None).unwrap(),
             "[Trial 7: nothing applied yet. 2 created, 1 changed, 1 deleted: old.rs. Details: changes://7]",
+        ),
+        // The names stand behind what they belong to.
+        (
+            moved.text(Tell::None).unwrap(),
+            "[Trial 7: nothing applied yet. 1 renamed, 1 with another mode, 1 deleted: old.rs. Details: changes://7]",
         ),
         (
             nothing.text(Tell::None).unwrap(),

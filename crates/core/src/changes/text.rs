@@ -27,7 +27,7 @@ pub enum Tell {
 impl ChangeCounts {
     /// `2 created, 1 changed`: what there is none of is left out; nothing if there is nothing.
     pub fn in_words(&self) -> String {
-        in_words(self, &CREATED_FIRST)
+        in_words(self, &DELETED_LAST)
     }
 }
 
@@ -45,7 +45,7 @@ impl Changes {
     }
 
     fn held_text(&self) -> String {
-        let counts = in_words(&self.counts, &CREATED_FIRST);
+        let counts = in_words(&self.counts, &DELETED_LAST);
         let deleted: Vec<String> = self
             .files
             .iter()
@@ -110,7 +110,7 @@ impl Changes {
 
 /// A trial was committed.
 pub fn applied_text(id: ChangesId, counts: &ChangeCounts) -> String {
-    match in_words(counts, &CREATED_FIRST) {
+    match in_words(counts, &DELETED_LAST) {
         none if none.is_empty() => format!("[Trial {id} applied: it changes no file.]"),
         counts => format!("[Trial {id} applied: {counts}.]"),
     }
@@ -164,12 +164,13 @@ pub fn counted(files: u64) -> String {
     }
 }
 
-const CREATED_FIRST: [Change; 5] = [
+/// Names of what was deleted may follow.
+const DELETED_LAST: [Change; 5] = [
     Change::Created,
     Change::Changed,
-    Change::Deleted,
     Change::Renamed,
     Change::Mode,
+    Change::Deleted,
 ];
 const DELETED_FIRST: [Change; 5] = [
     Change::Deleted,
