@@ -16,6 +16,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use vt100::MouseProtocolMode;
 
+/// Back to its beginning, and all of it is gone.
+const ERASE_LINE: &[u8] = b"\r\x1b[K";
+
 /// Number of lines in the scrollback.
 const SCROLLBACK: usize = 1000;
 
@@ -24,9 +27,30 @@ pub(crate) struct Emulator {
     guard: Guard,
     screen: Guarded,
     shown: Shown,
-    /// Since when a program has the alternate screen, and whether the line before was complete.
-    since: Option<(Duration, bool)>,
+    /// A program has the whole screen.
+    program: Option<Program>,
     main: Drawing,
+}
+
+/// A program that has the whole screen.
+#[derive(Debug)]
+struct Program {
+    /// Since when.
+    since: Duration,
+    /// The line in which it began.
+    line: Line,
+}
+
+/// A line in which a program takes the whole screen.
+#[derive(Debug)]
+enum Line {
+    /// Nothing is on it.
+    Empty,
+    /// It ends there, for all that is known.
+    Ends,
+    /// It is there again behind the program, as the alternate screen leaves it alone. What comes next goes on with it, or
+    /// erases it, as git does with what it says while it waits for an editor.
+    GoesOn(String),
 }
 
 /// What a program does on the main screen.
@@ -76,7 +100,7 @@ impl Emulator {
                 colors,
             },
             shown: Shown::default(),
-            since: None,
+            program: None,
             main: if draws {
                 Drawing::Expected
             } else {
@@ -92,7 +116,7 @@ impl Emulator {
         if let Drawing::Now { was_raw } = &mut self.main {
             if *was_raw && !raw && !self.screen.is_alternate() {
                 self.main = Drawing::No;
-                self.shown.add_program(self.since.take(), now);
+                self.shown.add_program(self.program.take(), now);
             } else {
                 *was_raw |= raw;
             }
@@ -101,38 +125,45 @@ impl Emulator {
             guard,
             screen,
             shown,
-            since,
+            program,
             main,
         } = self;
         guard.cut(chunk, screen.size.cols(), |piece| match piece {
             Piece::Bytes(bytes) => {
                 if *main == Drawing::Expected && jumps_to_a_corner(bytes) {
                     *main = Drawing::Now { was_raw: raw };
-                    *since = since.or(Some((now, screen.is_at_line_start())));
+                    let line = if screen.is_at_line_start() {
+                        Line::Empty
+                    } else {
+                        Line::Ends
+                    };
+                    program.get_or_insert(Program { since: now, line });
                 }
                 screen.feed(bytes);
-                if since.is_none() {
+                if program.is_none() {
                     shown.add(bytes);
                 }
             }
             Piece::PrivateModes(bytes) => {
                 let was_alternate = screen.is_alternate();
-                let is_at_start = screen.is_at_line_start();
+                let line = screen.line();
                 screen.feed(as_understood(bytes));
                 match (was_alternate, screen.is_alternate()) {
-                    (false, true) => *since = since.or(Some((now, is_at_start))),
+                    (false, true) => {
+                        program.get_or_insert(Program { since: now, line });
+                    }
                     (true, false) => {
-                        shown.add_program(since.take(), now);
+                        shown.add_program(program.take(), now);
                         *main = Drawing::No;
                     }
-                    _ if since.is_none() => shown.add(bytes),
+                    _ if program.is_none() => shown.add(bytes),
                     _ => {}
                 }
             }
             Piece::Reset(bytes) => {
                 screen.feed(bytes);
                 screen.parser.callbacks_mut().reset();
-                shown.add_program(since.take(), now);
+                shown.add_program(program.take(), now);
             }
         });
         Processed {
@@ -143,7 +174,7 @@ impl Emulator {
 
     /// Final output, of a program that ended on the alternate screen.
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
-        self.shown.add_program(self.since.take(), now);
+        self.shown.add_program(self.program.take(), now);
         std::mem::take(&mut self.shown.bytes)
     }
 
@@ -202,6 +233,20 @@ impl Guarded {
         self.parser.screen().cursor_position().1 == 0
     }
 
+    /// What is on the line up to the cursor.
+    fn line(&self) -> Line {
+        let screen = self.parser.screen();
+        let (row, col) = screen.cursor_position();
+        if col == 0 {
+            return Line::Empty;
+        }
+        if row > 0 && screen.row_wrapped(row - 1) {
+            // It began further up, where nothing of what comes next reaches.
+            return Line::Ends;
+        }
+        Line::GoesOn(screen.contents_between(row, 0, row, col))
+    }
+
     fn feed(&mut self, bytes: &[u8]) {
         self.guarded(|parser| parser.process(bytes));
     }
@@ -246,16 +291,21 @@ impl Shown {
     }
 
     /// Adds the line that stands for a program which had the whole screen, if one had.
-    fn add_program(&mut self, since: Option<(Duration, bool)>, now: Duration) {
-        let Some((since, is_at_start)) = since else {
+    fn add_program(&mut self, program: Option<Program>, now: Duration) {
+        let Some(Program { since, line }) = program else {
             return;
         };
-        if !is_at_start {
-            self.add(b"\r\n");
+        match line {
+            Line::Empty => {}
+            Line::Ends => self.add(b"\r\n"),
+            Line::GoesOn(_) => self.add(ERASE_LINE),
         }
         let seconds = now.saturating_sub(since).as_secs_f64();
         self.add(format!("[full-screen program, {seconds:.1} s]\r\n").as_bytes());
-        self.is_after_program = true;
+        match line {
+            Line::GoesOn(line) => self.add(line.as_bytes()),
+            Line::Empty | Line::Ends => self.is_after_program = true,
+        }
     }
 }
 

@@ -40,7 +40,7 @@ fn a_line_stands_for_a_program_that_had_the_whole_screen() {
         (
             "a\x1b[?1049h\x1b[Hone\x1b[Htwo\x1b[?1049lb",
             "",
-            format!("a\r\n{MARK}b"),
+            format!("a\r\x1b[K{MARK}ab"),
         ),
         ("\x1b[?47hx\x1b[?47l", "", MARK.to_owned()),
         ("\x1b[?1047hx\x1b[?1047l", "", MARK.to_owned()),
@@ -133,7 +133,7 @@ fn of_a_program_on_the_alternate_screen_nothing_is_left_but_its_line() {
                 (b"\x1b[?1049l", false),
                 (b"\r\x1b[K[main 1234] x\r\n", false),
             ],
-            "hint: Waiting for your editor... \r\n[full-screen program, 1.0 s]\r\n\r\x1b[K[main 1234] x\r\n",
+            "hint: Waiting for your editor... \r\x1b[K[full-screen program, 1.0 s]\r\nhint: Waiting for your editor... \r\x1b[K[main 1234] x\r\n",
         ),
         (
             "vim leaves a line end",
