@@ -16,6 +16,9 @@ const SMALLEST: (u16, u16) = (20, 5);
 /// Columns (or rows) taken by the borders on both sides.
 const BORDERS: u16 = 2;
 
+/// Columns of a command's name that are worth more than the rest of a hint.
+const WHOLE_NAME: usize = 24;
+
 /// The overlay. Draw it after everything else in the frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Overlay<'a> {
@@ -155,22 +158,37 @@ impl Overlay<'_> {
             .render(area, buffer);
     }
 
-    /// `⠋ vim notes.txt  running · ctrl+] force-kill · …`: the hint first, where there is little room.
+    /// `▸ vim notes.txt · ctrl+] force-kill · …`. Where there is little room, the name goes before the end of the hint, and
+    /// the hint before the name.
     fn last_line(&self, width: u16, theme: &Theme) -> Line<'static> {
-        let (icon, style) = self.state.mark(self.elapsed, theme);
-        let (badge, hint) = (self.state.badge(), self.hint());
-        let taken = visible_text::width(&format!(" {icon}   {badge} · {hint} "));
-        let room = usize::from(width).saturating_sub(taken);
+        // Of an editor it is no news that it waits for keys.
+        let is_at_work = matches!(
+            self.state,
+            OverlayState::Running | OverlayState::WaitingForInput
+        );
+        let (icon, style, badge) = if is_at_work {
+            ("▸", theme.running, String::new())
+        } else {
+            let (icon, style) = self.state.mark(self.elapsed, theme);
+            (icon, style, format!("  {}", self.state.badge()))
+        };
+        let hint = self.hint();
+        let width = usize::from(width);
+        let room = |hint: &str| {
+            let taken = visible_text::width(&format!(" {icon} {badge} · {hint} "));
+            width.saturating_sub(taken)
+        };
+        let first = hint.split(" · ").next().unwrap_or_default();
+        let has_room = room(&hint) >= visible_text::width(self.command).min(WHOLE_NAME);
+        let hint = if has_room { &hint } else { first };
+        let room = room(hint);
         if room == 0 {
-            return Line::styled(
-                visible_text::shortened(&hint, usize::from(width)),
-                theme.dim,
-            );
+            return Line::styled(visible_text::shortened(hint, width), theme.dim);
         }
         Line::from_iter([
             Span::styled(format!(" {icon} "), style),
             Span::styled(visible_text::shortened(self.command, room), theme.title),
-            Span::styled(format!("  {badge}"), style),
+            Span::styled(badge, style),
             Span::styled(format!(" · {hint}"), theme.dim),
         ])
     }
@@ -219,5 +237,65 @@ impl Overlay<'_> {
             Span::styled(text, theme.dim),
             Span::raw(" "),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last_line(command: &str, state: OverlayState, width: u16) -> String {
+        let screen = Screen {
+            cols: 0,
+            rows: 0,
+            cells: Vec::new(),
+            cursor: agent_bash_core::Cursor::default(),
+            title: String::new(),
+            modes: agent_bash_core::ScreenModes::default(),
+            scrollback: 0,
+        };
+        let overlay = Overlay {
+            command,
+            state: &state,
+            elapsed: Duration::ZERO,
+            screen: &screen,
+            scrolled: 0,
+            whole: true,
+        };
+        overlay.last_line(width, &Theme::plain()).to_string()
+    }
+
+    #[test]
+    fn the_name_of_a_full_screen_program_goes_after_the_second_hint() {
+        let vim = "vim -u NONE src/main.rs";
+        for (command, state, width, want) in [
+            (
+                vim,
+                OverlayState::Running,
+                90,
+                " ▸ vim -u NONE src/main.rs · ctrl+] force-kill · esc and input forwarded to PTY",
+            ),
+            (
+                vim,
+                OverlayState::WaitingForInput,
+                72,
+                " ▸ vim -u NONE src/main.rs · ctrl+] force-kill",
+            ),
+            (
+                vim,
+                OverlayState::WaitingForSecret,
+                72,
+                " * vim -u NONE src/main.rs  waiting for a secret · ctrl+] force-kill",
+            ),
+            (
+                vim,
+                OverlayState::Running,
+                40,
+                " ▸ vim -u NONE src… · ctrl+] force-kill",
+            ),
+            (vim, OverlayState::Running, 17, "ctrl+] force-kill"),
+        ] {
+            assert_eq!(last_line(command, state, width), want);
+        }
     }
 }
