@@ -48,8 +48,8 @@ fn words_are_what_their_place_makes_of_them() {
         ),
         ("f() { a; }", "c:f o:( o:) k:{ c:a o:; k:}"),
         (
-            "a 2>&1 >b | sudo -n c",
-            "c:a o:2 o:>& t:1 o:> t:b o:| c:sudo t:-n c:c",
+            "a 2>&1 <&- >&b >1 | sudo -n c",
+            "c:a o:2 o:>& o:1 o:<& o:- o:>& t:b o:> t:1 o:| c:sudo t:-n c:c",
         ),
         (
             "echo \"a $b $(c d) e\"f",

@@ -196,6 +196,9 @@ impl Lexer<'_> {
                     at: start,
                 });
                 TokenKind::String
+            } else if (is_number || raw == "-") && self.text[..start].ends_with('&') {
+                // Of `2>&1`, `<&-`: a descriptor, no file.
+                TokenKind::Operator
             } else {
                 TokenKind::Text
             }
