@@ -200,7 +200,8 @@ fn keys(app: &App) -> String {
     }
     let text = app.prompt.text();
     let keys = if app.listed.is_some() {
-        "tab next · enter take · esc close  "
+        // The list names its own.
+        ""
     } else if app.transcript.chosen().is_some() {
         "ctrl+↑ gives it the keys · esc back  "
     } else if app.prompt.is_trial {

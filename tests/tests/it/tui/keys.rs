@@ -37,7 +37,7 @@ fn lists_the_pager_and_consoles_have_the_keys_of_the_help() -> Result<()> {
         tmux.press(&["Tab"])?;
         tmux.shows("❯ ls d/a")?;
         tmux.press(&["Tab"])?;
-        tmux.shows("tab next · enter take · esc close")?;
+        tmux.shows("· tab ↑↓←→ select · enter take · esc close")?;
         tmux.press(&["BTab", "Enter"])?;
         tmux.shows("❯ ls d/ac")?;
         tmux.press(&["C-c"])?;
