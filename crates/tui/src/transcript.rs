@@ -2,6 +2,7 @@
 
 pub(crate) use crate::entry::{Card, Entry, EntryId};
 
+use agent_bash::exec::Job;
 use agent_bash::sink::LiveUpdates;
 use agent_bash_render::Theme;
 use ratatui::Frame;
@@ -47,8 +48,14 @@ pub(crate) struct Transcript {
     holds: bool,
 }
 
-/// A card, and how many rows below its first one the view begins; negative if that is above it.
-type Anchor = (EntryId, isize);
+/// What stays where it is while heights change.
+struct Anchor {
+    card: EntryId,
+    /// How many rows below its first one the view begins; negative if that is above it.
+    offset: isize,
+    /// It is the one that changes its height, and is shown as far as it fits.
+    is_whole: bool,
+}
 
 impl Transcript {
     /// Adds the card of a running command.
@@ -104,6 +111,13 @@ impl Transcript {
             entry.take_in();
             change(entry);
             entry.height = None;
+        }
+    }
+
+    /// What cards say of processes that went on is true of now.
+    pub(crate) fn jobs_are(&mut self, jobs: &[Job]) {
+        for entry in &mut self.entries {
+            entry.jobs_are(jobs);
         }
     }
 
@@ -189,7 +203,7 @@ impl Transcript {
         self.deselect();
     }
 
-    /// The selected card is about to change its height: its beginning stays where it is.
+    /// The selected card is about to change its height: its beginning stays where it is, unless more of it can be seen.
     pub(crate) fn hold(&mut self) {
         self.holds = self.selected.is_some();
     }
@@ -258,8 +272,13 @@ impl Transcript {
         let (mut at, mut found) = (0, None);
         for entry in self.entries.iter().filter(|entry| entry.rows > 0) {
             let is_visible = at + entry.rows > first && at < end;
-            if is_visible && (found.is_none() || self.selected == Some(entry.id)) {
-                found = Some((entry.id, first.cast_signed() - at.cast_signed()));
+            let is_selected = self.selected == Some(entry.id);
+            if is_visible && (found.is_none() || is_selected) {
+                found = Some(Anchor {
+                    card: entry.id,
+                    offset: first.cast_signed() - at.cast_signed(),
+                    is_whole: holds && is_selected,
+                });
             }
             at += entry.rows;
         }
@@ -267,15 +286,20 @@ impl Transcript {
     }
 
     /// Scrolls so that it is where it was. Of one that became shorter than that, the beginning is shown.
-    fn put_back(&mut self, (id, offset): Anchor, total: usize) {
+    fn put_back(&mut self, anchor: &Anchor, total: usize) {
         let mut top: usize = 0;
         for entry in &self.entries {
             let height = entry.rows;
-            if entry.id == id {
-                let is_within = offset < height.cast_signed();
-                let first = top.cast_signed() + if is_within { offset } else { 0 };
+            if entry.id == anchor.card {
+                let is_within = anchor.offset < height.cast_signed();
+                let below = if is_within { anchor.offset } else { 0 };
+                let mut first = (top.cast_signed() + below).max(0).cast_unsigned();
+                if anchor.is_whole {
+                    let of_its_end = (top + height).saturating_sub(self.page);
+                    first = first.max(of_its_end.min(top));
+                }
                 let last = total.saturating_sub(self.page);
-                self.back = last - first.max(0).cast_unsigned().min(last);
+                self.back = last - first.min(last);
                 return;
             }
             top += height;
@@ -303,7 +327,7 @@ impl Transcript {
         }
         self.page = usize::from(area.height);
         if let Some(anchor) = anchor {
-            self.put_back(anchor, total);
+            self.put_back(&anchor, total);
         }
         self.back = self.back.min(total.saturating_sub(self.page));
         let end = total - self.back.min(total);

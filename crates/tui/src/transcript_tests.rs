@@ -1,10 +1,12 @@
 use super::*;
-use agent_bash::core::Status;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
+use agent_bash::core::{Ending, JobId, Status, Survivor, Timestamp};
+use agent_bash::exec::{Job, JobKind, JobState};
+use agent_bash::process::supervisor::JobEnd;
 use agent_bash::sink::{LiveKind, LiveOptions};
-use agent_bash_render::{BangCard, CardChanges, CardState, ToolCard};
+use agent_bash_render::{BangCard, CardChanges, CardState, Remark, ToolCard};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -170,6 +172,40 @@ fn what_is_looked_at_stays_while_cards_change_their_height() {
 }
 
 #[test]
+fn a_selected_card_that_grows_is_seen_as_far_as_it_fits() {
+    let mut transcript = Transcript::default();
+    transcript.add(tool("first", 30), Duration::ZERO);
+    let last = transcript.add(tool("last", 6), Duration::ZERO);
+    shown(&mut transcript, 40, 12);
+    transcript.select(true);
+    let before = shown(&mut transcript, 40, 12);
+    for _ in 0..2 {
+        transcript.hold();
+        transcript.change(last, |entry| {
+            if let Card::Tool(card) = &mut entry.card {
+                card.folded = !card.folded;
+            }
+        });
+        let after = shown(&mut transcript, 40, 12);
+        assert!(row_of(&after, "$ last").is_some(), "{after:?}");
+    }
+    assert_eq!(shown(&mut transcript, 40, 12), before);
+    // Of one that does not fit, the beginning.
+    for (lines, at_top) in [(7, false), (30, true)] {
+        transcript.hold();
+        transcript.change(last, |entry| {
+            entry.card = tool("last", lines);
+            entry.expanded = true;
+        });
+        let after = shown(&mut transcript, 40, 12);
+        let at = row_of(&after, "$ last");
+        assert_eq!(at == Some(0), at_top, "{after:?}");
+        assert!(at.is_some(), "{after:?}");
+        assert!(row_of(&after, "last7").is_some(), "{after:?}");
+    }
+}
+
+#[test]
 fn a_prompt_that_grows_neither_moves_nor_collapses_cards() {
     let mut transcript = Transcript::default();
     for command in ["first", "middle", "last"] {
@@ -226,4 +262,59 @@ fn a_terminal_is_offered_to_what_asks_for_one_but_not_to_a_trial() {
         let screen = shown(&mut transcript, 60, 12).join("\n");
         assert_eq!(screen.contains("f5 runs it again"), is_offered, "{screen}");
     }
+}
+
+#[test]
+fn what_went_on_is_said_to_have_ended_once_it_has() {
+    let mut transcript = Transcript::default();
+    let survivor = |pid, job| {
+        let mut survivor = Survivor::new(pid, "sleep", false);
+        survivor.job = Some(JobId(job));
+        survivor
+    };
+    let mut card = BangCard::new("x", false);
+    card.state = CardState::Ended(Status::Exited { code: 0 });
+    let left = [(5, "1"), (6, "1"), (7, "2"), (8, "3")];
+    let left = left.map(|(pid, job)| survivor(pid, job.to_owned()));
+    card.remarks = Remark::survivors(&left[..3]);
+    transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
+    let job = |id: &str, state| Job {
+        id: JobId(id.to_owned()),
+        kind: JobKind::Adopted,
+        command: "x".to_owned(),
+        cwd: "/".to_owned(),
+        pid: 5,
+        pgid: 5,
+        output: None,
+        stdin: false,
+        state,
+        started_at: Timestamp(0),
+        sandbox: None,
+        unrecorded: None,
+        left: Vec::new(),
+    };
+    let ended = || {
+        JobState::Ended(JobEnd {
+            ending: Ending::Gone,
+            ended_at: Timestamp(1),
+            dropped_bytes: 0,
+            left: false,
+            length: 0,
+        })
+    };
+    let said = |transcript: &mut Transcript| -> Vec<bool> {
+        let screen = shown(transcript, 60, 12);
+        let rows = ["pid 5", "pid 6", "pid 7"].map(|pid| row_of(&screen, pid).unwrap());
+        let has_ended = |row: usize| screen[row].contains("has ended");
+        rows.into_iter().map(has_ended).collect()
+    };
+    transcript.jobs_are(&[job("1", JobState::Running), job("2", JobState::Running)]);
+    assert_eq!(said(&mut transcript), [false; 3]);
+    // A job may end before the last of its processes.
+    let mut first = job("1", ended());
+    first.left = vec![survivor(6, "1".to_owned())];
+    transcript.jobs_are(&[first, job("2", JobState::Running)]);
+    assert_eq!(said(&mut transcript), [true, false, false]);
+    transcript.jobs_are(&[job("1", ended()), job("2", ended())]);
+    assert_eq!(said(&mut transcript), [true; 3]);
 }
