@@ -77,6 +77,8 @@ pub(crate) struct App {
     pub(crate) call: Option<EntryId>,
     /// It is known to draw on all of its terminal.
     pub(crate) draws: bool,
+    /// The call has started by itself: until then, keys are the prompt's, also if it is on a terminal.
+    keys_from: Option<Duration>,
     /// Calls that wait for the running one, in order.
     pub(crate) queue: VecDeque<Request>,
     /// What becomes of them when it has ended.
@@ -210,6 +212,7 @@ impl App {
             terminal,
             call: None,
             draws: false,
+            keys_from: None,
             queue: VecDeque::new(),
             on_end: Queue::default(),
             shell: None,
@@ -246,7 +249,8 @@ impl App {
             Answer::Taken => return,
             Answer::Yes(entry, proposed) => return self.act(entry, proposed),
         }
-        if let Some(console) = &mut self.console {
+        let is_for_line = self.is_for_line(event, now);
+        if let Some(console) = self.console.as_mut().filter(|_| !is_for_line) {
             match console.event(event, now) {
                 Handled::Here => return,
                 Handled::Close => self.console = None,
@@ -322,6 +326,7 @@ impl App {
                 if !self.list_key(*key) {
                     self.key(*key, now);
                 }
+                self.start_next(now);
             }
             Event::Paste(text) => {
                 self.listed = None;

@@ -85,7 +85,13 @@ fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let shown = rows - usize::from(hidden > 0).min(rows);
     for (row, request) in app.queue.iter().take(shown).enumerate() {
         let is_last = hidden == 0 && row + 1 == rows;
-        let hint = if is_last { "  ↑ takes it back" } else { "" };
+        let hint = if row == 0 && app.waits_for_line() {
+            "  needs the keys: starts once the line is entered or cleared"
+        } else if is_last {
+            "  ↑ takes it back"
+        } else {
+            ""
+        };
         let mark = format!("⋯ {}$ ", kind(request));
         let around = Span::raw(hint).width() + Span::raw(&mark).width();
         let room = usize::from(area.width).saturating_sub(around);

@@ -13,8 +13,9 @@ use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// No key answers a question that has not been there for this long: it was meant for something else.
-const AT_LEAST: Duration = Duration::from_millis(600);
+/// No key answers a question that has not been there for this long: it was meant for something else. Nor goes one to a
+/// program that has started by itself.
+pub(crate) const AT_LEAST: Duration = Duration::from_millis(600);
 
 /// The questions that wait, the first one is shown.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use std::time::Duration;
 const MOST_COPIED: usize = 64 << 10;
 
 impl App {
-    /// The card that has the keys: one that was selected by a key, if nothing is typed.
+    /// The card that has the keys: one that was selected by a key.
     pub(crate) fn chosen_card(&self) -> Option<EntryId> {
-        let has_keys = self.prompt.is_empty() && !self.transcript.is_clicked;
+        let has_keys = !self.transcript.is_clicked;
         let chosen = self.transcript.chosen().filter(|_| has_keys);
         chosen.map(|entry| entry.id)
     }
@@ -42,6 +42,14 @@ impl App {
         let Some(id) = self.chosen_card() else {
             return false;
         };
+        let is_bang = matches!(
+            self.transcript.get(id).map(|entry| &entry.card),
+            Some(Card::Bang(_))
+        );
+        if !self.prompt.is_empty() && (pressed == 'e' || (pressed == 'R' && is_bang)) {
+            self.message = Some("that takes the place of the line: ctrl+c clears it".to_owned());
+            return true;
+        }
         match pressed {
             'y' => self.copy(id, false),
             'Y' => self.copy(id, true),

@@ -18,7 +18,7 @@ use std::time::Duration;
 const BUSY: &str = "Wait until what is being done with changes is done.";
 
 impl App {
-    /// The selected card and its changes, if the prompt is empty, so that keys are for the card.
+    /// The card that has the keys, and its changes.
     pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &Changes)> {
         let entry = self.chosen_card()?;
         Some((entry, self.set_of(entry)?))
@@ -30,10 +30,14 @@ impl App {
         entry.card.changes().map(|changes| &changes.set)
     }
 
-    /// Opens the diff of the selected card. Returns whether it has one.
+    /// Opens the diff of the selected card. Returns whether the key was for that.
     pub(super) fn show_diff(&mut self) -> bool {
         let Some((entry, set)) = self.chosen_changes() else {
-            return false;
+            let is_chosen = self.chosen_card().is_some();
+            if is_chosen {
+                self.message = Some("it has changed no file; esc goes back to the line".to_owned());
+            }
+            return is_chosen;
         };
         let (id, wish) = (set.id, Wish::Diff);
         if let Some(why) = deeds::no_diff(set) {
@@ -180,10 +184,9 @@ impl App {
         } else {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
-            let waits = self.call.is_some();
-            self.run(request, now);
+            let started = self.run(request, now);
             if is_typed {
-                self.submitted(self.call.filter(|_| !waits));
+                self.submitted(started);
             }
         }
     }

@@ -134,13 +134,26 @@ fn what_cannot_be_done_with_changes_is_said() {
 }
 
 #[test]
-fn keys_are_text_unless_a_card_is_selected_and_nothing_is_typed() {
+fn keys_are_text_unless_a_card_is_selected_also_with_a_line_on_the_prompt() {
     let (mut app, _) = app_with(set(ChangesState::Done, ChangesBy::Trace));
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     assert!(letter(&mut app, 'u', NOW).is_empty());
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-    assert!(letter(&mut app, 'u', NOW).is_empty());
-    assert_eq!(app.prompt.text(), "uu");
+    let looks = letter(&mut app, 'u', NOW);
+    assert!(matches!(&looks[..], [Effect::Changes { .. }]), "{looks:?}");
+    // What would take the place of the line does not.
+    assert!(letter(&mut app, 'e', NOW).is_empty());
+    let said = "that takes the place of the line: ctrl+c clears it";
+    assert_eq!(app.message.as_deref(), Some(said));
+    let diff = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    assert!(matches!(&diff[..], [Effect::Changes { .. }]), "{diff:?}");
+    assert_eq!(app.prompt.text(), "u");
+    // Anything else goes on with it.
+    assert!(letter(&mut app, 'x', NOW).is_empty());
+    assert_eq!(
+        (app.prompt.text().as_str(), app.chosen_card()),
+        ("ux", None)
+    );
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     assert!(matches!(&effects[..], [Effect::Call { .. }]), "{effects:?}");
 }

@@ -131,6 +131,9 @@ impl App {
             } else {
                 Effect::CancelCall
             });
+        } else if !self.queue.is_empty() {
+            // It waits for the line.
+            while self.take_back() {}
         } else {
             return false;
         }

@@ -1,14 +1,16 @@
 //! Starting commands: where each one runs, what waits for its turn, and what is run again.
 
 use super::{App, Effect, NO_COMMAND};
+use crate::questions::AT_LEAST;
 use crate::queue::Queue;
-use crate::transcript::{Card, Entry};
+use crate::transcript::{Card, Entry, EntryId};
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::policy::{Context, Script, changes_directory, ends_if_interrupted, wants_terminal};
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
 use agent_bash_render::{BangCard, Remark, ToolCard};
+use crossterm::event::Event;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -67,34 +69,66 @@ impl App {
             });
             self.submitted(self.bang);
         } else {
-            let waits = self.call.is_some();
-            self.run(Request::new(text), now);
-            self.submitted(self.call.filter(|_| !waits));
+            let started = self.run(Request::new(text), now);
+            self.submitted(started);
         }
     }
 
-    /// Runs a call, or lets it wait for the one that runs.
-    pub(super) fn run(&mut self, request: Request, now: Duration) {
-        if self.call.is_some() {
+    /// Runs a call, or lets it wait for its turn. Returns its card if it has started.
+    pub(super) fn run(&mut self, request: Request, now: Duration) -> Option<EntryId> {
+        if self.call.is_some() || !self.queue.is_empty() {
             self.queue.push_back(request);
-        } else {
-            self.start_call(request, now);
+            return None;
         }
+        self.start_call(request, now);
+        self.call
     }
 
     /// The call has ended.
     pub(super) fn call_ended(&mut self, now: Duration) {
         self.call = None;
         match std::mem::take(&mut self.on_end) {
-            Queue::Continues => {
-                if let Some(next) = self.queue.pop_front() {
-                    let command = next.command.clone();
-                    self.start_call(next, now);
-                    self.keep_typed(self.call, command);
-                }
-            }
+            Queue::Continues => self.start_next(now),
             Queue::IsTakenBack => while self.take_back() {},
         }
+    }
+
+    /// Starts what waits, if its turn has come. What takes the keys does not take them in the middle of a line.
+    pub(super) fn start_next(&mut self, now: Duration) {
+        if self.call.is_some() || self.waits_for_line() {
+            return;
+        }
+        let Some(next) = self.queue.pop_front() else {
+            return;
+        };
+        let command = next.command.clone();
+        self.start_call(next, now);
+        self.keys_from = Some(now + AT_LEAST);
+        self.keep_typed(self.call, command);
+    }
+
+    /// Whether what is typed is for the prompt, though a command that has just started by itself would take it.
+    pub(super) fn is_for_line(&self, event: &Event, now: Duration) -> bool {
+        let is_typed = matches!(event, Event::Key(_) | Event::Paste(_));
+        is_typed && self.keys_from.is_some_and(|from| now < from)
+    }
+
+    /// Whether the next command would start, if nothing was on the prompt.
+    pub(crate) fn waits_for_line(&self) -> bool {
+        let next = self.queue.front().filter(|_| self.call.is_none());
+        next.is_some_and(|next| {
+            let context = Context::new(&self.place.directory);
+            let wants = wants_terminal(&Script::read(&next.command, &context));
+            !self.prompt.is_empty() && self.on_terminal(next, wants.is_some()) == Some(true)
+        })
+    }
+
+    /// Whether a call gets a terminal; `None` where there are none.
+    fn on_terminal(&self, request: &Request, wants: bool) -> Option<bool> {
+        // A terminal shows what is done, and holds nothing back.
+        let is_trial = request.trial.is_some();
+        let asks = request.pty == Some(true) || wants;
+        self.terminal.map(|always| (always || asks) && !is_trial)
     }
 
     /// Does what a shell would do at these words, of which a command there would know nothing. Returns whether it was one.
@@ -140,11 +174,10 @@ impl App {
         let context = Context::new(&self.place.directory);
         let script = Script::read(&request.command, &context);
         let wants = wants_terminal(&script);
-        // A terminal shows what is done, and holds nothing back.
         let is_trial = request.trial.is_some();
         let is_outside = request.sandbox.is_some();
-        let asks = request.pty == Some(true) || wants.is_some();
-        let on_terminal = self.terminal.map(|always| (always || asks) && !is_trial);
+        let on_terminal = self.on_terminal(&request, wants.is_some());
+        self.keys_from = None;
         self.draws = on_terminal == Some(true) && wants.as_ref().is_some_and(|wants| wants.draws);
         request.pty = on_terminal;
         let why_apart = if on_terminal == Some(true) {
@@ -277,10 +310,9 @@ impl App {
     /// Runs what [`Self::wanted`] gave. If that was the line, the prompt is empty then.
     fn run_wanted(&mut self, request: Request, now: Duration) {
         let is_typed = !self.prompt.text().trim().is_empty();
-        let waits = self.call.is_some();
-        self.run(request, now);
+        let started = self.run(request, now);
         if is_typed {
-            self.submitted(self.call.filter(|_| !waits));
+            self.submitted(started);
         }
     }
 

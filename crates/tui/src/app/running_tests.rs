@@ -42,6 +42,64 @@ fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
+    let mut app = app(Some(false));
+    let end = |app: &mut App| {
+        let call = app.call.unwrap();
+        ended(app, call);
+        starts(&app.effects()).join(",")
+    };
+    enters(&mut app, "sleep 3");
+    enters(&mut app, "vim a");
+    enters(&mut app, "ls");
+    app.event(&Event::Paste("echo he".to_owned()), NOW);
+    assert_eq!((end(&mut app).as_str(), app.queue.len()), ("", 2));
+    // The line goes behind what waits, also if that is all that it waits for.
+    app.event(&Event::Paste("llo".to_owned()), NOW);
+    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(starts(&effects), ["vim a"]);
+    assert_eq!(end(&mut app), "ls");
+    assert_eq!(end(&mut app), "echo hello");
+    assert_eq!(end(&mut app), "");
+    // So does one that is cleared; Esc takes back what waits.
+    for (key, held, started) in [
+        (KeyCode::Char('c'), KeyModifiers::CONTROL, "vim a"),
+        (KeyCode::Esc, KeyModifiers::NONE, ""),
+    ] {
+        enters(&mut app, "sleep 3");
+        enters(&mut app, "vim a");
+        app.event(&Event::Paste("x".to_owned()), NOW);
+        assert_eq!(end(&mut app), "");
+        let effects = press(&mut app, key, held);
+        assert_eq!(starts(&effects).join(","), started);
+        assert!(app.queue.is_empty());
+        if !started.is_empty() {
+            end(&mut app);
+        }
+    }
+    assert_eq!(app.prompt.text(), "vim a\nx");
+    app.prompt.clear();
+    // Keys that come right after it has started by itself are still the line's.
+    let key = Event::Key(KeyCode::Char('x').into());
+    let moment = crate::questions::AT_LEAST;
+    enters(&mut app, "sleep 3");
+    enters(&mut app, "vim a");
+    assert!(!app.is_for_line(&key, NOW));
+    assert_eq!(end(&mut app), "vim a");
+    assert!(app.is_for_line(&key, NOW) && !app.is_for_line(&key, NOW + moment));
+    end(&mut app);
+    enters(&mut app, "vim a");
+    assert!(!app.is_for_line(&key, NOW));
+    end(&mut app);
+    // What needs no keys does not wait.
+    enters(&mut app, "sleep 3");
+    enters(&mut app, "ls");
+    app.event(&Event::Paste("x".to_owned()), NOW);
+    assert_eq!(end(&mut app), "ls");
+    assert!(!app.waits_for_line());
+}
+
+#[test]
 fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
     let mut app = app(None);
     enters(&mut app, "!sleep 9");
