@@ -1,7 +1,9 @@
 //! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::bash_text::script_rows;
-use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, rows_above};
+use crate::card_frame::{
+    Body, CardFrame, Part, ended, folded, last_rows, parts_that_fit, rows_above,
+};
 use crate::styled_line::wrapped;
 use crate::{
     CardChanges, CardState, OutputLimits, OutputText, Remark, Theme, remark, spell, words,
@@ -142,7 +144,7 @@ impl BangCard {
                 rail: Span::raw(SPACE),
             }
         } else {
-            let tail = self.output.tail(inner, COLLAPSED, COLLAPSED, theme);
+            let tail = last_rows(&self.output, inner, [COLLAPSED; 2], theme);
             if tail.earlier > 0 {
                 head.extend(note(&rows_above(&tail, &self.output), theme.dim));
             }

@@ -81,6 +81,24 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
         .collect()
 }
 
+/// So many rows are shown rather than counted: the count takes one itself, and a key to see them.
+const FEW: u64 = 2;
+
+/// The last rows of an output: at most `most` of at most `lines` lines, or all if hardly more are there.
+pub(crate) fn last_rows(
+    output: &OutputText,
+    width: usize,
+    [most, lines]: [usize; 2],
+    theme: &Theme,
+) -> OutputRows {
+    let tail = output.tail(width, most, lines, theme);
+    if tail.earlier == 0 || tail.earlier > FEW || output.dropped_lines() > 0 {
+        return tail;
+    }
+    let few = tail.earlier as usize;
+    output.tail(width, most + few, lines.saturating_add(few), theme)
+}
+
 /// What is before the rows of a collapsed card, and how many an expanded one has.
 pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
     let above = tail.earlier;
@@ -168,4 +186,25 @@ fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
         out.push(span);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OutputLimits;
+
+    #[test]
+    fn few_rows_are_shown_rather_than_counted() {
+        for (lines, shown) in [(10, 10), (11, 11), (12, 12), (13, 10), (500, 10)] {
+            let text: String = (0..lines).map(|line| format!("{line}\n")).collect();
+            let output = OutputText::of(OutputLimits::CARD, &text);
+            let tail = last_rows(&output, 20, [10, usize::MAX], &Theme::plain());
+            assert_eq!(tail.rows.len(), shown, "{lines}");
+            assert_eq!(tail.earlier, lines - shown as u64);
+        }
+        // Of a line that is wrapped, too.
+        let output = OutputText::of(OutputLimits::CARD, &"x".repeat(20 * 12));
+        let tail = last_rows(&output, 20, [10, usize::MAX], &Theme::plain());
+        assert_eq!((tail.rows.len(), tail.earlier), (12, 0));
+    }
 }

@@ -1,7 +1,9 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
 use crate::bash_text::{script_lines, script_rows};
-use crate::card_frame::{Body, CardFrame, Part, ended, folded, parts_that_fit, railed, rows_above};
+use crate::card_frame::{
+    Body, CardFrame, Part, ended, folded, last_rows, parts_that_fit, railed, rows_above,
+};
 use crate::remark::{Remark, remarks};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
@@ -277,9 +279,8 @@ impl ToolCard {
 
     /// The last rows, and the number of rows before them.
     fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
-        let tail = self
-            .output
-            .tail(inner, self.collapsed_rows, usize::MAX, theme);
+        let most = [self.collapsed_rows, usize::MAX];
+        let tail = last_rows(&self.output, inner, most, theme);
         let mut rows = Vec::new();
         if tail.earlier > 0 {
             let hint = rows_above(&tail, &self.output);
