@@ -109,7 +109,12 @@ impl BangCard {
         };
         let label: String = label.chars().take(usize::from(width)).collect();
         let mut head = vec![rule(&label)];
-        let columns = inner.saturating_sub(MARGIN);
+        let mark = if self.excluded_from_context {
+            "!! "
+        } else {
+            "! "
+        };
+        let columns = inner.saturating_sub(mark.len());
         let rows = if self.excluded_from_context {
             wrapped(&self.command, columns, theme.dim)
         } else {
@@ -119,9 +124,9 @@ impl BangCard {
             let before = match at {
                 0 => [
                     Span::styled(format!("{icon} "), style),
-                    Span::styled("$ ", theme.dim),
+                    Span::styled(mark, theme.dim),
                 ],
-                _ => [SPACE, SPACE].map(Span::raw),
+                _ => [SPACE, &"   "[..mark.len()]].map(Span::raw),
             };
             let mut line: Line<'static> = before.into_iter().chain(row.spans).collect();
             line.style = row.style;
