@@ -82,6 +82,7 @@ fn wanted_by(ran: &Ran, script: &Script<'_>) -> Option<Wants> {
         Wants::Lines => !reads_elsewhere(ran),
         // Which of them a redirection of input around it is for is not known.
         Wants::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
+        Wants::Text => !reads_elsewhere(ran) && !script.parsed.text.contains(['<', '|']),
         Wants::Terminal => true,
     };
     is_met.then_some(row.wants)
@@ -208,7 +209,8 @@ mod tests {
             "read -rsp 'Word: ' word", "if read -p 'y? '; then x; fi", "read line",
             "read -r prompt", "read", "while read l; do x $l; done", "rm -i a", "rm -ri a",
             "cp -i a b", "mv -vi a b", "ln -si a b", "for f in *; do rm -i x; done",
-            "sudo -n rm -i a",
+            "sudo -n rm -i a", "python3 -m pdb a.py", "cat > notes", "cat >> notes", "sort -u",
+            "tee a b",
         ] {
             assert_eq!(wanted(script).map(|it| it.1), Some(false), "{script}");
         }
@@ -223,7 +225,9 @@ mod tests {
             "read -u 3 x", "exec < a; read x", "{ read a; read b; } < x", "f() { read x; }; f < a",
             "f() { read x; }", "while x; do rm -i; done <a", "x | while y; do rm -i; done",
             "yes | rm -i a", "ls | xargs rm -i", "rm -i a < /dev/null", "rm -f i", "rm -- -i",
-            "rm a", "cp -r a b", "echo read", "mapfile lines",
+            "rm a", "cp -r a b", "echo read", "mapfile lines", "python3 a.py -m pdb", "cat a",
+            "cat <<E > a\n1\nE", "echo x | cat", "{ cat; } < a", "f() { cat; }; x | f", "sort a",
+            "x | tee a", "cat < a", "x=$(cat < a)",
         ] {
             assert_eq!(wanted(script), None, "{script}");
         }

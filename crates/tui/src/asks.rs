@@ -4,7 +4,7 @@ use agent_bash_render::OutputText;
 
 /// What a program prints that draws, or that looked for a terminal and found none: the switch to the alternate screen, and
 /// the words of the system and of common programs for it, in small letters. Each is what at least one of them says.
-const SIGNS: [&[u8]; 19] = [
+const SIGNS: [&[u8]; 20] = [
     b"\x1b[?1049h",
     b"\x1b[?1047h",
     b"\x1b[?47h",
@@ -29,6 +29,8 @@ const SIGNS: [&[u8]; 19] = [
     // Python: input(), and curses (`nocbreak`, too)
     b"eoferror: eof when reading a line",
     b"cbreak() returned err",
+    // A breakpoint in a Python script
+    b"bdb.bdbquit",
     // Installers
     b"must be run interactively",
 ];
@@ -61,7 +63,15 @@ fn is_question(open: &str) -> bool {
             .and_then(|it| it.chars().next_back());
         before.is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '\'' | '"'))
     });
-    has_words && (offers || is_prompt)
+    has_words && (offers || is_prompt || is_debuggers(open))
+}
+
+/// Whether a debugger asks what to do: `(gdb) `.
+fn is_debuggers(open: &str) -> bool {
+    let inner = open
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(") "));
+    inner.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
 impl Asks {
@@ -106,6 +116,8 @@ mod tests {
             ("ftp> ", true),
             ("Your choice (1-3): ", true),
             ("10%\rContinue? ", true),
+            ("(Pdb) ", true),
+            ("(see below) ", false),
             // Answered, or no question.
             ("Continue? [y/N] y\n", false),
             ("Continue? \n", false),

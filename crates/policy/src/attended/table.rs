@@ -10,6 +10,8 @@ pub(super) enum Wants {
     /// The same, of a command that often is in a loop or a function which is given its input: not if anything in the script
     /// is given any.
     Answer,
+    /// The same, of a filter: it often is in something that is piped to, so not if anything in the script is.
+    Text,
     /// It asks the terminal itself, whatever its input and output are.
     Terminal,
 }
@@ -244,6 +246,13 @@ pub(super) const ROWS: &[Row] = &[
         ..LINES
     },
     Row {
+        names: &["python", "python2", "python3"],
+        verbs: &["pdb", "ipdb", "code", "asyncio", "IPython"],
+        with: &["-m"],
+        operands: usize::MAX,
+        ..LINES
+    },
+    Row {
         names: &["node", "bun", "deno"],
         without: &["-e", "-p", "-v", "-c", "--eval", "--print"],
         ..LINES
@@ -340,6 +349,20 @@ pub(super) const ROWS: &[Row] = &[
         names: &["rm", "cp", "mv", "ln"],
         with: &["-i"],
         wants: Wants::Answer,
+        ..SCREEN
+    },
+    // Filters without a file: `cat > notes` is how a few lines are written down.
+    Row {
+        names: &[
+            "cat", "tac", "rev", "nl", "sort", "wc", "base64", "md5sum", "sha1sum", "sha256sum",
+        ],
+        operands: 0,
+        wants: Wants::Text,
+        ..SCREEN
+    },
+    Row {
+        names: &["tee"],
+        wants: Wants::Text,
         ..SCREEN
     },
     // Other machines and containers.
