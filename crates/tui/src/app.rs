@@ -98,10 +98,14 @@ pub(crate) struct App {
     pub(crate) on_quit: OnQuit,
     /// Ctrl+X was the last key.
     is_chord: bool,
+    /// Ctrl+D was the last key, and it was said what quitting would end.
+    is_quitting: bool,
     /// The person wants to quit, and is asked what becomes of jobs.
     is_leaving: bool,
     /// Number of running jobs, as of the last look.
     pub(crate) running_jobs: usize,
+    /// Trials of earlier runs that wait for a decision.
+    pub(crate) held: Vec<ChangesId>,
     /// Jobs that the person has ended.
     ended_jobs: BTreeSet<JobId>,
     /// Where the prompt's commands run.
@@ -223,8 +227,10 @@ impl App {
             bang: None,
             on_quit: OnQuit::default(),
             is_chord: false,
+            is_quitting: false,
             is_leaving: false,
             running_jobs: 0,
+            held: Vec::new(),
             ended_jobs: BTreeSet::new(),
             place,
             home: String::new(),

@@ -257,10 +257,9 @@ fn what_waited_is_in_the_history_when_it_is_left() {
     for line in ["sleep 9", "make", " secret"] {
         enters(&mut app, line);
     }
-    app.event(
-        &Event::Key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL)),
-        NOW,
-    );
+    assert!(ctrl(&mut app, 'd').is_empty());
+    let key = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL);
+    app.event(&Event::Key(key), NOW);
     let effects = app.effects();
     let [Effect::Typed { command, .. }, Effect::Quit { .. }] = &effects[..] else {
         panic!("{effects:?}");
@@ -305,8 +304,8 @@ fn whoever_quits_is_asked_about_jobs_that_run_if_that_is_wanted() {
         (OnQuit::Keep, 1, None, Some(false)),
         (OnQuit::End, 1, None, Some(true)),
         (OnQuit::Ask, 0, None, Some(false)),
-        (OnQuit::Ask, 2, Some('y'), Some(true)),
-        (OnQuit::Ask, 2, Some('n'), Some(false)),
+        (OnQuit::Ask, 2, Some('e'), Some(true)),
+        (OnQuit::Ask, 2, Some('k'), Some(false)),
         (OnQuit::Ask, 2, Some('x'), None),
     ] {
         let mut app = app(None);
@@ -322,6 +321,27 @@ fn whoever_quits_is_asked_about_jobs_that_run_if_that_is_wanted() {
         });
         assert_eq!(leaves, wanted, "{on_quit:?} {answer:?}");
         assert!(app.prompt.is_empty(), "an answer is no text");
+    }
+}
+
+#[test]
+fn what_quitting_would_end_is_said_first() {
+    for (line, said) in [
+        ("make test", "ctrl+d again ends `make test` and quits"),
+        ("!make it", "ctrl+d again ends `make it` and quits"),
+    ] {
+        let mut app = app(None);
+        enters(&mut app, line);
+        let quits = |effects: &[Effect]| matches!(effects, [Effect::Quit { .. }]);
+        assert!(ctrl(&mut app, 'd').is_empty());
+        assert_eq!(app.message.as_deref(), Some(said));
+        // Any other key takes that back.
+        press(&mut app, KeyCode::PageUp, KeyModifiers::NONE);
+        assert!(ctrl(&mut app, 'd').is_empty());
+        assert!(quits(&ctrl(&mut app, 'd')));
+        // As a word it is said, too.
+        assert!(enters(&mut app, "exit").is_empty());
+        assert!(quits(&ctrl(&mut app, 'd')));
     }
 }
 

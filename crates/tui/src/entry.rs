@@ -141,8 +141,13 @@ impl Entry {
 
     /// Whether it may not be dropped: it runs, or what it would do to files waits for a decision.
     pub(crate) fn is_kept(&self) -> bool {
+        self.is_live() || self.is_undecided()
+    }
+
+    /// Whether what it would do to files waits for a decision.
+    pub(crate) fn is_undecided(&self) -> bool {
         let set = self.card.changes().map(|changes| &changes.set);
-        self.is_live() || set.is_some_and(deeds::is_undecided)
+        set.is_some_and(deeds::is_undecided)
     }
 
     /// Takes in new output and updates the running time.

@@ -10,6 +10,7 @@ use self::memory::Memory;
 use crate::app::{App, Effect, News};
 use crate::approvals::{Approvals, Asked};
 use crate::console::size_in;
+use crate::deeds::is_undecided;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
@@ -20,6 +21,7 @@ use crate::stops::{Stop, Stops};
 use crate::terminals::Terminals;
 use crate::{TuiError, TuiOptions, draw};
 use agent_bash::Session;
+use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Cancel, Clock, JobId, SessionName};
 use agent_bash::exec::{Job, JobOutput, JobState, Jobs, OutputRange};
 use agent_bash::process::environment::attended;
@@ -149,6 +151,7 @@ impl EventLoop {
         // Whether jobs are to be ended, once it is over.
         let mut leaves = None;
         self.list_jobs();
+        self.find_held();
         self.read_history();
         self.read_commands();
         loop {
@@ -386,6 +389,33 @@ impl EventLoop {
                 now,
                 printed,
             });
+        });
+    }
+
+    /// Finds the trials of earlier runs that wait for a decision.
+    fn find_held(&self) {
+        let (sets, tell) = (self.session.changes(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            // Where there is no store, nothing is held in it.
+            let listed = sets.list().unwrap_or_default();
+            let trials = listed.into_iter().map(|set| set.changes);
+            let trials = trials.filter(is_undecided).collect();
+            let session = sets.session().to_owned();
+            let _ = tell.send(News::FoundHeld { trials, session });
+        });
+    }
+
+    /// Finds out whether they still do: the command that decides them is another program.
+    fn look_at_held(&self) {
+        let held = self.app.held.clone();
+        if held.is_empty() {
+            return;
+        }
+        let (sets, tell) = (self.session.changes(), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let is_held = |id: &ChangesId| sets.show(*id).is_ok_and(|set| is_undecided(&set));
+            let held = held.into_iter().filter(is_held).collect();
+            let _ = tell.send(News::Held(held));
         });
     }
 

@@ -57,6 +57,7 @@ const GROUPS: &[Group] = &[
             ("y Y e R f", "copy it or its command, edit, run again, fold"),
             ("enter", "what it did to files"),
             ("c d u r", "commit, discard, undo, redo that"),
+            ("f6", "select a trial that waits for your decision"),
         ],
     },
     Group {

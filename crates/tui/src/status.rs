@@ -167,6 +167,11 @@ fn said(app: &App) -> Vec<Part> {
     if app.terminal == Some(true) {
         said.push(part(4, "terminal".to_owned(), theme.accent));
     }
+    match app.held.len() + app.transcript.undecided().count() {
+        0 => {}
+        1 => said.push(part(1, "1 trial waits".to_owned(), theme.warning)),
+        trials => said.push(part(1, format!("{trials} trials wait"), theme.warning)),
+    }
     match app.running_jobs {
         0 => {}
         1 => said.push(part(1, "1 job".to_owned(), theme.running)),

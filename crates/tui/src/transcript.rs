@@ -172,6 +172,22 @@ impl Transcript {
         self.show_selected();
     }
 
+    /// Selects the last trial that waits for a decision, or the one before the selected one. Returns whether there is one.
+    pub(crate) fn select_undecided(&mut self) -> bool {
+        let waiting: Vec<EntryId> = self.undecided().collect();
+        let at = self
+            .selected
+            .and_then(|id| waiting.iter().position(|it| *it == id));
+        let before = at.and_then(|at| at.checked_sub(1));
+        let wanted = before.map_or(waiting.last(), |at| waiting.get(at));
+        let Some(id) = wanted.copied() else {
+            return false;
+        };
+        (self.selected, self.is_clicked) = (Some(id), false);
+        self.show_selected();
+        true
+    }
+
     /// Scrolls so that the selected entry is visible.
     fn show_selected(&mut self) {
         let Some(id) = self.selected else {
@@ -236,6 +252,12 @@ impl Transcript {
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// The trials that wait for a decision, oldest first.
+    pub(crate) fn undecided(&self) -> impl DoubleEndedIterator<Item = EntryId> {
+        let waits = |entry: &&Entry| entry.is_undecided();
+        self.entries.iter().filter(waits).map(|entry| entry.id)
     }
 
     /// Whether anything changes without events: a spinner, a running time.

@@ -408,7 +408,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
 #[test]
 fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
     on_a_terminal(|tmux, _| {
-        for (option, answer, lives) in [("keep", "", true), ("end", "", false), ("ask", "y", false)]
+        for (option, answer, lives) in [("keep", "", true), ("end", "", false), ("ask", "e", false)]
         {
             tmux.enters(&format!(
                 "clear; agent-bash tui --state s --on-quit={option}"
@@ -418,7 +418,7 @@ fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
             tmux.shows("· 1 job")?;
             tmux.press(&["C-d"])?;
             if !answer.is_empty() {
-                tmux.shows("y end job · n keep · esc stay")?;
+                tmux.shows("to quit: e end the job, k keep · esc stay")?;
                 tmux.press(&[answer])?;
             }
             tmux.hides(PROMPT)?;

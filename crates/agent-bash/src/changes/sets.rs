@@ -122,6 +122,11 @@ impl ChangeSets {
         Self::new(Arc::new(own), cwd)
     }
 
+    /// The session whose sets these are.
+    pub fn session(&self) -> &str {
+        self.own.session()
+    }
+
     /// The settings in force.
     pub fn settings(&self) -> &ChangesSettings {
         &self.own.settings

@@ -9,8 +9,8 @@ use crate::start::Start;
 use crate::theme::theme;
 use crate::usage::Usage;
 use agent_bash::change_sets::Listed;
+use agent_bash::core::Clock;
 use agent_bash::core::changes::{Changes, ChangesState};
-use agent_bash::core::{Clock, Timestamp};
 use agent_bash::exec::Job;
 use agent_bash::layout::changes;
 use agent_bash::process::SystemClock;
@@ -72,7 +72,6 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         })?,
     };
     let session = Arc::new(session);
-    let opened = clock.wall();
     let offers_terminal = session.tool().offers_terminal();
     let ran = agent_bash_tui::run(TuiOptions {
         session: Arc::clone(&session),
@@ -91,19 +90,19 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         place.close().await;
     }
     name_jobs(&ran?, &name);
-    name_held(&session, opened, &name);
+    name_held(&session, &name);
     Ok(called_off.exit_code().unwrap_or(0))
 }
 
-/// Says which trials of this time wait for a decision still, and how to make it: they are kept until then.
-fn name_held(session: &Session, opened: Timestamp, state: &str) {
+/// Says which trials wait for a decision still, and how to make it: they are kept for a while, and then gone.
+fn name_held(session: &Session, state: &str) {
     // Where there is no store, nothing is held in it.
     let sets = session.changes().list().unwrap_or_default();
     // What is known to change nothing needs no decision.
     let is_open = |it: &Changes| !it.exact || it.counts.total() > 0;
     let is_held = |it: &&Listed| {
         let set = &it.changes;
-        set.state == ChangesState::Held && is_open(set) && it.begun >= opened
+        set.state == ChangesState::Held && is_open(set)
     };
     let held: Vec<&Listed> = sets.iter().filter(is_held).collect();
     let mut out = io::stdout().lock();

@@ -5,20 +5,31 @@ use crate::OnQuit;
 use crate::help::Help;
 use crate::jobs_state::JobsState;
 use crate::queue::Queue;
+use agent_bash_render::shortened;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Duration;
 
+/// Columns of a running command that are named.
+const RUNNING: usize = 40;
+
 impl App {
-    /// Leaves, or asks what is to become of jobs.
-    pub(super) fn quit(&mut self) {
+    /// Leaves, or says first what would be ended, or asks what is to become of jobs. `again`: it was said before.
+    pub(super) fn quit(&mut self, again: bool) {
+        let running = self.call.or(self.bang).filter(|_| !again);
+        if let Some(running) = running.and_then(|id| self.transcript.get(id)) {
+            let command = shortened(running.command(), RUNNING);
+            self.message = Some(format!("ctrl+d again ends `{command}` and quits"));
+            self.is_quitting = true;
+            return;
+        }
         if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
             self.is_leaving = true;
             // The keys first: they are there on a narrow terminal, too.
             let (jobs, running) = match self.running_jobs {
-                1 => ("job", "1 job is running".to_owned()),
-                jobs => ("jobs", format!("{jobs} jobs are running")),
+                1 => ("the job", "1 job is running".to_owned()),
+                jobs => ("the jobs", format!("{jobs} jobs are running")),
             };
-            let asked = format!("quit? y end {jobs} · n keep · esc stay · {running}");
+            let asked = format!("to quit: e end {jobs}, k keep · esc stay · {running}");
             self.message = Some(asked);
         } else {
             self.leave(self.on_quit == OnQuit::End);
@@ -38,12 +49,13 @@ impl App {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         if std::mem::take(&mut self.is_leaving) {
             match key.code {
-                KeyCode::Char('y' | 'Y') => self.leave(true),
-                KeyCode::Char('n' | 'N') => self.leave(false),
+                KeyCode::Char('e' | 'E') => self.leave(true),
+                KeyCode::Char('k' | 'K') => self.leave(false),
                 _ => {}
             }
             return;
         }
+        let is_quitting = std::mem::take(&mut self.is_quitting);
         if std::mem::take(&mut self.is_chord) && key.code == KeyCode::Char('e') {
             self.effects.push(Effect::Edit(self.prompt.text()));
             return;
@@ -68,7 +80,7 @@ impl App {
                     self.transcript.go_to_bottom();
                 }
             }
-            (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.quit(),
+            (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.quit(is_quitting),
             (KeyCode::Char('z'), CTRL) => self.effects.push(Effect::Suspend),
             (KeyCode::Char('t'), CTRL) => self.toggle_terminal(),
             (KeyCode::Char('o' | 'f'), CTRL) if self.transcript.current().is_none() => {
@@ -86,6 +98,7 @@ impl App {
             (KeyCode::F(3), _) => self.try_it(now),
             (KeyCode::F(4), _) => self.run_outside(now),
             (KeyCode::F(5), _) => self.run_on_terminal(now),
+            (KeyCode::F(6), _) => self.next_held(),
             (KeyCode::F(1), _) => self.help = Some(Help::default()),
             (KeyCode::Char('?'), _) if self.prompt.is_empty() => {
                 self.help = Some(Help::default());
@@ -112,6 +125,17 @@ impl App {
                 self.leave_card();
             }
         }
+    }
+
+    /// Selects a trial that waits for a decision.
+    fn next_held(&mut self) {
+        if self.transcript.select_undecided() {
+            return;
+        }
+        self.message = Some(match self.held.len() {
+            0 => "no trial waits for your decision".to_owned(),
+            _ => "those of earlier runs are decided by `agent-bash changes`".to_owned(),
+        });
     }
 
     /// Cancels what is running, the user's own command first. Returns whether anything was.

@@ -10,13 +10,14 @@ use crate::place::Place;
 use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
 use agent_bash::core::Timestamp;
-use agent_bash::core::changes::ChangesId;
+use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::journals::HistoryEntry;
 use agent_bash::pty::PtySession;
 use agent_bash::session::BangError;
 use agent_bash::sink::FileView;
-use agent_bash_render::OutputPage;
+use agent_bash_render::{OutputPage, Theme};
+use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,13 @@ pub(crate) enum News {
         printed: Option<Box<JobOutput>>,
     },
     JobKilled(Result<String, String>),
+    /// The trials of earlier runs that wait for a decision, of this session.
+    FoundHeld {
+        trials: Vec<Changes>,
+        session: String,
+    },
+    /// Those of them that still do.
+    Held(Vec<ChangesId>),
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     /// Lines for the pager; none if there are no new ones.
@@ -121,6 +129,14 @@ impl App {
                 }
                 self.effects.push(Effect::ListJobs);
             }
+            News::FoundHeld { trials, session } => {
+                self.held = trials.iter().map(|trial| trial.id).collect();
+                if !trials.is_empty() {
+                    let note = Card::Note(held_note(&trials, &session, &self.theme));
+                    self.transcript.add(note, Duration::ZERO);
+                }
+            }
+            News::Held(held) => self.held = held,
             News::Opened(Ok((view, title, command))) => {
                 let mut pager = PagerState::new(*view, title, command);
                 // Else it is a job's.
@@ -166,4 +182,27 @@ impl App {
             } => self.came(entry, id, came, now),
         }
     }
+}
+
+/// Trials of earlier runs that are named.
+const NAMED: usize = 5;
+
+/// They are no cards here: what they ran and printed is not kept with them.
+fn held_note(trials: &[Changes], session: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let said = match trials.len() {
+        1 => "A trial of an earlier run waits for your decision:".to_owned(),
+        several => format!("{several} trials of earlier runs wait for your decision:"),
+    };
+    let mut lines = vec![Line::styled(said, theme.warning)];
+    let newest = trials.iter().rev().take(NAMED);
+    lines.extend(newest.map(|trial| {
+        let counts = trial.counts.in_words();
+        Line::styled(format!("  trial {}: {counts}", trial.id), theme.text)
+    }));
+    if trials.len() > NAMED {
+        lines.push(Line::styled("  …", theme.text));
+    }
+    let how = format!("  agent-bash changes list --state {session}");
+    lines.push(Line::styled(how, theme.dim));
+    lines
 }

@@ -135,7 +135,7 @@ impl App {
     fn is_of_the_interface(&mut self, line: &str) -> bool {
         let said = match line {
             "exit" | "logout" => {
-                self.quit();
+                self.quit(false);
                 return true;
             }
             "clear" => {

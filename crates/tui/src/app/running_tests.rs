@@ -81,7 +81,7 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     app.prompt.clear();
     // Keys that come right after it has started by itself are still the line's.
     let key = Event::Key(KeyCode::Char('x').into());
-    let moment = crate::questions::AT_LEAST;
+    let moment = AT_LEAST;
     enters(&mut app, "sleep 3");
     enters(&mut app, "vim a");
     assert!(!app.is_for_line(&key, NOW));

@@ -65,7 +65,10 @@ impl EventLoop {
             Effect::CancelBang => self.bang.cancel.cancel(),
             Effect::InterruptCall => self.interrupt(false),
             Effect::InterruptBang => self.interrupt(true),
-            Effect::ListJobs => self.list_jobs(),
+            Effect::ListJobs => {
+                self.list_jobs();
+                self.look_at_held();
+            }
             Effect::KillJob(id) => self.kill_job(id),
             Effect::Open { artifact, command } => {
                 let title = artifact.uri();

@@ -201,8 +201,23 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["C-d"])?;
         tmux.shows("not decided: trial 1, 1 deleted\n")?;
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
-        // Those of an earlier time were named then, and nothing is to be decided where nothing would change.
+        // Those of an earlier time are named for as long as they are held, and nothing is to be decided where nothing would change.
         start()?;
+        tmux.shows("A trial of an earlier run waits for your decision:\n  trial 1: 1 deleted\n")?;
+        tmux.shows("· 1 trial waits")?;
+        tmux.press(&["F6"])?;
+        tmux.shows("those of earlier runs are decided by `agent-bash changes`")?;
+        tmux.types("rm -f old.txt")?;
+        tmux.press(&["F3"])?;
+        tmux.shows("· 2 trials wait")?;
+        tmux.press(&["F6", "d"])?;
+        answer(tmux, "Discard what trial 2 held back?", "y")?;
+        tmux.shows("· 1 trial waits")?;
+        tmux.press(&["C-d"])?;
+        tmux.shows("not decided: trial 1, 1 deleted\n")?;
+        start()?;
+        tmux.enters("agent-bash changes discard 1 --state s")?;
+        tmux.hides("trial waits")?;
         tmux.types("cat old.txt")?;
         tmux.press(&["F3"])?;
         let screen = tmux.shows("│ [a trial: it changes no file]\n╰ exit 0")?;
