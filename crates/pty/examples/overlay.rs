@@ -68,6 +68,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         match action {
             OverlayAction::Send(input) => drop(session.send(&input)), // only refused after the command's end
+            OverlayAction::Repeat(input, times) => {
+                for _ in 0..times {
+                    let _ = session.send(&input);
+                }
+            }
             OverlayAction::Kill => session.kill(),
             OverlayAction::Nothing | OverlayAction::Scroll(_) => {}
         }

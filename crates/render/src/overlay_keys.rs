@@ -31,6 +31,9 @@ pub enum OverlayAction {
     Nothing,
     /// Send it to the command.
     Send(KeyInput),
+    /// Send it so many times: of a program on the alternate screen that has not enabled the mouse, the wheel is the arrow
+    /// keys, as xterm's alternateScroll has it.
+    Repeat(KeyInput, usize),
     /// Kill the command.
     Kill,
     /// Scroll back by this many lines; forward if negative.
@@ -57,6 +60,8 @@ impl OverlayKeys {
         }
         match event {
             Event::Mouse(mouse) if !screen.modes.mouse => match mouse.kind {
+                MouseEventKind::ScrollUp if screen.modes.alternate_screen => wheel(Key::Up),
+                MouseEventKind::ScrollDown if screen.modes.alternate_screen => wheel(Key::Down),
                 MouseEventKind::ScrollUp => OverlayAction::Scroll(WHEEL),
                 MouseEventKind::ScrollDown => OverlayAction::Scroll(-WHEEL),
                 _ => OverlayAction::Nothing,
@@ -116,8 +121,16 @@ fn sent(input: Option<KeyInput>) -> OverlayAction {
 }
 
 fn escape() -> KeyInput {
+    plain(Key::Escape)
+}
+
+fn wheel(key: Key) -> OverlayAction {
+    OverlayAction::Repeat(plain(key), WHEEL.unsigned_abs())
+}
+
+fn plain(key: Key) -> KeyInput {
     KeyInput::Key {
-        key: Key::Escape,
+        key,
         modifiers: KeyModifiers::default(),
     }
 }

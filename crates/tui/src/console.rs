@@ -1,7 +1,7 @@
 //! A command on its own terminal while its overlay is up: keys go to the command, and its end is shown for a
 //! moment.
 
-use agent_bash::core::{Screen, Status};
+use agent_bash::core::{KeyInput, Screen, Status};
 use agent_bash::pty::{PtyEnd, PtySession, PtySize, WaitingFor};
 use agent_bash_render::{Overlay, OverlayAction, OverlayKeys, OverlayState, Theme};
 use crossterm::event::{Event, KeyEventKind};
@@ -140,18 +140,23 @@ impl Console {
         match action {
             OverlayAction::Nothing => {}
             OverlayAction::Kill => self.session.kill(),
-            OverlayAction::Send(input) => {
-                self.scrolled = 0;
-                if self.whole && screen.modes.alternate_screen {
-                    self.growth.typed(now);
-                }
-                // It has just ended or does not read its input; nothing to report.
-                let _ = self.session.send(&input);
-            }
+            OverlayAction::Send(input) => self.send(&input, 1, screen, now),
+            OverlayAction::Repeat(input, times) => self.send(&input, times, screen, now),
             OverlayAction::Scroll(lines) => {
                 let scrolled = self.scrolled.saturating_add_signed(lines);
                 self.scrolled = scrolled.min(screen.scrollback);
             }
+        }
+    }
+
+    fn send(&mut self, input: &KeyInput, times: usize, screen: &Screen, now: Duration) {
+        self.scrolled = 0;
+        if self.whole && screen.modes.alternate_screen {
+            self.growth.typed(now);
+        }
+        for _ in 0..times {
+            // It has just ended or does not read its input; nothing to report.
+            let _ = self.session.send(input);
         }
     }
 

@@ -112,7 +112,7 @@ impl EventLoop {
         let terminal = terminals.as_ref().map(|_| on_terminal);
         let about = session.tool().profile().name.as_str();
         let about = if about == "standard" { "" } else { about };
-        let place = Place::of(&session, None, session.cwd());
+        let place = Place::first(&session);
         let mut app = App::new(theme, terminal, place, about.to_owned());
         let offers = session.tool().offers_sessions();
         app.shell = offers.then(|| SessionName(SHELL.to_owned()));
@@ -339,7 +339,8 @@ impl EventLoop {
     /// Finds out where the prompt's commands run now: a file system or a target may be slow.
     fn look_around(&mut self) {
         let session = Arc::clone(&self.session);
-        let (shell, before) = (self.app.shell.clone(), self.app.place.directory.clone());
+        let (shell, before) = (self.app.shell.clone(), self.app.place.clone());
+        let own_runs = self.app.bang.is_some();
         let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {
             let cancel = Cancel::new();
@@ -353,7 +354,7 @@ impl EventLoop {
                 stands = stands => stands,
                 () = clock.sleep(ANSWER) => None,
             };
-            let look = move || News::Place(Place::of(&session, stands, &before));
+            let look = move || News::Place(Place::of(&session, stands, &before, own_runs));
             tokio::task::spawn_blocking(move || drop(tell.send(look())));
         });
     }

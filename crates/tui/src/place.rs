@@ -18,9 +18,11 @@ const SHORT: usize = 7;
 pub(crate) struct Place {
     /// Absolute.
     pub(crate) directory: PathBuf,
+    /// Where the next of the user's own commands runs.
+    pub(crate) own: PathBuf,
     /// As text, and that of the user's own commands if it is another.
     pub(crate) shown: String,
-    /// The branch that is checked out there.
+    /// The branch that is checked out there, and what git is in the middle of.
     pub(crate) branch: Option<String>,
     /// Where commands start instead, as that directory is gone or closed to us: the nearest one above it that is neither.
     pub(crate) instead: Option<PathBuf>,
@@ -31,19 +33,39 @@ impl Place {
     pub(crate) fn for_tests(shown: &str) -> Self {
         Self {
             directory: "/p".into(),
+            own: "/p".into(),
             shown: shown.to_owned(),
             branch: None,
             instead: None,
         }
     }
 
-    /// Where the prompt's shell stands, if that is known, or stood before. It reads files.
-    pub(crate) fn of(session: &Session, stands: Option<PathBuf>, before: &Path) -> Self {
+    /// Where it starts.
+    pub(crate) fn first(session: &Session) -> Self {
+        Self::at(session, None, session.cwd(), session.user_cwd())
+    }
+
+    /// Where the prompt's shell stands, if that is known, or stood before. It reads files. `own_runs`: so does a command of
+    /// the user's own, so that where its shell will stand is not known.
+    pub(crate) fn of(
+        session: &Session,
+        stands: Option<PathBuf>,
+        before: &Self,
+        own_runs: bool,
+    ) -> Self {
+        let own = if own_runs {
+            before.own.clone()
+        } else {
+            session.user_cwd()
+        };
+        Self::at(session, stands, &before.directory, own)
+    }
+
+    fn at(session: &Session, stands: Option<PathBuf>, before: &Path, own: PathBuf) -> Self {
         // A shell can stand in a directory that is gone, but none can start there.
         let starts = stands.is_none() && session.place().is_none();
         let directory = stands.unwrap_or_else(|| before.to_owned());
         let home = session.host().home.as_deref();
-        let own = session.user_cwd();
         let mut shown = text(&directory, home);
         // The user's shell starts where the session does, and is of interest only where it went somewhere.
         if own != directory && own != session.cwd() {
@@ -57,6 +79,7 @@ impl Place {
             },
             instead: starts.then(|| instead(&directory)).flatten(),
             directory,
+            own,
             shown,
         }
     }
@@ -96,12 +119,46 @@ fn branch(directory: &Path) -> Option<String> {
         None => git,
     };
     let head = beginning(&git.join("HEAD"))?;
-    let head = head.trim_end();
-    let name = match head.strip_prefix("ref: ") {
-        Some(name) => name.strip_prefix("refs/heads/").unwrap_or(name),
+    let under_way = under_way(&git);
+    // While it rebases, HEAD is a commit.
+    let rebased = ["rebase-merge", "rebase-apply"].map(|of| git.join(of).join("head-name"));
+    let rebased = rebased.iter().find_map(|name| beginning(name));
+    let head = rebased.as_deref().unwrap_or(&head).trim_end();
+    let head = head.strip_prefix("ref: ").unwrap_or(head);
+    let name = match head.strip_prefix("refs/") {
+        Some(name) => name.strip_prefix("heads/").unwrap_or(head),
         None => head.get(..SHORT)?,
     };
-    Some(one_line(name).into_owned())
+    let under_way = under_way.map(|what| format!(" {what}")).unwrap_or_default();
+    Some(one_line(&format!("{name}{under_way}")).into_owned())
+}
+
+/// What git is in the middle of, as git's own prompt says it: `REBASE 1/2`.
+fn under_way(git: &Path) -> Option<String> {
+    const REBASES: [(&str, &str, &str); 2] = [
+        ("rebase-merge", "msgnum", "end"),
+        ("rebase-apply", "next", "last"),
+    ];
+    const OTHERS: [(&str, &str); 4] = [
+        ("MERGE_HEAD", "MERGING"),
+        ("CHERRY_PICK_HEAD", "CHERRY-PICKING"),
+        ("REVERT_HEAD", "REVERTING"),
+        ("BISECT_LOG", "BISECTING"),
+    ];
+    for (of, step, last) in REBASES {
+        let of = git.join(of);
+        let number = |name| beginning(&of.join(name)).map(|text| text.trim_end().to_owned());
+        if let (Some(step), Some(last)) = (number(step), number(last)) {
+            let what = match of.join("applying").exists() {
+                true => "AM",
+                false => "REBASE",
+            };
+            return Some(format!("{what} {step}/{last}"));
+        }
+    }
+    let mut others = OTHERS.into_iter();
+    let found = others.find(|(name, _)| git.join(name).exists());
+    found.map(|(_, what)| what.to_owned())
 }
 
 /// The beginning of a file's text; `None` of a directory.
@@ -149,6 +206,28 @@ mod tests {
             fs::write(repo.join(".git/HEAD"), head).unwrap();
             assert_eq!(branch(&repo.join("src/deep")).as_deref(), wanted, "{head}");
         }
+        // In the middle of something.
+        let git = repo.join(".git");
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        for (name, wanted) in [
+            ("MERGE_HEAD", "main MERGING"),
+            ("CHERRY_PICK_HEAD", "main CHERRY-PICKING"),
+            ("BISECT_LOG", "main BISECTING"),
+        ] {
+            fs::write(git.join(name), "").unwrap();
+            assert_eq!(branch(&repo).as_deref(), Some(wanted));
+            fs::remove_file(git.join(name)).unwrap();
+        }
+        fs::create_dir(git.join("rebase-merge")).unwrap();
+        fs::write(git.join("HEAD"), "0123456789abcdef\n").unwrap();
+        for (name, text) in [
+            ("head-name", "refs/heads/topic\n"),
+            ("msgnum", "1\n"),
+            ("end", "2\n"),
+        ] {
+            fs::write(git.join("rebase-merge").join(name), text).unwrap();
+        }
+        assert_eq!(branch(&repo).as_deref(), Some("topic REBASE 1/2"));
         fs::write(worktree.join("HEAD"), "ref: refs/heads/side\n").unwrap();
         fs::write(
             linked.join(".git"),

@@ -126,6 +126,21 @@ fn the_wheel_and_shifted_pages_scroll_and_the_rest_is_sent() {
     ] {
         assert_eq!(keys.event(&event, ms(0), &plain, AREA), want, "{event:?}");
     }
+    // A pager that has not gets the arrow keys.
+    let pager = screen(ScreenModes {
+        alternate_screen: true,
+        ..ScreenModes::default()
+    });
+    for (kind, wanted) in [
+        (MouseEventKind::ScrollUp, Key::Up),
+        (MouseEventKind::ScrollDown, Key::Down),
+    ] {
+        let got = keys.event(&wheel(kind), ms(0), &pager, AREA);
+        let OverlayAction::Send(input) = sent(wanted) else {
+            panic!("{kind:?}");
+        };
+        assert_eq!(got, OverlayAction::Repeat(input, 3));
+    }
     // A program that enabled mouse reporting receives the wheel.
     let mouse = screen(ScreenModes {
         mouse: true,
