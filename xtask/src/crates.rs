@@ -297,6 +297,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "shlex",
             "similar",
             "tempfile",
+            "terminal-colorsaurus",
             "tokio",
             "tracing-subscriber",
         ],

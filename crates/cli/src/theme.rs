@@ -4,12 +4,28 @@ use crate::args::ThemeArg;
 use agent_bash::HostContext;
 use agent_bash_tui::Theme;
 use std::ffi::OsString;
+use std::time::Duration;
+use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 /// The light background colours in `COLORFGBG`: white and bright white.
 const LIGHT: [&str; 2] = ["7", "15"];
 
-/// The requested theme, or else the one that the environment suggests.
+/// How long a terminal may take to say what its background is. One that does not know the question says so at once.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// The requested theme, or else the one that the environment suggests, or the terminal itself. Our terminal has to be one.
 pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
+    chosen(asked, host, background_is_light)
+}
+
+/// Asks the terminal for the colour of its background (OSC 11).
+fn background_is_light() -> bool {
+    let mut options = QueryOptions::default();
+    options.timeout = ANSWER;
+    matches!(theme_mode(options), Ok(ThemeMode::Light))
+}
+
+fn chosen(asked: ThemeArg, host: &HostContext, is_light: impl FnOnce() -> bool) -> Theme {
     let value = |name: &str| {
         let value = host.env.get(&OsString::from(name));
         value.map(|value| value.to_string_lossy().into_owned())
@@ -24,9 +40,11 @@ pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
         }
         ThemeArg::Auto => {
             // `foreground;background`, as set by rxvt and others.
-            let colors = value("COLORFGBG").unwrap_or_default();
-            let background = colors.rsplit(';').next().unwrap_or_default();
-            if LIGHT.contains(&background) {
+            let colors = value("COLORFGBG");
+            let background = colors
+                .as_deref()
+                .and_then(|colors| colors.rsplit(';').next());
+            if background.map_or_else(is_light, |background| LIGHT.contains(&background)) {
                 Theme::light()
             } else {
                 Theme::dark()
@@ -63,7 +81,12 @@ mod tests {
                 env: Arc::new(env.collect()),
                 tools: None,
             };
-            assert_eq!(theme(asked, &host), want, "{asked:?} {vars:?}");
+            assert_eq!(chosen(asked, &host, || false), want, "{asked:?} {vars:?}");
+            // Only where nobody has said anything else is the terminal asked.
+            let is_open = asked == ThemeArg::Auto && want == Theme::dark();
+            let is_open = is_open && vars.iter().all(|(name, _)| *name != "COLORFGBG");
+            let want = if is_open { Theme::light() } else { want };
+            assert_eq!(chosen(asked, &host, || true), want, "{asked:?} {vars:?}");
         }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct TuiArgs {
 /// How the interface looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ThemeArg {
-    /// From the environment: `NO_COLOR`, `COLORFGBG`; otherwise dark.
+    /// From the environment (`NO_COLOR`, `COLORFGBG`), or as the terminal says; otherwise dark.
     Auto,
     /// Light text on a dark background.
     Dark,
