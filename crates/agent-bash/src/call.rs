@@ -36,6 +36,8 @@ pub struct CallOptions<'a> {
     /// Whether somebody sits before the terminal, if the command gets one, and can end it there: then it has no time
     /// limit, unless the request names one. An editor is not closed while somebody writes.
     pub is_attended: bool,
+    /// Whether it has no time limit anyway, unless the request names one: somebody follows it, and can end it.
+    pub unlimited: bool,
     /// Asks to run without a sandbox, for this reason: [`Approver::escalate`](crate::Approver::escalate) is called instead of
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
@@ -75,6 +77,7 @@ impl fmt::Debug for CallOptions<'_> {
             .field("stdin", &self.stdin)
             .field("terminal", &self.terminal.is_some())
             .field("is_attended", &self.is_attended)
+            .field("unlimited", &self.unlimited)
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
             .field("tools", &self.tools)

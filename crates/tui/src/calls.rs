@@ -46,6 +46,7 @@ pub(crate) async fn with_exports(
 pub(crate) async fn call(
     session: &Session,
     request: Request,
+    unlimited: bool,
     live: &LiveUpdates,
     running: &Running,
 ) -> CallEnd {
@@ -56,6 +57,7 @@ pub(crate) async fn call(
     let options = CallOptions {
         live: Some(&mut feed),
         is_attended: true,
+        unlimited,
         stands_in: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
@@ -252,7 +254,7 @@ mod tests {
         let session = Session::new(tool.build(), SessionParts::default());
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 100));
         for _ in 0..2 {
-            let ended = call(&session, Request::new("x"), &live, &Running::new()).await;
+            let ended = call(&session, Request::new("x"), true, &live, &Running::new()).await;
             let CallEnd::Tool { result, .. } = ended else {
                 panic!("{ended:?}");
             };

@@ -27,17 +27,20 @@ impl EventLoop {
             } => {
                 self.call = Running::new();
                 self.prepare_terminal();
-                let limit = self.session.tool().profile().timeouts.default;
-                self.app
-                    .transcript
-                    .change(entry, |entry| entry.set_timeout(limit));
+                let unlimited = !self.limits_typed;
+                if !unlimited {
+                    let limit = self.session.tool().profile().timeouts.default;
+                    self.app
+                        .transcript
+                        .change(entry, |entry| entry.set_timeout(limit));
+                }
                 let (session, running) = (Arc::clone(&self.session), self.call.clone());
                 let tell = self.tell.clone();
                 let clock = Arc::clone(&self.clock);
                 let shell = self.app.shell.clone().filter(|_| request.session.is_none());
                 self.tasks.spawn(async move {
                     let request = calls::with_exports(&session, request, shell.as_ref()).await;
-                    let end = calls::call(&session, request, &live, &running).await;
+                    let end = calls::call(&session, request, unlimited, &live, &running).await;
                     let now = clock.now();
                     let _ = tell.send(News::Ended { entry, end, now });
                 });
