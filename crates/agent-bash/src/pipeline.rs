@@ -167,6 +167,7 @@ async fn here(
         streams,
         stdin: options.stdin,
         is_safe_mode: tool.safe_mode.is_some(),
+        definitions: options.definitions.filter(|_| tool.safe_mode.is_none()),
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
         pool: boxed.as_ref().map_or(Some(0), |boxed| boxed.pool),
