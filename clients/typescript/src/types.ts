@@ -581,6 +581,8 @@ export interface Judged {
   notices?: Notice[];
   /** A program that it may run which takes privileges that its user lends it, or in which somebody may type one. */
   takes_privileges?: string | null;
+  /** It has no time limit, unless its request names one: somebody follows it, and can end it. */
+  unlimited?: boolean;
   /** How much text the reader passes on. */
   window?: Window | null;
 }

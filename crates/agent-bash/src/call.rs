@@ -10,8 +10,8 @@ use crate::wiring::Terminal;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
-    Executor, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams, ToolResult,
-    Window,
+    Definitions, Executor, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams,
+    ToolResult, Window,
 };
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedTail;
@@ -36,6 +36,11 @@ pub struct CallOptions<'a> {
     /// Whether somebody sits before the terminal, if the command gets one, and can end it there: then it has no time
     /// limit, unless the request names one. An editor is not closed while somebody writes.
     pub is_attended: bool,
+    /// Whether it has no time limit anyway, unless the request names one: somebody follows it, and can end it.
+    pub unlimited: bool,
+    /// Functions, aliases and options for its shell, in place of those of the user's configuration; not in safe mode, and not for a
+    /// persistent shell.
+    pub definitions: Option<Arc<Definitions>>,
     /// Asks to run without a sandbox, for this reason: [`Approver::escalate`](crate::Approver::escalate) is called instead of
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
@@ -75,6 +80,8 @@ impl fmt::Debug for CallOptions<'_> {
             .field("stdin", &self.stdin)
             .field("terminal", &self.terminal.is_some())
             .field("is_attended", &self.is_attended)
+            .field("unlimited", &self.unlimited)
+            .field("definitions", &self.definitions.is_some())
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
             .field("tools", &self.tools)
@@ -158,6 +165,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) stdin: StdinSource,
     /// Nothing may take the place of a listed command.
     pub(crate) is_safe_mode: bool,
+    /// What its shell has of another one.
+    pub(crate) definitions: Option<Arc<Definitions>>,
     /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
     /// The box to run in, if any.

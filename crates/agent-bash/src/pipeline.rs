@@ -153,7 +153,9 @@ async fn here(
         None => None,
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
-    let is_attended = options.is_attended && terminal.is_some() && request.timeout.is_none();
+    let is_attended = options.is_attended && terminal.is_some();
+    let is_unlimited =
+        request.timeout.is_none() && (is_attended || options.unlimited || findings.unlimited);
     let unwatched = changes::unwatched(findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let mut changing = changes::begin(tool, call, &request, executor, unwatched.as_deref()).await?;
@@ -161,10 +163,11 @@ async fn here(
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
         report_stages: findings.last_pipeline.is_some(),
-        limit: (!is_attended).then_some(limit),
+        limit: (!is_unlimited).then_some(limit),
         streams,
         stdin: options.stdin,
         is_safe_mode: tool.safe_mode.is_some(),
+        definitions: options.definitions.filter(|_| tool.safe_mode.is_none()),
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
         pool: boxed.as_ref().map_or(Some(0), |boxed| boxed.pool),

@@ -38,7 +38,7 @@ pub use open::{OpenError, SessionOptions, jobs_of_session};
 use crate::panics::{Panicked, caught_in};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
 use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{Cancel, Notice, Place, RequestError, SessionName};
+use agent_bash_core::{Cancel, Definitions, Notice, Place, RequestError, SessionName};
 use agent_bash_exec::{Configured, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
@@ -172,6 +172,27 @@ impl Session {
             Some(said) => exported::differences(&said, &self.tool.environment().variables),
             None => BTreeMap::new(),
         }
+    }
+
+    /// What the persistent shell of that name has defined by now, for a call in a shell of its own. As [`Self::shell_exports`], and nothing
+    /// in safe mode.
+    pub async fn shell_definitions(&self, name: &SessionName) -> Option<Arc<Definitions>> {
+        let shells = self.shells_here()?;
+        shells.definitions_of(name).await.map(Arc::new)
+    }
+
+    /// The same as the user's configuration has it: calls on a terminal do not load that by themselves.
+    pub async fn configured_definitions(&self) -> Option<Arc<Definitions>> {
+        let shells = self.shells_here()?;
+        let shell = self.tool.wiring.shell.as_ref().ok()?;
+        let base = &self.tool.environment().variables;
+        let given = shells.configured_definitions(shell, base).await;
+        given.map(Arc::new)
+    }
+
+    fn shells_here(&self) -> Option<&Arc<ShellCache>> {
+        let is_bare = self.place().is_some() || self.tool.is_safe_mode();
+        self.parts.shells.as_ref().filter(|_| !is_bare)
     }
 
     /// The background jobs; `None` if no directory for them is known.

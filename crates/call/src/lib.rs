@@ -38,7 +38,7 @@ pub use recording::Recording;
 pub use script::{
     NO_DIRECTORY, RefusedHandoff, ScriptFile, TOO_OLD, Unstarted, no_directory, too_old,
 };
-pub use shell_text::{PLAIN_TAKE, Reader, enter, exec};
+pub use shell_text::{PLAIN_TAKE, Reader, enter, exec, load};
 pub use source::{AfterStop, Progress, Source};
 pub use watchdog::{Reason, Signals, Watchdog, fired};
 

@@ -1,6 +1,11 @@
 //! Shell code used both on pipes and on terminals: entering the call's directory, closing our descriptors, and how
 //! a shell other than bash takes its script.
 
+use agent_bash_core::Definitions;
+use agent_bash_process::quoted;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 /// What a bash does if it lacks a required feature (`mapfile -d`).
 #[macro_export]
 macro_rules! if_too_old {
@@ -60,6 +65,13 @@ pub fn exec(redirections: &str) -> String {
     format!(
         r"case $BASH_VERSION in 4.*|5.0.*) \exec {redirections} ;; *) \command exec {redirections} ;; esac"
     )
+}
+
+/// The command by which a bash loads functions and aliases of another one, followed by `; `. By `eval`, which reads line by line: what a
+/// line switches on (`extglob`) is in force for the next one, and what one of them cannot define, the others do.
+pub fn load(definitions: &Definitions) -> Vec<u8> {
+    let text = quoted(OsStr::from_bytes(&definitions.text));
+    [&br"{ \builtin eval "[..], &text, b"; } >/dev/null 2>&1; "].concat()
 }
 
 /// How a shell of which only POSIX features can be assumed takes the text of its script file, whose descriptor is

@@ -39,6 +39,9 @@ pub struct Findings {
     /// Its request to leave the sandbox was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
+    /// It has no time limit, unless its request names one: somebody follows it, and can end it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlimited: bool,
     /// How much text the reader passes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,

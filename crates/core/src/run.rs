@@ -1,6 +1,7 @@
 //! The interface between the pipeline and whatever runs a script.
 
 use crate::changes::{Overlay, Traced};
+use crate::definitions::Definitions;
 use crate::sandbox::{Confined, Plan, Report};
 use crate::setters::setters;
 use crate::{
@@ -130,6 +131,9 @@ pub struct RunSpec {
     /// Use a shell that has loaded the snapshot of the user's shell, if the executor has one. Otherwise (as in safe
     /// mode) the shell is as bare as `bash -c`.
     pub snapshot: bool,
+    /// What the shell has of another one, if it is bash: in place of the snapshot, and before its variables are used. Nothing is loaded
+    /// in a session, which has its own.
+    pub definitions: Option<Arc<Definitions>>,
     /// Resource limits of the call.
     pub limits: Limits,
     /// The box that the kernel keeps it in; `None` means none. A session has that of its first call.
@@ -167,6 +171,7 @@ impl RunSpec {
             report_stages: false,
             enter_cwd: true,
             snapshot: false,
+            definitions: None,
             limits: Limits::default(),
             sandbox: None,
             trial: None,
@@ -203,6 +208,7 @@ setters! {
     report_stages: bool,
     enter_cwd: bool,
     snapshot: bool,
+    definitions: Option<Arc<Definitions>>,
     limits: Limits,
     sandbox: Option<Arc<Plan>>,
     trial: Option<Arc<Overlay>>,

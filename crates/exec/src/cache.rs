@@ -12,8 +12,8 @@ use crate::start::{self, OfCall};
 use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
-    Cancel, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec, SessionName,
-    Shell, StdinSource, Streams,
+    Cancel, Definitions, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec,
+    SessionName, Shell, StdinSource, Streams,
 };
 use agent_bash_process::supervisor::{StartError, Supervised};
 use async_trait::async_trait;
@@ -148,6 +148,26 @@ impl ShellCache {
     pub async fn exports_of(&self, name: &SessionName) -> Option<Vec<u8>> {
         let clock = &*self.inner.options.clock;
         self.inner.sessions.exports(name, clock).await
+    }
+
+    /// The functions, aliases and options that the persistent shell of that name has by now; `None` before its first call has ended,
+    /// while one runs, and if they are longer than a MiB. The shell is asked, which takes it as long as a short command.
+    pub async fn definitions_of(&self, name: &SessionName) -> Option<Definitions> {
+        let options = &self.inner.options;
+        self.inner.sessions.definitions(name, options).await
+    }
+
+    /// Those that calls in this shell and environment have from the user's configuration, if they load it.
+    pub async fn configured_definitions(
+        &self,
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+    ) -> Option<Definitions> {
+        let options = &self.inner.options;
+        let snapshots = &self.inner.snapshots;
+        let given = snapshots.for_shell(shell, base, &options.supervisor, &options.clock);
+        // Without them, commands go on as without a configuration.
+        given.await.snapshot?.definitions().ok()
     }
 
     /// Discards the persistent shell with that name and all its state: the next call that names it gets a new one.

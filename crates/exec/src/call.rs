@@ -66,9 +66,12 @@ pub(crate) fn script_file(
             replaced: spec
                 .shell
                 .is_bash
-                .then(|| replace::commands(&spec.script, &spec.env, snapshot))
-                .flatten(),
+                // What they define may have the program's name.
+                .then_some(())
+                .filter(|()| spec.definitions.is_none())
+                .and_then(|()| replace::commands(&spec.script, &spec.env, snapshot)),
             snapshot,
+            definitions: spec.definitions.as_deref().filter(|_| spec.shell.is_bash),
             path_is_the_calls: spec.env.changes.contains_key(OsStr::new("PATH")),
             numbers: ShellNumbers {
                 script: fds.script_fd,

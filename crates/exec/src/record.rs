@@ -12,8 +12,8 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_call::{PLAIN_TAKE, Reader, enter, exec, if_too_old};
-use agent_bash_core::{Shell, Stage};
+use agent_bash_call::{PLAIN_TAKE, Reader, enter, exec, if_too_old, load};
+use agent_bash_core::{Definitions, Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -167,6 +167,8 @@ pub(crate) struct Record<'a> {
     pub(crate) replaced: Option<String>,
     /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
+    /// What another shell has, to be loaded.
+    pub(crate) definitions: Option<&'a Definitions>,
     /// The call sets or unsets `PATH` itself.
     pub(crate) path_is_the_calls: bool,
     /// Our descriptors, to be closed.
@@ -204,13 +206,19 @@ impl Record<'_> {
         if let Some(changes) = self.exports {
             text.extend_from_slice(&exports::commands(changes));
         }
+        if let Some(definitions) = self.definitions {
+            text.extend_from_slice(&load(definitions));
+        }
     }
 
     /// Adds redirections, or nothing if the boot text does them itself. Options are set along with them and after
     /// them: `set -e` must not be on before.
     fn add_redirections(&self, text: &mut Vec<u8>) {
         let ShellNumbers { script: fd, stdin } = self.numbers;
-        let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
+        let options = match self.definitions {
+            Some(definitions) => &definitions.options,
+            None => self.snapshot.map_or(&[][..], Snapshot::option_commands),
+        };
         if stdin.is_none() && options.is_empty() {
             return;
         }
@@ -269,6 +277,7 @@ mod tests {
             tail: false,
             replaced: None,
             snapshot: None,
+            definitions: None,
             path_is_the_calls: false,
             numbers: ShellNumbers {
                 script: 9,

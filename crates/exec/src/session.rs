@@ -7,6 +7,7 @@
 //! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says), `place` (where one stands),
 //! `remembered` (what the next shell gets), `record` (the text of records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it leaves).
 
+mod ask;
 mod call;
 mod conversation;
 mod directory;
@@ -23,7 +24,8 @@ use crate::pool::Kind;
 use crate::snapshot::Snapshot;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
-    Cancel, Clock, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
+    Cancel, Clock, Definitions, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
+    SessionName,
 };
 use call::{After, SessionCall};
 pub use directory::sweep_sessions;
@@ -80,6 +82,8 @@ impl Named {
 struct Session {
     shell: Option<LiveShell>,
     remembered: Option<Remembered>,
+    /// Why the last shell has gone, if no call has said so yet.
+    lost: Option<String>,
 }
 
 impl Sessions {
@@ -120,14 +124,27 @@ impl Sessions {
 
     /// What the session's shell exports; of several of that name the first.
     pub(crate) async fn exports(&self, name: &SessionName, clock: &dyn Clock) -> Option<Vec<u8>> {
-        let session = {
-            let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-            let named = all.iter().find(|named| named.name == *name)?;
-            Arc::clone(&named.session)
-        };
+        let (_, session) = self.named(name)?;
         let mut session = session.try_lock().ok()?;
         session.hear_exports(clock).await.ok()?;
         Some(session.remembered.as_ref()?.exports.clone())
+    }
+
+    /// What the session's shell has defined; of several of that name the first.
+    pub(crate) async fn definitions(
+        &self,
+        name: &SessionName,
+        options: &ShellCacheOptions,
+    ) -> Option<Definitions> {
+        let (kind, session) = self.named(name)?;
+        let mut session = session.try_lock().ok()?;
+        session.definitions(name, &kind, options).await
+    }
+
+    fn named(&self, name: &SessionName) -> Option<(Kind, Arc<AsyncMutex<Session>>)> {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = all.iter().find(|named| named.name == *name)?;
+        Some((named.kind.clone(), Arc::clone(&named.session)))
     }
 
     /// Discards all sessions with that name: the next call starts a new one. A running call continues to its end.
@@ -186,7 +203,7 @@ impl Session {
         out: &mut dyn OutputConsumer,
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
-        let mut notices = Vec::new();
+        let mut notices: Vec<_> = self.lost.take().iter().map(|why| reset(why)).collect();
         let mut refused = String::new();
         for _ in 0..ATTEMPTS {
             if let Err(gone) = self.hear_exports(&*options.clock).await {

@@ -8,18 +8,19 @@
 //! What is *not* here: starting shells (`cache`, `pool`), and the text that they are started with (`record`).
 //!
 //! Modules: `options`, `skipped` (why there is none), `capture` (reading the file in a separate shell), `dump` (how that shell reports its state), `filter`
-//! and `names` (what is excluded), `compose` (the text that other shells load), `file` (where it is stored).
+//! and `names` (what is excluded), `compose` (the text that other shells load), `file` (where it is stored), `living` (asking a shell that is there).
 
 mod capture;
 mod compose;
 mod dump;
 mod file;
 mod filter;
+pub(crate) mod living;
 mod names;
 mod options;
 mod skipped;
 
-use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, Timestamp};
+use agent_bash_core::{Clock, Definitions, Notice, NoticeKind, RunSpec, Shell, Timestamp};
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::Supervisor;
 use capture::Reader;
@@ -91,6 +92,24 @@ impl Snapshot {
             names: self.names.clone(),
             path: self.path.clone(),
         }
+    }
+
+    /// The same for a shell that has not loaded it.
+    pub(crate) fn definitions(&self) -> io::Result<Definitions> {
+        let mut text = Vec::new();
+        if let Some(path) = &self.path {
+            text.extend_from_slice(b"\\builtin export PATH=");
+            text.extend(quoted(path));
+            text.push(b'\n');
+        }
+        text.extend(std::fs::read(self.file.path())?);
+        let options = if self.allows_tail {
+            self.options.clone()
+        } else {
+            // What it prints of a script it would print of ours.
+            Vec::new()
+        };
+        Ok(Definitions { text, options })
     }
 
     /// The commands that set the options, each followed by `; `. To be run immediately before the script.
@@ -171,7 +190,7 @@ impl Snapshots {
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
     ) -> SnapshotForCall {
-        if !spec.snapshot {
+        if !spec.snapshot || spec.definitions.is_some() && spec.session.is_none() {
             return SnapshotForCall::default();
         }
         self.for_shell(&spec.shell, &spec.env.base, supervisor, clock)

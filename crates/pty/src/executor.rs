@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 
 /// Runs scripts, each on its own terminal in its own shell. No shells are started ahead, and the snapshot of the
-/// user's shell is not loaded.
+/// user's shell is not loaded: a call brings what it has of another shell ([`RunSpec::definitions`]).
 ///
 /// Build the call's environment for a terminal (`agent_bash_process::environment::Attendance::Terminal`): with
 /// `TERM=dumb`, programs draw as if there were none. `LINES` and `COLUMNS` of the base are not passed on, as the

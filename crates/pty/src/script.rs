@@ -6,7 +6,9 @@
 //! `BASH_EXECUTION_STRING`, as `bash -c` does. Our words are escaped (`\builtin`) against functions in the
 //! environment.
 
-use agent_bash_call::{NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old};
+use agent_bash_call::{
+    NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, load,
+};
 use agent_bash_core::RunSpec;
 use agent_bash_process::{quoted, unnamed_file};
 use std::ffi::OsString;
@@ -95,7 +97,19 @@ fn content(spec: &RunSpec) -> Vec<u8> {
         add(&quoted(oldpwd));
     }
     add(b"; ");
+    let definitions = spec.definitions.as_deref().filter(|_| spec.shell.is_bash);
+    if let Some(definitions) = definitions {
+        add(&load(definitions));
+    }
     add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; ");
+    if let Some(options) = definitions
+        .map(|it| &it.options)
+        .filter(|it| !it.is_empty())
+    {
+        add(b"{ ");
+        add(options);
+        add(b"} >/dev/null 2>&1; ");
+    }
     add(b"\0");
     add(spec.script.as_bytes());
     text

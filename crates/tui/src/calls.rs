@@ -3,13 +3,14 @@
 use crate::deeds;
 use crate::interrupt::Running;
 use crate::transcript::{Card, Entry};
-use agent_bash::core::{Notice, NoticeKind, Request, SessionName, Status, ToolResult};
+use agent_bash::core::{Definitions, Notice, NoticeKind, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
 use agent_bash::{CallOptions, Refusal, Session};
 use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, Remark, ToolCard, words};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What can be done about a refusal, a time-out, and a sandbox.
@@ -30,22 +31,39 @@ pub(crate) enum CallEnd {
     Refused(String),
 }
 
-/// A request that runs beside the shell that stays, with the variables which that exports: an activated environment, a search path.
-pub(crate) async fn with_exports(
+/// What a call has beside its request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Besides {
+    /// It has no time limit.
+    pub(crate) unlimited: bool,
+    /// Functions, aliases and options.
+    pub(crate) definitions: Option<Arc<Definitions>>,
+}
+
+/// Gives a request that runs beside the shell that stays what that shell has: the variables that it exports (an activated environment, a search
+/// path), and its functions and aliases. Before there is such a shell, or where there is none, a terminal has those of the configuration; other
+/// calls load them themselves.
+pub(crate) async fn beside(
     session: &Session,
-    mut request: Request,
+    request: &mut Request,
     shell: Option<&SessionName>,
-) -> Request {
+) -> Option<Arc<Definitions>> {
+    let mut definitions = None;
     if let Some(shell) = shell {
+        definitions = session.shell_definitions(shell).await;
         request.env.extend(session.shell_exports(shell).await);
     }
-    request
+    if definitions.is_none() && request.pty == Some(true) {
+        definitions = session.configured_definitions().await;
+    }
+    definitions
 }
 
 /// Runs a tool call to its end. Commands the user runs meanwhile are added to the record only afterwards.
 pub(crate) async fn call(
     session: &Session,
     request: Request,
+    besides: Besides,
     live: &LiveUpdates,
     running: &Running,
 ) -> CallEnd {
@@ -56,6 +74,8 @@ pub(crate) async fn call(
     let options = CallOptions {
         live: Some(&mut feed),
         is_attended: true,
+        unlimited: besides.unlimited,
+        definitions: besides.definitions,
         stands_in: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
@@ -258,7 +278,14 @@ mod tests {
         let session = Session::new(tool.build(), SessionParts::default());
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 100));
         for _ in 0..2 {
-            let ended = call(&session, Request::new("x"), &live, &Running::new()).await;
+            let ended = call(
+                &session,
+                Request::new("x"),
+                Besides::default(),
+                &live,
+                &Running::new(),
+            )
+            .await;
             let CallEnd::Tool { result, .. } = ended else {
                 panic!("{ended:?}");
             };

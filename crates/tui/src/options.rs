@@ -25,6 +25,8 @@ pub struct TuiOptions {
     pub approvals: Option<Approvals>,
     /// Whether commands run on terminals from the start.
     pub on_terminal: bool,
+    /// Whether the time limit of calls also holds for what is typed: without it, that has none, as whoever types can end it.
+    pub limits_typed: bool,
     /// What becomes of background jobs that still run when the user quits.
     pub on_quit: OnQuit,
     /// Where what is typed is kept. `None` keeps it for this run only.

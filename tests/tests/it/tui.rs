@@ -326,6 +326,43 @@ fn what_somebody_sits_before_has_no_time_limit() -> Result<()> {
 }
 
 #[test]
+fn what_is_typed_has_no_time_limit_unless_one_is_set() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        // A bound for what calls may ask for, under which the profile's own limit is, too.
+        tmux.enters("export AGENT_BASH_TIMEOUT_MAX=1s; agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("echo begun; sleep 2.5; echo slept")?;
+        let screen = tmux.shows("│ begun")?;
+        ensure!(!screen.contains("Timeout:"), "{screen}");
+        tmux.shows("│ slept")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.press(&["C-l"])?;
+        tmux.types("sleep 2.5; echo tried")?;
+        tmux.shows("f3 try it")?;
+        tmux.press(&["F3"])?;
+        tmux.shows("│ tried")?;
+        tmux.press(&["C-l"])?;
+        // Who typed it ends it.
+        tmux.enters("sleep 300")?;
+        tmux.shows("esc to cancel")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("╰ exit 130")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        // Control: one that is set holds, and is shown.
+        tmux.enters(
+            "clear; AGENT_BASH_TIMEOUT_MAX=1h AGENT_BASH_TIMEOUT_DEFAULT=2s agent-bash tui",
+        )?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("sleep 60")?;
+        tmux.shows("Timeout: 2s")?;
+        tmux.shows("╰ timed out")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
 fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("mkdir sub; cd sub; word=kept")?;

@@ -825,6 +825,9 @@ class Judged(TypedDict, total=False):
     # A program that it may run which takes privileges that its user lends it, or in which somebody may type one.
     takes_privileges: Optional[str]
 
+    # It has no time limit, unless its request names one: somebody follows it, and can end it.
+    unlimited: bool
+
     # How much text the reader passes on.
     window: Optional[Window]
 

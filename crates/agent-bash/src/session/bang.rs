@@ -96,6 +96,7 @@ pub(super) async fn run(
         streams: Streams::Merged,
         stdin: StdinSource::Null,
         is_safe_mode: false,
+        definitions: None,
         terminal: None,
         // The user may do what the user may do.
         sandbox: None,

@@ -43,7 +43,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "timeout.default",
-        doc: "Time limit of a call that specifies none, such as \"90s\". Default: the profile's.",
+        doc: "Time limit of a call that specifies none, such as \"90s\". Default: the profile's; in `tui` none for what is typed.",
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.timeout = Some(limit)),
         get: |s| s.timeout.map(duration_value),

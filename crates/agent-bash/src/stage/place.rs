@@ -32,6 +32,7 @@ pub(crate) async fn run(
     let findings = Findings {
         command: is_changed.then(|| call.command.clone()),
         notices: std::mem::take(&mut call.notices),
+        unlimited: options.unlimited,
         window: call.window,
         ..findings
     };

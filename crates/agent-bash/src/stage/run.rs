@@ -47,12 +47,14 @@ pub(crate) fn spec(
         .enter_cwd(request.cwd.is_some())
         // In safe mode no function or alias may replace an allowed command.
         .snapshot(!decisions.is_safe_mode)
+        .definitions(decisions.definitions.clone())
         .limits(tool.limits)
         .sandbox(decisions.sandbox.clone())
         .trial(decisions.trial.clone())
         .trace(decisions.trace.clone())
         .unwatched(decisions.unwatched)
-        .pool(decisions.pool))
+        // No shell that waits has them.
+        .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))
 }
 
 /// Who runs the script.

@@ -91,6 +91,23 @@ async fn only_an_approved_call_leaves_the_sandbox() {
 }
 
 #[tokio::test]
+async fn what_somebody_follows_elsewhere_has_no_time_limit() {
+    for unlimited in [false, true] {
+        let executor = Scripted::exits(0, b"");
+        let findings = Findings {
+            unlimited,
+            ..Findings::default()
+        };
+        let wire = serde_json::to_string(&findings).unwrap();
+        let findings = serde_json::from_str(&wire).unwrap();
+        tool(&profiles::STANDARD, &executor)
+            .execute(judged(Request::new("true"), findings), &Cancel::new())
+            .await;
+        assert_eq!(executor.last().timeout.is_none(), unlimited);
+    }
+}
+
+#[tokio::test]
 async fn a_request_that_makes_no_sense_is_refused_all_the_same() {
     let executor = Scripted::exits(0, b"");
     let input = judged(Request::new(" "), Findings::default());

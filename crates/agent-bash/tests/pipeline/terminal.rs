@@ -106,22 +106,27 @@ async fn a_terminal_is_used_where_all_agree() {
 async fn who_sits_before_a_terminal_ends_the_command() {
     const ASKED: Duration = Duration::from_secs(7);
     let usual = profiles::STANDARD.timeouts.default;
-    for (is_attended, pty, asked, wanted) in [
-        (true, true, None, None),
-        (true, true, Some(ASKED), Some(ASKED)),
-        (true, false, None, Some(usual)),
-        (false, true, None, Some(usual)),
+    for (is_attended, unlimited, pty, asked, wanted) in [
+        (true, false, true, None, None),
+        (true, false, true, Some(ASKED), Some(ASKED)),
+        (true, false, false, None, Some(usual)),
+        (false, false, true, None, Some(usual)),
+        (false, true, true, None, None),
+        (false, true, false, None, None),
+        (false, true, false, Some(ASKED), Some(ASKED)),
     ] {
         let on_terminal = Scripted::exits(0, b"");
         let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
         let options = CallOptions {
             is_attended,
+            unlimited,
             ..CallOptions::default()
         };
         let request = Request::new("vim").pty(Some(pty)).timeout(asked);
         tool.execute_with(request, options, &Cancel::new()).await;
         let ran = if pty { on_terminal } else { plain };
-        assert_eq!(ran.last().timeout, wanted, "{is_attended} {pty} {asked:?}");
+        let case = (is_attended, unlimited, pty, asked);
+        assert_eq!(ran.last().timeout, wanted, "{case:?}");
     }
 }
 

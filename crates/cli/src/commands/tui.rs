@@ -80,6 +80,8 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
         terminals: offers_terminal.then_some(terminals),
         approvals: Some(approvals),
         on_terminal,
+        // The profile's own is for models.
+        limits_typed: settings.timeout.is_some(),
         on_quit: args.on_quit.into(),
         history,
         stop: called_off.cancel().clone(),

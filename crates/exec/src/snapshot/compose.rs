@@ -31,7 +31,7 @@ const NOT_SET: &[&str] = &[
 const NOT_SHOPT: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
 
 /// Options that print commands, or hide them, so that the tail of a record would be visible or lost.
-const PRINTS: &[&str] = &["verbose", "xtrace"];
+pub(super) const PRINTS: &[&str] = &["verbose", "xtrace"];
 
 /// The text that defines a function.
 pub(super) fn function(definition: &Definition) -> Vec<u8> {

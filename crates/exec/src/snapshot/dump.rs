@@ -97,6 +97,25 @@ pub(super) const READ_PARTS: &str = concat!(
     state!()
 );
 
+/// Makes a shell report that is in the middle of its work, in a subshell. The state before is that of a new one; the path of
+/// its program, quoted, follows.
+pub(super) const ASK_BEFORE: &str = concat!(
+    r"( { \builtin printf '\0'; ",
+    r"\command env -u BASHOPTS -u BASH_ENV -u ENV -u SHELLOPTS "
+);
+
+/// What follows the path. In a list that goes on, a failure ends no shell and runs no trap.
+pub(super) const ASK_NEW: &str = concat!(
+    r" --norc --noprofile -c '\builtin printf ",
+    r#""%s\0" "$SHELLOPTS" "$BASHOPTS" "${PATH-}"'; "#,
+    define_dump!(),
+    r"\__ab_dump ",
+    state!(),
+    "; } ",
+    out!(),
+    r">&1 2>/dev/null ) && \builtin :"
+);
+
 /// Options and search path of a shell at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
@@ -213,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_texts_are_one_line() {
-        for text in [READ_RC, AFTER_RC, READ_PARTS] {
+        for text in [READ_RC, AFTER_RC, READ_PARTS, ASK_BEFORE, ASK_NEW] {
             assert!(!text.contains('\n'), "{text}");
         }
     }

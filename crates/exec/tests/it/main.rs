@@ -6,6 +6,7 @@ mod bash_equality;
 mod bash_suite;
 mod boxed;
 mod containment;
+mod definitions;
 mod environment;
 mod fallback;
 mod faults;

@@ -2,6 +2,7 @@
 
 use super::{EventLoop, JOB_GRACE};
 use crate::app::{CARD_PAGE, Effect, News};
+use crate::calls::Besides;
 use crate::console::size_in;
 use crate::interrupt::Running;
 use crate::pager_source::{self, Kept, Range, Source};
@@ -27,17 +28,28 @@ impl EventLoop {
             } => {
                 self.call = Running::new();
                 self.prepare_terminal();
-                let limit = self.session.tool().profile().timeouts.default;
-                self.app
-                    .transcript
-                    .change(entry, |entry| entry.set_timeout(limit));
+                let unlimited = !self.limits_typed;
+                if !unlimited {
+                    let limit = self.session.tool().profile().timeouts.default;
+                    self.app
+                        .transcript
+                        .change(entry, |entry| entry.set_timeout(limit));
+                }
                 let (session, running) = (Arc::clone(&self.session), self.call.clone());
                 let tell = self.tell.clone();
                 let clock = Arc::clone(&self.clock);
-                let shell = self.app.shell.clone().filter(|_| request.session.is_none());
+                let shell = self.app.shell.clone();
                 self.tasks.spawn(async move {
-                    let request = calls::with_exports(&session, request, shell.as_ref()).await;
-                    let end = calls::call(&session, request, &live, &running).await;
+                    let mut request = request;
+                    let definitions = match request.session {
+                        None => calls::beside(&session, &mut request, shell.as_ref()).await,
+                        Some(_) => None,
+                    };
+                    let besides = Besides {
+                        unlimited,
+                        definitions,
+                    };
+                    let end = calls::call(&session, request, besides, &live, &running).await;
                     let now = clock.now();
                     let _ = tell.send(News::Ended { entry, end, now });
                 });

@@ -1,6 +1,6 @@
-//! Lines that run beside the shell that stays: in its directory, with the variables that it exports.
+//! Lines that run beside the shell that stays: in its directory, with the variables that it exports, and with its functions and aliases.
 
-use super::in_the_interface;
+use super::{PROMPT, in_the_interface, on_a_terminal};
 use anyhow::{Result, ensure};
 
 #[test]
@@ -19,6 +19,40 @@ fn what_the_shell_exports_is_known_beside_it() -> Result<()> {
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
         tmux.shows("│ tried: as exported /ab/new").map(drop)
+    })
+}
+
+#[test]
+fn functions_and_aliases_are_known_beside_the_shell() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let rc = "ab_of_rc() { echo of rc: $*; }\nalias abv='ab_of_rc alias'\nshopt -s globstar\n";
+        std::fs::write(world.home().join(".bashrc"), rc)?;
+        tmux.enters("agent-bash tui --pty")?;
+        tmux.shows(PROMPT)?;
+        // There is no shell that stays yet.
+        tmux.enters("abv 1; shopt globstar")?;
+        tmux.shows("│ of rc: alias 1\n│ globstar")?;
+        // Ctrl+T: without a terminal.
+        tmux.press(&["C-t"])?;
+        tmux.enters("ab_typed() { echo \"it's: $*\" $?; }; alias abt='ab_typed t' abv='ab_typed v'; unset -f ab_of_rc; (exit 3)")?;
+        tmux.shows("╰ exit 3")?;
+        tmux.press(&["C-l", "C-t"])?;
+        tmux.enters("abt 1; abv 2; ab_of_rc")?;
+        let screen = tmux.shows("╰ exit 127")?;
+        ensure!(
+            screen.contains("│ it's: t 1 0\n│ it's: v 2 0\n"),
+            "{screen}"
+        );
+        tmux.press(&["C-l", "C-t"])?;
+        // The shell stays as it was: its last status, too.
+        tmux.enters("echo was: $?")?;
+        tmux.shows("│ was: 3")?;
+        tmux.types("abt tried")?;
+        tmux.shows("f3 try it")?;
+        tmux.press(&["F3"])?;
+        tmux.shows("│ it's: t tried")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
     })
 }
 

@@ -31,6 +31,34 @@ fn what_is_typed_here_runs_there() -> Result<()> {
 }
 
 #[test]
+fn what_is_typed_has_no_time_limit_there_either() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let sshd = Sshd::start(world, None)?;
+        // A bound for what calls may ask for, under which the profile's own limit is, too.
+        tmux.enters(&format!(
+            "clear; AGENT_BASH_TIMEOUT_MAX=1s agent-bash tui --on {NAME}"
+        ))?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("sleep 2.5; echo slept")?;
+        tmux.shows("│ slept")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        // The control: a limit that is set holds.
+        tmux.enters(&format!(
+            "clear; AGENT_BASH_TIMEOUT_DEFAULT=1s agent-bash tui --on {NAME}"
+        ))?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("sleep 300")?;
+        tmux.shows("╰ timed out")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        drop(sshd);
+        Ok(())
+    })
+}
+
+#[test]
 fn the_prompts_directory_follows_the_shell_there() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let sshd = Sshd::start(world, None)?;

@@ -1,0 +1,88 @@
+//! What a session's shell has defined, for commands that run beside it.
+
+use super::Session;
+use super::call::{After, SessionCall};
+use crate::options::ShellCacheOptions;
+use crate::pool::Kind;
+use crate::snapshot::living;
+use agent_bash_core::{
+    Cancel, Definitions, Environment, Flow, OutputConsumer, RunSpec, SessionName, StreamId, Streams,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a shell may take to say it. One that takes longer is of no use for commands either.
+const SAID_WITHIN: Duration = Duration::from_secs(10);
+
+/// Longer definitions are not handed over: each command beside the shell would read them.
+const LONGEST: usize = 1 << 20;
+
+impl Session {
+    /// Asks the shell, if there is one that has run something. To it, that is a script like any other, but one after which `$?` is as it was.
+    pub(super) async fn definitions(
+        &mut self,
+        name: &SessionName,
+        kind: &Kind,
+        options: &ShellCacheOptions,
+    ) -> Option<Definitions> {
+        // Before another script, as they are read only once.
+        if let Err(gone) = self.hear_exports(&*options.clock).await {
+            self.lost = Some(gone);
+        }
+        // Taken out, as it is for a call.
+        let shell = self.shell.take_if(|shell| !shell.fresh)?;
+        let last = shell.last;
+        let env = Environment {
+            base: Arc::clone(&kind.base),
+            changes: BTreeMap::new(),
+        };
+        let spec = RunSpec::new(living::question(&kind.shell), "/")
+            .shell(kind.shell.clone())
+            .env(env)
+            .streams(Streams::Split)
+            .timeout(Some(SAID_WITHIN))
+            .session(Some(name.clone()))
+            .enter_cwd(false);
+        let mut said = Said::default();
+        let remembered = self.remembered.as_ref();
+        let never = Cancel::new();
+        let call = SessionCall::hand_over(&spec, shell, remembered, options, &never);
+        let after = match call.await {
+            Ok(call) => call.finish(&mut said).await,
+            Err(after) => *after,
+        };
+        match after {
+            After::Alive {
+                mut shell, place, ..
+            } => {
+                shell.last = last;
+                self.shell = Some(shell);
+                self.remembered.get_or_insert_default().place = Some(place);
+                living::answer(&said.0)
+            }
+            After::Refused { shell, .. } => {
+                self.shell = shell;
+                None
+            }
+            After::Ended { reason, .. } | After::RefusedHandoff(reason) => {
+                self.lost = Some(reason);
+                None
+            }
+            After::Displaced(_) => None,
+        }
+    }
+}
+
+/// What it prints, as far as that is of use.
+#[derive(Default)]
+struct Said(Vec<u8>);
+
+impl OutputConsumer for Said {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        if stream == StreamId::Stdout && self.0.len() <= LONGEST {
+            self.0.extend_from_slice(bytes);
+        }
+        Flow::Continue
+    }
+}

@@ -1,0 +1,98 @@
+//! What a persistent shell has defined, in shells beside it.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{self, Ran, run_with, spec};
+use agent_bash_core::{Cancel, Ending, RunSpec, SessionName};
+use agent_bash_exec::ShellCache;
+use std::sync::Arc;
+
+fn name() -> SessionName {
+    SessionName("a".into())
+}
+
+fn within(script: &str) -> RunSpec {
+    spec(script).session(name())
+}
+
+async fn say(cache: &ShellCache, script: &str) -> Ran {
+    let ran = run_with(cache, &within(script), &Cancel::new()).await;
+    ran.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_beside_it_has_them_and_the_shell_stays_as_it_was() {
+    let cache = support::cache();
+    assert_eq!(cache.definitions_of(&name()).await, None, "there is none");
+    // What would show, or end the shell, if it were asked carelessly.
+    let own = "shopt -s expand_aliases nullglob extglob
+        f() { case $1 in @(a|b)) printf '%s\\n' \"it's $1\";; esac; }
+        echo() { builtin echo replaced; }
+        alias g='f b' ls='f a'
+        plain=kept; sleep 300 & set -eu; trap 'printf trapped' ERR";
+    let ran = say(&cache, own).await;
+    assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
+    let definitions = cache.definitions_of(&name()).await.map(Arc::new).unwrap();
+    let script = "g | cat\nprintf '%s ' ${plain-none} /ab/none*; echo as ever; false; echo not";
+    let beside = spec(script).definitions(Some(definitions));
+    let ran = run_with(&cache, &beside, &Cancel::new()).await.unwrap();
+    assert_eq!(ran.out, "it's b\nnone as ever\n", "{ran:?}");
+    let after = say(&cache, "trap - ERR; printf '%s ' $plain; jobs -p | wc -l").await;
+    assert!(after.out.ends_with("kept 1\n"), "{after:?}");
+    assert!(after.outcome.notices.is_empty(), "{after:?}");
+    say(&cache, "kill %1").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_last_status_is_kept() {
+    let cache = support::cache();
+    say(&cache, "f() { :; }; (exit 5)").await;
+    for _ in 0..2 {
+        assert!(cache.definitions_of(&name()).await.is_some());
+    }
+    let ran = say(&cache, "echo $?").await;
+    assert_eq!(ran.out, "5\n");
+    assert!(ran.outcome.notices.is_empty(), "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_is_busy_is_not_asked_and_too_much_is_nothing() {
+    let cache = Arc::new(support::cache());
+    say(&cache, "f() { :; }").await;
+    let cancel = Cancel::new();
+    let (busy, within_it) = (Arc::clone(&cache), cancel.clone());
+    let running =
+        tokio::spawn(async move { run_with(&busy, &within("sleep 300"), &within_it).await });
+    while !cache.named_shells()[0].busy {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(cache.definitions_of(&name()).await, None);
+    cancel.cancel();
+    let ran = running.await.unwrap().unwrap();
+    assert!(
+        matches!(ran.outcome.ending, Ending::Cancelled { .. }),
+        "{ran:?}"
+    );
+    say(
+        &cache,
+        "alias long=\"$(printf '%0600000d')\" longer=\"$(printf '%0600000d')\"",
+    )
+    .await;
+    assert_eq!(cache.definitions_of(&name()).await, None, "too much");
+    let ran = say(&cache, "alias | wc -c").await;
+    assert!(
+        ran.out.trim().parse::<u32>().unwrap() > 1_200_000,
+        "{ran:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_dies_of_it_is_named_by_its_next_call() {
+    let cache = support::cache();
+    say(&cache, "(sleep 0.3; kill -9 $$) & f() { :; }").await;
+    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    assert_eq!(cache.definitions_of(&name()).await, None);
+    let ran = say(&cache, "echo there").await;
+    assert_eq!(ran.out, "there\n");
+    assert_eq!(ran.outcome.notices.len(), 1, "{ran:?}");
+}
