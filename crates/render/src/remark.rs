@@ -169,13 +169,14 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
         remarks.push(Remark::Notice(format!("and {more} more were denied")));
     }
     remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
-    // These have remarks of their own, or are what the person has typed.
+    // These have remarks of their own, or are what the person has typed or has seen come.
     let has_own = |kind: &NoticeKind| {
         matches!(
             kind,
             NoticeKind::Survivors { .. }
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::Changes { .. }
+                | NoticeKind::Overwritten { .. }
         )
     };
     let is_typed =

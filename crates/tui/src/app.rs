@@ -11,6 +11,7 @@ mod running;
 mod typed;
 
 pub(crate) use news::News;
+pub(crate) use running::TRYING;
 
 use crate::OnQuit;
 use crate::approvals::Asked;

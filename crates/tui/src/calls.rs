@@ -183,7 +183,9 @@ impl CallEnd {
                 let is_other = |notice: &&Notice| {
                     !matches!(
                         notice.kind,
-                        NoticeKind::Changes { .. } | NoticeKind::Survivors { .. }
+                        NoticeKind::Changes { .. }
+                            | NoticeKind::Survivors { .. }
+                            | NoticeKind::Overwritten { .. }
                     )
                 };
                 let told = told.filter(is_other);

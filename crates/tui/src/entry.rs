@@ -1,5 +1,6 @@
 //! One card of the transcript with its state: takes in what its command prints while it runs.
 
+use crate::app::TRYING;
 use crate::asks::Asks;
 use crate::deeds;
 use agent_bash::core::{ArtifactId, JobId};
@@ -255,6 +256,8 @@ impl Entry {
             output.push(&self.clean.finish());
         }
         if let Card::Tool(card) = &mut self.card {
+            let is_over = |aside: &Remark| matches!(aside, Remark::Notice(said) if said == TRYING);
+            card.asides.retain(|aside| !is_over(aside));
             // What is fed by something else has had its answers from there.
             let is_fed = card.command.contains(['|', '<']);
             let is_offered = card.on_terminal || !card.asides.is_empty();

@@ -2,7 +2,7 @@
 
 use agent_bash::core::Ending;
 use agent_bash::core::{JobId, Timestamp};
-use agent_bash::exec::{Job, JobOutput, JobState};
+use agent_bash::exec::{Job, JobKind, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
@@ -11,6 +11,9 @@ use ratatui::layout::Rect;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// What a call has left behind and that was over so many milliseconds after its start is not listed.
+const MOMENT: u64 = 1000;
 
 /// The panel and its jobs.
 #[derive(Debug, Default)]
@@ -43,9 +46,10 @@ impl JobsState {
     /// Updates the list, newest job first. `ended_here`: those that the person has ended.
     pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp, ended_here: &BTreeSet<JobId>) {
         let selected = self.selected_id().map(|JobId(id)| id);
-        let row = |job: &Job| row(job, now, ended_here.contains(&job.id));
-        self.rows = jobs.iter().rev().map(row).collect();
-        self.files = jobs.iter().rev().map(|job| job.output.clone()).collect();
+        let row = |job: &&Job| row(job, now, ended_here.contains(&job.id));
+        let jobs: Vec<&Job> = jobs.iter().rev().filter(|job| is_listed(job)).collect();
+        self.rows = jobs.iter().map(row).collect();
+        self.files = jobs.iter().map(|job| job.output.clone()).collect();
         let at = selected.and_then(|id| self.rows.iter().position(|row| row.id == id));
         self.selected = at
             .unwrap_or(self.selected)
@@ -164,6 +168,15 @@ impl JobsState {
         };
         panel.render(area, frame.buffer_mut(), theme);
     }
+}
+
+/// Whether a job is one to whoever looks. What goes on for a moment behind every other `git commit` is none.
+fn is_listed(job: &Job) -> bool {
+    let JobState::Ended(end) = &job.state else {
+        return true;
+    };
+    let (Timestamp(from), Timestamp(to)) = (job.started_at, end.ended_at);
+    job.kind != JobKind::Adopted || to.saturating_sub(from) >= MOMENT
 }
 
 fn row(job: &Job, now: Timestamp, ended_here: bool) -> JobRow {

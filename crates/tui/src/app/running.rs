@@ -21,6 +21,9 @@ const OWN_WISH: &str = "you asked for it (F4)";
 /// On the card of such a call. A refusal says something else, but only once it has ended.
 const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
 
+/// On the card of a trial while it runs. Afterwards it says what is held back.
+pub(crate) const TRYING: &str = "a trial: what it does to files is held back";
+
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
 
@@ -194,6 +197,9 @@ impl App {
         };
         let mut card = ToolCard::new(request.command.trim());
         card.on_terminal = on_terminal == Some(true);
+        if is_trial {
+            card.asides.push(Remark::Notice(TRYING.to_owned()));
+        }
         if is_outside {
             card.asides.push(Remark::Notice(OUTSIDE.to_owned()));
         }
