@@ -9,6 +9,7 @@ mod app;
 mod approvals;
 mod asks;
 mod calls;
+mod clusters;
 mod complete;
 mod console;
 mod deeds;

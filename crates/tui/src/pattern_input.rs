@@ -2,6 +2,7 @@
 
 use agent_bash_render::regex::Regex;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use unicode_segmentation::UnicodeSegmentation;
 
 /// In front of a pattern it ignores case.
 const ANY_CASE: &str = "(?i)";
@@ -31,7 +32,10 @@ impl PatternInput {
         let typed = self.0.as_mut()?;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.0 = None,
-            (KeyCode::Backspace, _) => drop(typed.pop()),
+            (KeyCode::Backspace, _) => {
+                let last = typed.grapheme_indices(true).next_back();
+                typed.truncate(last.map_or(0, |(at, _)| at));
+            }
             (KeyCode::Enter, _) => return self.0.take(),
             (KeyCode::Char(c), held)
                 if !held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
