@@ -13,8 +13,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes in which a NUL makes a file binary, as for git.
+/// Bytes by which it is decided whether a file is binary, as for git.
 const LOOKED_AT: usize = 8000;
+/// Of bytes that are not UTF-8, one in so many may be a control character that no text needs: in what is compressed or
+/// encrypted it is one in ten, in text of another encoding none.
+const STRAY: usize = 50;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
@@ -151,14 +154,25 @@ fn compared(item: &Item, before: Side, after: Side) -> Text {
         (Side::None, Side::Bytes(after)) => (None, Some(after)),
         (Side::None, Side::None) => return Text::Nothing,
     };
-    let is_binary = |bytes: &Option<Vec<u8>>| {
-        let bytes = bytes.as_deref().unwrap_or_default();
-        bytes[..bytes.len().min(LOOKED_AT)].contains(&0)
-    };
+    let is_binary = |bytes: &Option<Vec<u8>>| bytes.as_deref().is_some_and(is_binary);
     if is_binary(&before) || is_binary(&after) {
         return Text::Binary;
     }
     Text::Unified(unified(item, before.as_deref(), after.as_deref()))
+}
+
+/// With a NUL, as for git; and what is neither UTF-8 nor text in another encoding: what is small and compressed often has no
+/// NUL (one in five of the objects that `git commit` writes).
+fn is_binary(bytes: &[u8]) -> bool {
+    let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
+    if bytes.contains(&0) {
+        return true;
+    }
+    // A character that is cut at the end is no error.
+    let is_utf8 =
+        std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let is_stray = |byte: &&u8| matches!(byte, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f);
+    !is_utf8 && bytes.iter().filter(is_stray).count() * STRAY > bytes.len()
 }
 
 fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
@@ -180,4 +194,36 @@ fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
         .context_radius(CONTEXT)
         .header(&from, &to)
         .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_text_in_any_encoding_is_binary() {
+        let cut = [&[b'a'; LOOKED_AT - 1][..], "é".as_bytes()].concat();
+        let late = [&[b'a'; LOOKED_AT][..], b"\0"].concat();
+        // A directory as git writes it, compressed.
+        let object = b"x\x01+)JMU06`040031QH3d\xf8e\xfap\x92\x90\xdc\xea\xcf\xb7\xf6\xcf\x8f[\xb6\xfa\xf6\xe9\x83\xeck\xac\x01\xfc\xab\x0f\xc6";
+        for (bytes, want) in [
+            (&b""[..], false),
+            (b"plain\n", false),
+            (b"a\0b", true),
+            ("你好\x1b[31m\n".as_bytes(), false),
+            // Control characters in UTF-8 are shown as marks.
+            (b"\x01\x02\x03\n", false),
+            (&cut, false),
+            (&late, false),
+            // Latin-1, Shift JIS, GBK.
+            (b"caf\xe9 cr\xe8me\r\n\tna\xefve\x0c\n", false),
+            (b"\x93\xfa\x96{\x8c\xea\x82\xcc\n", false),
+            (b"\xc4\xe3\xba\xc3\n", false),
+            // A stray one in a text of another encoding.
+            (&[&b"caf\xe9 \x01"[..], &[b'a'; 60]].concat(), false),
+            (object, true),
+        ] {
+            assert_eq!(is_binary(bytes), want, "{}", bytes.escape_ascii());
+        }
+    }
 }

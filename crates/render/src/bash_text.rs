@@ -1,13 +1,15 @@
 //! A script in colours: which style each part of it has, and a script as rows.
 
-use crate::Theme;
+use crate::row_breaks::broken;
 use crate::styled_line::StyledLine;
 use crate::visible_text::shortened;
+use crate::{Theme, visible_text};
 use agent_bash_core::visible;
 use agent_bash_syntax::tokens::{Ending, TokenKind, Tokens, ending};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// Longer scripts have one colour.
 const MOST: usize = 16 << 10;
@@ -120,29 +122,64 @@ pub(crate) fn script_rows(
     rows
 }
 
-/// The first lines of a script, each on one row.
+/// The first lines of a script, each on one row; where there are fewer than `rows`, long ones have those that are left.
 pub(crate) fn script_lines(
     text: &str,
-    lines: usize,
+    [lines, rows]: [usize; 2],
     columns: usize,
     base: Style,
     theme: &Theme,
 ) -> Vec<Line<'static>> {
     let styles = BashStyles::of(text, theme);
-    let (mut rows, mut from) = (Vec::new(), 0);
+    let (mut out, mut from) = (Vec::new(), 0);
+    let mut left = rows.saturating_sub(text.lines().count());
     for line in text.split_inclusive('\n').take(lines) {
         let own = line.trim_end_matches(['\n', '\r']);
-        let shown = shortened(own, columns);
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        for (at, c) in places(own).into_iter().zip(shown.chars()) {
-            let style = base.patch(styles.at(from + at));
-            match spans.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push(c),
-                _ => spans.push(Span::styled(c.to_string(), style)),
+        let places = places(own);
+        let mut at = 0;
+        let parts = first_rows(own, 1 + left, columns);
+        left -= parts.len() - 1;
+        for (skipped, part) in parts {
+            at += skipped;
+            let mut spans: Vec<Span<'static>> = Vec::new();
+            for c in part.chars() {
+                let place = places.get(at).copied().unwrap_or(own.len());
+                let style = base.patch(styles.at(from + place));
+                match spans.last_mut() {
+                    Some(last) if last.style == style => last.content.to_mut().push(c),
+                    _ => spans.push(Span::styled(c.to_string(), style)),
+                }
+                at += 1;
             }
+            out.push(Line::from(spans));
         }
-        rows.push(Line::from(spans));
         from += line.len();
+    }
+    out
+}
+
+/// A line on at most so many rows, the last of which is shortened if that is not all; before each row, how many characters
+/// are on none, which are spaces.
+fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
+    // Of a line of megabytes only the beginning is processed.
+    let enough = columns.saturating_mul(8 * most).saturating_add(64);
+    let cut = line.char_indices().nth(enough);
+    let cut = cut.map_or(line.len(), |(at, _)| at);
+    let shown = visible::one_line(&line[..cut]);
+    let parts = shown.grapheme_indices(true);
+    let parts = parts.map(|(at, part)| (at, visible_text::width(part), part == " "));
+    let all = broken(parts, shown.len(), columns);
+    let is_all = cut == line.len() && all.len() <= most;
+    let (mut rows, mut behind) = (Vec::new(), 0);
+    for row in all.into_iter().take(most) {
+        let skipped = shown[behind..row.start].chars().count();
+        behind = row.end;
+        let text = if is_all || rows.len() + 1 < most {
+            shown[row].to_owned()
+        } else {
+            shortened(&format!("{}…", &shown[row.start..]), columns)
+        };
+        rows.push((skipped, text));
     }
     rows
 }
@@ -198,7 +235,7 @@ mod tests {
         // What is marked keeps the colours around it.
         let marked = "\techo 1\u{fe0f} 'a\u{200b}' 👨\u{200d}👩 $b";
         let all = script_rows(marked, 80, theme.text, &theme);
-        let first = script_lines(marked, 1, 80, theme.text, &theme);
+        let first = script_lines(marked, [1; 2], 80, theme.text, &theme);
         for (rows, tab) in [(all, "        "), (first, " ")] {
             let shown = format!("{tab}echo 1<U+FE0F> 'a<U+200B>' 👨\u{200d}👩 $b");
             assert_eq!(text(&rows), [shown]);
@@ -214,12 +251,55 @@ mod tests {
         let rows = script_rows(script, 80, theme.text, &theme);
         assert_eq!(text(&rows), ["if a; then", "        echo x $b", "fi"]);
         assert_eq!(rows[0].spans[0].style, theme.text.patch(theme.keyword));
-        let rows = script_lines("echo one\necho \u{7}two\nmore", 2, 6, theme.text, &theme);
+        let rows = script_lines(
+            "echo one\necho \u{7}two\nmore",
+            [2; 2],
+            6,
+            theme.text,
+            &theme,
+        );
         assert_eq!(text(&rows), ["echo …", "echo …"]);
         // Without colours, none.
         let plain = Theme::plain();
         let rows = script_rows(script, 80, plain.text, &plain);
         let has_colour = |span: &Span<'_>| span.style.fg.is_some_and(|color| color != Color::Reset);
         assert!(!rows.iter().flat_map(|row| &row.spans).any(has_colour));
+    }
+
+    #[test]
+    fn long_lines_have_the_rows_that_are_left() {
+        let theme = Theme::dark();
+        let rows = |script: &str, columns| -> Vec<String> {
+            let rows = script_lines(script, [9, 3], columns, theme.text, &theme);
+            rows.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(rows("echo one two", 12), ["echo one two"]);
+        assert_eq!(rows("echo one two", 8), ["echo one", "two"]);
+        let long = "echo one two three four five";
+        assert_eq!(rows(long, 10), ["echo one", "two three", "four five"]);
+        assert_eq!(rows(long, 9), ["echo one", "two three", "four five"]);
+        assert_eq!(rows(long, 8), ["echo one", "two", "three f…"]);
+        assert_eq!(rows("abcdefghijk", 4), ["abcd", "efgh", "ijk"]);
+        assert_eq!(rows("abcdefghijklm", 4), ["abcd", "efgh", "ijk…"]);
+        assert_eq!(rows("你好你好你好你", 4), ["你好", "你好", "你…"]);
+        // The first has what the second leaves, and of three none has more.
+        assert_eq!(rows("echo one two\nls", 8), ["echo one", "two", "ls"]);
+        assert_eq!(
+            rows(&format!("{long}\nls"), 8),
+            ["echo one", "two thr…", "ls"]
+        );
+        assert_eq!(rows(&format!("{long}\na\nb"), 8), ["echo on…", "a", "b"]);
+        assert_eq!(rows("\nls", 8), ["", "ls"]);
+        let huge = format!("a{}", "\u{301}".repeat(1 << 20));
+        assert_eq!(rows(&huge, 4).len(), 1);
+        // Colours are those of the script on all rows.
+        let lines = script_lines("echo one  'two' $b", [9, 3], 10, theme.text, &theme);
+        let styles = |text: &str| {
+            let spans = lines.iter().flat_map(|line| &line.spans);
+            let mut found = spans.filter(|span| span.content == text);
+            found.next().map(|span| span.style)
+        };
+        assert_eq!(styles("'two'"), Some(theme.text.patch(theme.string)));
+        assert_eq!(styles("$b"), Some(theme.text.patch(theme.variable)));
     }
 }

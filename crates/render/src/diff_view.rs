@@ -1,7 +1,7 @@
 //! What a call changed in files, in colour. The host supplies the lines; whatever is in them, nothing of it acts.
 
 use crate::file_row::file_row;
-use crate::pager::columns;
+use crate::found_text::{Marked, text};
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
 use agent_bash_core::changes::FileChange;
@@ -10,6 +10,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use regex::Regex;
+
+/// Stands on the frame beside the line with the current match.
+const FOUND: &str = "▸";
 
 /// Distance of tab stops in columns.
 const TAB: usize = 8;
@@ -27,6 +31,14 @@ pub struct DiffView<'a> {
     pub position: &'a PagerPosition,
     /// What keys do with the set, for example `u undo`; may be empty.
     pub keys: &'a str,
+    /// What is searched for; its matches are marked.
+    pub pattern: Option<&'a Regex>,
+    /// Of which match `found_line` has the first, from 1, and how many lines have any.
+    pub matches: Option<(u64, u64)>,
+    /// The line with the current match, from 1.
+    pub found_line: Option<u64>,
+    /// A pattern being typed.
+    pub typed: Option<&'a str>,
     /// A message instead of the keys.
     pub message: Option<&'a str>,
 }
@@ -68,9 +80,21 @@ impl DiffView<'_> {
         let footer = self.footer(first, lines.len(), theme);
         let footer = (footer.0.as_str(), footer.1);
         let inner = framed(area, buffer, [self.title, self.subtitle], footer, theme);
-        for (y, line) in (inner.y..).zip(lines) {
-            let row = line.row(self.position.column, usize::from(inner.width), theme);
+        for ((y, line), number) in (inner.y..).zip(lines).zip(self.position.first_line..) {
+            let parts = line.parts(theme);
+            let room = usize::from(inner.width);
+            let row = parts.row(self.position.column, room, self.pattern, theme);
             buffer.set_line(inner.x, y, &row, inner.width);
+            if self.found_line == Some(number) {
+                // There is no room beside the line. And what is reversed would hide the match, which is that, too.
+                buffer.set_string(area.x, y, FOUND, theme.accent);
+                let background = Style {
+                    bg: theme.selected.bg,
+                    ..Style::new()
+                };
+                let height = 1;
+                buffer.set_style(Rect { y, height, ..inner }, background);
+            }
         }
     }
 
@@ -79,56 +103,103 @@ impl DiffView<'_> {
             (0, _) | (_, 0) => "empty".to_owned(),
             (total, seen) => format!("{first}–{} of {total}", first + seen - 1),
         };
+        if let Some(typed) = self.typed {
+            return (format!("/{typed}▏"), theme.accent);
+        }
         if let Some(message) = self.message {
             return (format!("{position} · {message}"), theme.warning);
         }
+        let (position, next) = match self.matches {
+            // What is most wanted comes first: it stays where there is little room.
+            Some((at, all)) => (format!("match {at}/{all} · {position}"), "n N match"),
+            None if self.pattern.is_some() => (position, "n N match"),
+            None => (position, "n N file"),
+        };
         let own = match self.keys {
             "" => String::new(),
             keys => format!(" · {keys}"),
         };
-        let text = format!("{position}{own} · n N file · g G ends · ←→ sideways · q close");
+        let keys = "/ search · g G ends · ←→ sideways · q close";
+        let text = format!("{position}{own} · {next} · {keys}");
         (text, theme.dim)
     }
 }
 
 impl DiffLine {
-    /// From column `from` on, as far as there is room. Headings stay where they are, unless there is no room for them.
-    fn row(&self, from: usize, room: usize, theme: &Theme) -> Line<'static> {
-        let line = |sign: &'static str, text: &str, style: Style| {
-            let shown = columns(&cells(text), from, room.saturating_sub(sign.len()));
-            Line::from_iter([Span::styled(sign, style), Span::styled(shown, style)])
+    /// What is searched, as it is shown, without the sign before it.
+    pub fn text(&self) -> String {
+        text(&self.parts(&Theme::plain()).body)
+    }
+
+    /// Columns of a row of `width` in which that is shown.
+    pub fn room(&self, width: usize) -> usize {
+        width.saturating_sub(self.parts(&Theme::plain()).sign.width())
+    }
+
+    fn parts(&self, theme: &Theme) -> Parts {
+        let of = |sign: &'static str, text: &str, style: Style, is_heading| Parts {
+            sign: Span::styled(sign, style),
+            body: Line::from(Span::styled(cells(text), style)),
+            base: style,
+            is_heading,
         };
         match self {
-            Self::File(file) => heading(file_row(file, theme.title, theme), from, room),
-            Self::Note(text) => heading(said("  ", text, theme.dim), from, room),
-            Self::Hunk(text) => heading(said("", text, theme.accent), from, room),
-            Self::Context(text) => line(" ", text, theme.text),
-            Self::Removed(text) => line("-", text, theme.error),
-            Self::Added(text) => line("+", text, theme.ok),
-            Self::Blank => Line::default(),
+            Self::File(file) => {
+                let mut body = file_row(file, theme.title, theme);
+                Parts {
+                    sign: body.spans.remove(0),
+                    body,
+                    base: theme.text,
+                    is_heading: true,
+                }
+            }
+            Self::Note(text) => Parts {
+                sign: Span::raw("  "),
+                ..of("", text, theme.dim, true)
+            },
+            Self::Hunk(text) => of("", text, theme.accent, true),
+            Self::Context(text) => of(" ", text, theme.text, false),
+            Self::Removed(text) => of("-", text, theme.error, false),
+            Self::Added(text) => of("+", text, theme.ok, false),
+            Self::Blank => of("", "", theme.text, false),
         }
     }
 }
 
-fn said(sign: &'static str, text: &str, style: Style) -> Line<'static> {
-    Line::from_iter([Span::raw(sign), Span::styled(cells(text), style)])
+/// A line with its styles.
+struct Parts {
+    /// What stays at the left.
+    sign: Span<'static>,
+    body: Line<'static>,
+    base: Style,
+    /// It stays where it is, unless there is no room for it.
+    is_heading: bool,
 }
 
-/// Where there is no room for all of it, its columns from `from` on; its first span stays.
-fn heading(mut line: Line<'static>, from: usize, room: usize) -> Line<'static> {
-    if line.width() <= room {
-        return line;
+impl Parts {
+    /// From column `from` on, as far as there is room.
+    fn row(
+        self,
+        from: usize,
+        width: usize,
+        pattern: Option<&Regex>,
+        theme: &Theme,
+    ) -> Line<'static> {
+        let room = width.saturating_sub(self.sign.width());
+        let from = if self.is_heading && self.body.width() <= room {
+            0
+        } else {
+            from
+        };
+        let marked = Marked {
+            pattern,
+            base: self.base,
+        };
+        let mut row = Line::from(self.sign);
+        row.spans
+            .extend(marked.columns(&self.body, from, room, theme));
+        row
     }
-    let (mut skip, mut left) = (from, room);
-    for (at, span) in line.spans.iter_mut().enumerate() {
-        let width = span.width();
-        let gone = if at == 0 { 0 } else { skip.min(width) };
-        let shown = columns(&span.content, gone, left);
-        skip -= gone;
-        left = left.saturating_sub(visible_text::width(&shown));
-        *span = Span::styled(shown, span.style);
-    }
-    line
 }
 
 /// A line as it can be shown: tabs as spaces, what acts or hides as marks.

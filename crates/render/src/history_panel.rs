@@ -13,6 +13,12 @@ use std::time::Duration;
 /// Width from which on directories are shown.
 const ROOM_FOR_DIRECTORY: usize = 60;
 
+/// Columns around a row, with the mark.
+const BESIDE: usize = 3;
+
+/// Columns between a command and its directory.
+const GAP: usize = 2;
+
 /// The panel.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryPanel<'a> {
@@ -78,22 +84,36 @@ impl HistoryRow<'_> {
         Span::styled(mark, style)
     }
 
-    fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
+    /// When it was, as far as the command keeps half of the columns: the duration goes before the age.
+    fn when(&self, columns: usize) -> String {
         let took = self.took.map(spell::brief).unwrap_or_default();
         let age = spell::age(self.age);
+        let both = format!(" {took:>6} {age:>4}  ");
+        let shorter = [both, format!(" {age:>4}  ")];
+        let fits = |when: &String| 2 * (BESIDE + width(when)) <= columns;
+        shorter
+            .into_iter()
+            .find(fits)
+            .unwrap_or_else(|| " ".to_owned())
+    }
+
+    fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
+        let when = self.when(columns);
+        let room = columns.saturating_sub(BESIDE + width(&when));
         let mut spans = vec![
             Span::raw(" "),
             self.mark(theme),
-            Span::styled(format!(" {took:>6} {age:>4}  "), theme.dim),
+            Span::styled(when, theme.dim),
         ];
-        let used: usize = spans.iter().map(Span::width).sum();
-        let room = columns.saturating_sub(used + 1);
+        let line = shortened(self.line, room);
         let directory = if columns < ROOM_FOR_DIRECTORY {
             String::new()
         } else {
-            from_the_end(&self.directory, room / 3)
+            let left = room.saturating_sub(GAP + width(&line).min(columns.div_ceil(2)));
+            from_the_end(&self.directory, left.min(room / 3))
         };
-        let room = room.saturating_sub(width(&directory) + 2);
+        let gap = if directory.is_empty() { 0 } else { GAP };
+        let room = room.saturating_sub(width(&directory) + gap);
         let line = shortened(self.line, room);
         for (at, c) in line.chars().enumerate() {
             let is_match =
@@ -108,7 +128,9 @@ impl HistoryRow<'_> {
                 _ => spans.push(Span::styled(c.to_string(), style)),
             }
         }
-        spans.push(Span::raw(" ".repeat(room.saturating_sub(width(&line)) + 2)));
+        spans.push(Span::raw(
+            " ".repeat(room.saturating_sub(width(&line)) + gap),
+        ));
         spans.push(Span::styled(directory, theme.dim));
         Line::from(spans)
     }
@@ -241,6 +263,35 @@ mod tests {
                 "╰─ enter take · ↑↓ select · ctrl+r where · esc close ────────────────╯",
             ]
         );
+        // The command keeps half of the width: the directory goes first, then the duration, then the age.
+        for (columns, wanted) in [
+            (62, "⊘ 0ms 10d git add -A ~"),
+            (61, "⊘ 0ms 10d git add -A"),
+            (40, "⊘ 0ms 10d git add -A"),
+            (36, "⊘ 0ms 10d git add -A"),
+            (35, "⊘ 10d git add -A"),
+            (22, "⊘ 10d git add -A"),
+            (21, "⊘ git add -A"),
+            (20, "⊘ git add -A"),
+        ] {
+            let row = drawn(columns, 7).remove(2);
+            let words: Vec<&str> = row.trim_matches('│').split_whitespace().collect();
+            assert_eq!(words.join(" "), wanted, "{columns}");
+        }
+        let long = HistoryRow {
+            end: HistoryRowEnd::Good,
+            took: Some(Duration::from_secs(1)),
+            age: Duration::from_secs(1),
+            line: &"x".repeat(200),
+            matched: &[],
+            directory: "/a/long/way".repeat(9),
+        };
+        for columns in 8..200 {
+            let row = long.draw(columns, Style::new(), &Theme::plain());
+            let shown = row.to_string().matches('x').count() + 1;
+            assert!(2 * shown >= columns, "{row} in {columns}");
+            assert!(row.width() <= columns, "{row} in {columns}");
+        }
         // Where there is no room, what fits is drawn.
         for (width, height) in [(3, 3), (20, 4), (1, 1), (40, 2)] {
             drawn(width, height);

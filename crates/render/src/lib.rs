@@ -16,6 +16,7 @@ mod card_state;
 mod choice_grid;
 mod diff_view;
 mod file_row;
+mod found_text;
 mod history_panel;
 mod jobs_panel;
 mod key_input;

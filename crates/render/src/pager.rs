@@ -1,5 +1,6 @@
 //! A pager for texts of any length. The host supplies the visible lines.
 
+use crate::found_text::Marked;
 use crate::panel_frame::{framed, inner_rows};
 use crate::{OutputText, Theme, visible_text};
 use ratatui::buffer::Buffer;
@@ -11,9 +12,6 @@ use std::ops::Range;
 
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
-
-/// Stands at the end of a line that goes on.
-const GOES_ON: char = '›';
 
 /// A page of a text.
 #[derive(Debug, Clone, Copy)]
@@ -111,48 +109,20 @@ impl Pager<'_> {
         let style = if is_found { theme.accent } else { theme.dim };
         let mut line = Line::from(Span::styled(format!("{mark}{number:>digits$} │"), style));
         let room = width.saturating_sub(digits + GUTTER);
-        line.spans.extend(self.highlighted(text, room, theme));
+        line.spans.extend(self.shown(text, room, theme));
         if is_found {
             line = line.style(theme.selected);
         }
         line
     }
 
-    /// What is shown of a line in its colours, with its matches marked. They are those of the whole line.
-    fn highlighted(&self, row: &Line<'_>, room: usize, theme: &Theme) -> Vec<Span<'static>> {
-        let whole: String = row.spans.iter().map(|span| span.content.as_ref()).collect();
-        let text = columns(&whole, self.column, room);
-        let cut = offset(&whole, self.column);
-        // What stands in the place of what goes on is no part of a match.
-        let seen = if whole[cut..].starts_with(&text) {
-            text.len()
-        } else {
-            text.len() - GOES_ON.len_utf8()
+    /// What is shown of a line.
+    fn shown(&self, row: &Line<'_>, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+        let marked = Marked {
+            pattern: self.pattern,
+            base: theme.text,
         };
-        let found: Vec<Range<usize>> = self
-            .pattern
-            .into_iter()
-            .flat_map(|pattern| pattern.find_iter(&whole))
-            .map(|found| found.range())
-            .collect();
-        let (mut spans, mut at) = (Vec::new(), 0);
-        for span in &row.spans {
-            let style = theme.text.patch(span.style);
-            for (part, is_found) in parts(at..at + span.content.len(), &found) {
-                let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + seen) - cut);
-                if to > from {
-                    let style = if is_found {
-                        style.patch(theme.found)
-                    } else {
-                        style
-                    };
-                    spans.push(Span::styled(text[from..to].to_owned(), style));
-                }
-            }
-            at += span.content.len();
-        }
-        spans.push(Span::styled(text[seen..].to_owned(), theme.text));
-        spans
+        marked.columns(row, self.column, room, theme)
     }
 
     fn footer(&self, area: Rect, theme: &Theme) -> (String, Style) {
@@ -181,58 +151,6 @@ impl Pager<'_> {
             PagerPrompt::Message(message) => (format!("{message} · {position}"), theme.warning),
         }
     }
-}
-
-/// A part of a line cut at the matches in it; which of these parts match.
-fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
-    let (mut parts, mut at) = (Vec::new(), part.start);
-    for found in found {
-        let [from, to] = [found.start, found.end].map(|place| place.clamp(at, part.end));
-        parts.extend([(at..from, false), (from..to, true)]);
-        at = to;
-    }
-    parts.push((at..part.end, false));
-    parts
-}
-
-/// At which byte of a clean text its column `from` is.
-fn offset(text: &str, from: usize) -> usize {
-    use unicode_segmentation::UnicodeSegmentation;
-    let mut column = 0;
-    let before = text.graphemes(true).take_while(|grapheme| {
-        let is_before = column < from;
-        column += visible_text::width(grapheme);
-        is_before
-    });
-    before.map(str::len).sum()
-}
-
-/// The columns `from` to `from + room` of a clean text, with marks where it continues.
-pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
-    use unicode_segmentation::UnicodeSegmentation;
-    let (mut at, mut out, mut used) = (0, String::new(), 0);
-    for grapheme in text.graphemes(true) {
-        let wide = visible_text::width(grapheme);
-        if at >= from {
-            if used + wide > room {
-                while used + 1 > room && used > 0 {
-                    let last = out.graphemes(true).next_back().map_or(0, |last| {
-                        used -= visible_text::width(last);
-                        last.len()
-                    });
-                    out.truncate(out.len() - last);
-                }
-                if room > 0 {
-                    out.push(GOES_ON);
-                }
-                break;
-            }
-            out.push_str(grapheme);
-            used += wide;
-        }
-        at += wide;
-    }
-    out
 }
 
 /// The position in a text, and how keys change it. Lines are counted from 1.
@@ -291,6 +209,20 @@ impl PagerPosition {
         };
         self.first_line = target.clamp(1, last.max(1));
     }
+
+    /// Scrolls sideways, if need be, until a part of a line is within the `room` columns that are shown. `part` is in bytes.
+    pub fn reveal(&mut self, line: &str, part: Range<usize>, room: usize) {
+        let room = room.max(1);
+        let [from, to] = [part.start, part.end].map(|at| visible_text::width(&line[..at]));
+        if from >= self.column && to < self.column + room {
+            return;
+        }
+        self.column = if to < room {
+            0
+        } else {
+            from - from.min(room / 3)
+        };
+    }
 }
 
 #[cfg(test)]
@@ -344,7 +276,7 @@ mod tests {
                 found_line: None,
                 prompt: PagerPrompt::Keys { live: true },
             };
-            let spans = pager.highlighted(&Line::raw(line), room, &theme);
+            let spans = pager.shown(&Line::raw(line), room, &theme);
             let marked = spans
                 .iter()
                 .filter(|span| span.style == theme.text.patch(theme.found));
@@ -379,7 +311,7 @@ mod tests {
             prompt: PagerPrompt::Keys { live: true },
         };
         let rows = pager.rows(9, &theme);
-        let spans = pager.highlighted(&rows[0], 9, &theme);
+        let spans = pager.shown(&rows[0], 9, &theme);
         let shown: Vec<_> = spans
             .iter()
             .filter(|span| !span.content.is_empty())
@@ -396,20 +328,5 @@ mod tests {
         ];
         let styles: Vec<Style> = shown.iter().map(|span| span.style).collect();
         assert_eq!(styles, wanted);
-    }
-
-    #[test]
-    fn columns_are_cut_between_characters() {
-        for (text, from, room, want) in [
-            ("abcdef", 0, 6, "abcdef"),
-            ("abcdef", 0, 4, "abc›"),
-            ("abcdef", 2, 4, "cdef"),
-            ("你好吗", 0, 5, "你好›"),
-            ("你好吗", 0, 4, "你›"),
-            ("abc", 9, 4, ""),
-            ("abc", 0, 0, ""),
-        ] {
-            assert_eq!(columns(text, from, room), want, "{text} {from} {room}");
-        }
     }
 }

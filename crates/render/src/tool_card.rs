@@ -22,7 +22,8 @@ const COLLAPSED_ROWS: usize = 10;
 /// The part of the time limit from which on it is named.
 const NEAR: f64 = 0.8;
 
-/// The least lines of the command on a collapsed card, which has more where it has more rows of output.
+/// The least lines of the command on a collapsed card, which has more where it has more rows of output; and the rows that
+/// one or two long lines have.
 const COLLAPSED_COMMAND: usize = 3;
 
 /// Columns before a card's text.
@@ -243,7 +244,8 @@ impl ToolCard {
         } else {
             let count = command.lines().count();
             let shown = COLLAPSED_COMMAND.max(self.collapsed_rows / 3);
-            let mut rows = script_lines(&command, shown, columns, theme.text, theme);
+            let most = [shown, COLLAPSED_COMMAND];
+            let mut rows = script_lines(&command, most, columns, theme.text, theme);
             if count > shown {
                 let more = match count - shown {
                     1 => "… (1 more line)".to_owned(),

@@ -1,6 +1,8 @@
 //! The diff of a call's changes while it is open.
 
 use crate::deeds;
+use crate::diff_search::DiffSearch;
+use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
 use agent_bash::change_sets::{FileDiff, Text};
 use agent_bash::core::changes::{Change, Changes, ChangesId};
@@ -38,6 +40,11 @@ pub(crate) struct DiffState {
     lines: Vec<DiffLine>,
     position: PagerPosition,
     rows: u16,
+    /// What is being typed after `/`.
+    typing: PatternInput,
+    search: Option<DiffSearch>,
+    /// The match may be beside what is shown of its line.
+    reveals: bool,
     pub(crate) message: Option<String>,
 }
 
@@ -63,6 +70,9 @@ impl DiffState {
             lines,
             position: PagerPosition::first(),
             rows: 0,
+            typing: PatternInput::default(),
+            search: None,
+            reveals: false,
             message: None,
         }
     }
@@ -76,6 +86,7 @@ impl DiffState {
                 MouseEventKind::ScrollDown => self.go(PagerMove::Lines(WHEEL)),
                 _ => {}
             },
+            Event::Paste(text) => self.typing.paste(text),
             _ => {}
         }
         DiffRequest::Nothing
@@ -83,9 +94,18 @@ impl DiffState {
 
     fn key(&mut self, key: KeyEvent, set: Option<&Changes>) -> DiffRequest {
         self.message = None;
+        if self.typing.typed().is_some() {
+            if let Some(typed) = self.typing.key(key) {
+                self.seek(&typed);
+            }
+            return DiffRequest::Nothing;
+        }
         match (key.code, key.modifiers) {
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
+            (KeyCode::Char('/'), _) => self.typing.begin(),
+            (KeyCode::Char('n'), _) if self.search.is_some() => self.find(true),
+            (KeyCode::Char('N'), _) if self.search.is_some() => self.find(false),
             (KeyCode::Char('n'), _) => self.next_file(),
             (KeyCode::Char('N'), _) => self.last_file(),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
@@ -148,6 +168,52 @@ impl DiffState {
         }
     }
 
+    /// A pattern has been entered: an empty one ends the search, so that `n` goes to files again.
+    fn seek(&mut self, typed: &str) {
+        self.search = None;
+        if typed.is_empty() {
+            return;
+        }
+        match DiffSearch::new(typed, &self.lines) {
+            Ok(search) => {
+                self.search = Some(search);
+                self.find(true);
+            }
+            Err(message) => self.message = Some(message),
+        }
+    }
+
+    /// Goes to the next or previous match.
+    fn find(&mut self, forward: bool) {
+        let Some(search) = &mut self.search else {
+            return;
+        };
+        match search.find(self.position.first_line, forward) {
+            Ok(line) => {
+                self.reveals = true;
+                self.go(PagerMove::To(line));
+            }
+            Err(message) => self.message = Some(message),
+        }
+    }
+
+    /// Scrolls sideways until the first match of the found line is there.
+    fn reveal(&mut self, width: usize) {
+        let search = self.search.as_ref();
+        let Some((search, number)) = search.and_then(|search| Some((search, search.line()?)))
+        else {
+            return;
+        };
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        let Some(line) = self.lines.get(at.saturating_sub(1)) else {
+            return;
+        };
+        let text = line.text();
+        if let Some(found) = search.pattern.find(&text) {
+            self.position.reveal(&text, found.range(), line.room(width));
+        }
+    }
+
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -156,6 +222,11 @@ impl DiffState {
         theme: &Theme,
     ) {
         self.rows = DiffView::page_rows(area);
+        if std::mem::take(&mut self.reveals) {
+            // Within the frame.
+            self.reveal(usize::from(area.width.saturating_sub(2)));
+        }
+        let search = self.search.as_ref();
         let keys = set.map(deeds::keys).unwrap_or_default();
         let view = DiffView {
             title: &self.title,
@@ -163,6 +234,10 @@ impl DiffState {
             lines: &self.lines,
             position: &self.position,
             keys: &keys,
+            pattern: search.map(|search| &search.pattern),
+            matches: search.and_then(DiffSearch::count),
+            found_line: search.and_then(DiffSearch::line),
+            typed: self.typing.typed(),
             message: self.message.as_deref(),
         };
         view.render(area, frame.buffer_mut(), theme);
@@ -273,40 +348,5 @@ fn cut(line: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const UNIFIED: &str = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n same\r\n-old\r\n---- x\n+你\n\\ No newline at end of file\n";
-
-    #[test]
-    fn hunks_are_told_apart_and_names_left_out() {
-        let mut lines = Vec::new();
-        add_hunks(&mut lines, UNIFIED);
-        let text = str::to_owned;
-        let want = [
-            DiffLine::Hunk(text("@@ -1,3 +1,3 @@")),
-            DiffLine::Context(text("same")),
-            DiffLine::Removed(text("old\r")),
-            DiffLine::Removed(text("--- x")),
-            DiffLine::Added(text("你")),
-            DiffLine::Note(text("No newline at end of file")),
-        ];
-        assert_eq!(lines, want);
-        let mut none = Vec::new();
-        add_hunks(&mut none, "");
-        assert!(none.is_empty());
-    }
-
-    #[test]
-    fn no_more_is_kept_than_can_be_read() {
-        let many = format!("@@ -0,0 +1 @@\n{}", "+x\n".repeat(MOST_LINES + 10));
-        let mut lines = Vec::new();
-        add_hunks(&mut lines, &many);
-        assert_eq!(lines.len(), MOST_LINES + 1);
-        let last = DiffLine::Note("… (11 more lines)".to_owned());
-        assert_eq!(lines.last(), Some(&last));
-        let line = cut(&"é".repeat(MOST_CHARS + 5));
-        assert!(line.ends_with("é … (5 more characters)"), "{line}");
-        assert_eq!(cut("é"), "é");
-    }
-}
+#[path = "diff_state_tests.rs"]
+mod tests;

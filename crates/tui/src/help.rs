@@ -111,7 +111,7 @@ const GROUPS: &[Group] = &[
         title: "The pager and the diff",
         keys: &[
             ("/ n N", "search; next and previous match"),
-            ("n N", "in a diff: next and previous file"),
+            ("n N", "in a diff without a search: next, previous file"),
             ("F", "follow what is still being written"),
             ("j k ↓ ↑ ← →", "lines, sideways"),
             ("space b pgdn pgup", "pages"),

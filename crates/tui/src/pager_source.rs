@@ -6,9 +6,6 @@ use agent_bash_render::regex::Regex;
 use agent_bash_render::{OutputLimits, OutputText};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// In front of a pattern it ignores case.
-pub(crate) const ANY_CASE: &str = "(?i)";
-
 /// A text kept in a file. Read it on a blocking thread only.
 pub(crate) type Kept = Arc<Mutex<FileView>>;
 
@@ -82,24 +79,6 @@ pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, Str
         total: page.total_lines,
         len: page.total_bytes,
     })))
-}
-
-/// What was typed as a regular expression. Without a capital letter it ignores case, as ripgrep's `--smart-case` does.
-pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
-    // `\S` and its kind are no letters.
-    let mut escaped = false;
-    let has_capital = typed.chars().any(|char| {
-        let is_letter = !escaped;
-        escaped = char == '\\' && !escaped;
-        is_letter && char.is_uppercase()
-    });
-    let case = if has_capital { "" } else { ANY_CASE };
-    Regex::new(&format!("{case}{typed}")).map_err(|error| {
-        // It draws where over several lines; the last says what.
-        let said = error.to_string();
-        let last = said.lines().last().unwrap_or_default();
-        format!("`{typed}`: {}", last.trim_start_matches("error: "))
-    })
 }
 
 /// The next matching line from a line on, or the last one before it. Blocks on the disk.
@@ -189,22 +168,6 @@ mod tests {
         }
         let view = FileView::open(file.path()).unwrap();
         (file, Arc::new(Mutex::new(view)))
-    }
-
-    #[test]
-    fn a_pattern_without_a_capital_ignores_case() {
-        for (typed, text, is_found) in [
-            ("error", "ERROR", true),
-            ("Error", "ERROR", false),
-            ("\\S+r", "ERR", true),
-            ("\\\\S", "\\s", false),
-            ("é", "É", true),
-        ] {
-            let pattern = pattern(typed).unwrap();
-            assert_eq!(pattern.is_match(text), is_found, "{typed} in {text}");
-        }
-        let said = pattern("(a").unwrap_err();
-        assert_eq!(said, "`(a`: unclosed group");
     }
 
     #[test]

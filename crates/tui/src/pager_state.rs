@@ -1,6 +1,7 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
-use crate::pager_source::{ANY_CASE, Loaded, Match, Range, Source, find_in, pattern};
+use crate::pager_source::{Loaded, Match, Range, Source, find_in};
+use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
@@ -12,7 +13,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use unicode_width::UnicodeWidthStr;
 
 /// Columns per step sideways.
 const SIDEWAYS: isize = 16;
@@ -54,8 +54,8 @@ pub(crate) struct PagerState {
     follows: bool,
     /// No more comes.
     pub(crate) has_ended: bool,
-    /// The pattern being typed after `/`.
-    typing: Option<String>,
+    /// What is being typed after `/`.
+    typing: PatternInput,
     pattern: Option<Regex>,
     found: Option<Match>,
     searching: Option<Searching>,
@@ -107,7 +107,7 @@ impl PagerState {
             rows: 0,
             follows: false,
             has_ended: false,
-            typing: None,
+            typing: PatternInput::default(),
             pattern: None,
             found: None,
             searching: None,
@@ -195,12 +195,7 @@ impl PagerState {
                 }
             }
             Ok(None) => {
-                let pattern = self.pattern.as_ref().map_or("", Regex::as_str);
-                let typed = pattern.strip_prefix(ANY_CASE).unwrap_or(pattern);
-                self.message = Some(match self.found {
-                    Some(_) => format!("no further `{typed}`"),
-                    None => format!("`{typed}` is not there"),
-                });
+                self.message = Some(not_found(self.pattern.as_ref(), self.found.is_some()));
             }
             Err(error) => (self.found, self.message) = (None, Some(error)),
         }
@@ -241,9 +236,7 @@ impl PagerState {
                 PagerRequest::Nothing
             }
             Event::Paste(text) => {
-                if let Some(typing) = &mut self.typing {
-                    typing.extend(text.chars().filter(|c| !c.is_control()));
-                }
+                self.typing.paste(text);
                 PagerRequest::Nothing
             }
             _ => PagerRequest::Nothing,
@@ -252,15 +245,16 @@ impl PagerState {
 
     fn key(&mut self, key: KeyEvent) -> PagerRequest {
         self.message = None;
-        if self.typing.is_some() {
-            return self.typing_key(key);
+        if self.typing.typed().is_some() {
+            let entered = self.typing.key(key);
+            return entered.map_or(PagerRequest::Nothing, |typed| self.seek(&typed));
         }
         match (key.code, key.modifiers) {
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return PagerRequest::Close;
             }
-            (KeyCode::Char('/'), _) => self.typing = Some(String::new()),
+            (KeyCode::Char('/'), _) => self.typing.begin(),
             (KeyCode::Char('F'), _) if self.has_ended => {
                 self.go(PagerMove::Last);
                 self.message = Some("it has ended: nothing follows".to_owned());
@@ -287,35 +281,19 @@ impl PagerState {
         PagerRequest::Nothing
     }
 
-    fn typing_key(&mut self, key: KeyEvent) -> PagerRequest {
-        let Some(typing) = &mut self.typing else {
-            return PagerRequest::Nothing;
-        };
-        match (key.code, key.modifiers) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.typing = None,
-            (KeyCode::Backspace, _) => drop(typing.pop()),
-            (KeyCode::Enter, _) => {
-                let typed = self.typing.take().filter(|typed| !typed.is_empty());
-                if let Some(typed) = typed {
-                    match pattern(&typed) {
-                        Ok(pattern) => self.pattern = Some(pattern),
-                        Err(error) => {
-                            (self.found, self.message) = (None, Some(error));
-                            return PagerRequest::Nothing;
-                        }
-                    }
-                    self.found = None;
+    /// A pattern has been entered: an empty one is the last one again.
+    fn seek(&mut self, typed: &str) -> PagerRequest {
+        if !typed.is_empty() {
+            self.found = None;
+            match pattern(typed) {
+                Ok(pattern) => self.pattern = Some(pattern),
+                Err(error) => {
+                    self.message = Some(error);
+                    return PagerRequest::Nothing;
                 }
-                return self.find(true);
             }
-            (KeyCode::Char(c), held)
-                if !held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
-            {
-                typing.push(c);
-            }
-            _ => {}
         }
-        PagerRequest::Nothing
+        self.find(true)
     }
 
     /// Asks for the next or previous match.
@@ -387,16 +365,8 @@ impl PagerState {
         };
         // Beside the frame, the number and what is around it.
         let beside = self.total.max(1).to_string().len() + 5;
-        let room = width.saturating_sub(beside).max(1);
-        let [from, to] = [range.start, range.end].map(|at| line[..at].width());
-        let is_seen = from >= self.position.column && to < self.position.column + room;
-        if !is_seen {
-            self.position.column = if to < room {
-                0
-            } else {
-                from - from.min(room / 3)
-            };
-        }
+        let room = width.saturating_sub(beside);
+        self.position.reveal(&line, range, room);
     }
 
     /// `card`: what its card keeps, if it is on one.
@@ -419,7 +389,7 @@ impl PagerState {
             self.reveal(card, usize::from(area.width), theme);
         }
         let is_slow = self.is_slow(now);
-        let prompt = match (&self.typing, &self.message) {
+        let prompt = match (self.typing.typed(), &self.message) {
             (Some(typed), _) => PagerPrompt::Search(typed),
             _ if is_slow => PagerPrompt::Message("searching…"),
             (None, Some(message)) => PagerPrompt::Message(message),

@@ -1,5 +1,6 @@
 //! The prompt: one or more lines of text, with a history.
 
+use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
 use agent_bash_render::syntax::tokens::reads_on;
@@ -66,7 +67,9 @@ impl Prompt {
             .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
             .collect();
         self.history.stay();
+        let was = self.area.cursor();
         self.area.insert_str(text);
+        clusters::leave(&mut self.area, (was.0, was.1));
     }
 
     /// Handles an editing key.
@@ -83,7 +86,9 @@ impl Prompt {
 
     fn edit(&mut self, key: KeyEvent) {
         let before = self.text();
+        let was = self.area.cursor();
         self.area_key(key);
+        clusters::leave(&mut self.area, (was.0, was.1));
         // Moving is not typing: the walk through the history goes on.
         if self.text() != before {
             self.history.stay();
@@ -103,6 +108,12 @@ impl Prompt {
             (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhkwy".contains(c) => {}
             (KeyCode::Char(c), KeyModifiers::ALT) if !"bdf".contains(c) => {}
             (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
+            (KeyCode::Backspace, KeyModifiers::NONE | KeyModifiers::SHIFT)
+            | (KeyCode::Char('h'), KeyModifiers::CONTROL)
+                if clusters::delete_before(&mut self.area) => {}
+            (KeyCode::Delete, KeyModifiers::NONE | KeyModifiers::SHIFT)
+            | (KeyCode::Char('d'), KeyModifiers::CONTROL)
+                if clusters::delete_at(&mut self.area) => {}
             _ => drop(self.area.input(Event::Key(key))),
         }
     }
@@ -409,5 +420,100 @@ mod tests {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste("a\r\nb\u{1b}[31m\u{7}\rc");
         assert_eq!(prompt.text(), "a\nb[31m\nc");
+    }
+
+    /// A flag, a family, an accent of its own, a digit on a key.
+    const CLUSTERS: [&str; 4] = [
+        "🇩🇪",
+        "👨\u{200d}👩\u{200d}👧",
+        "e\u{301}\u{323}",
+        "1\u{fe0f}\u{20e3}",
+    ];
+
+    #[test]
+    fn the_cursor_and_deletions_take_what_is_seen_as_one() {
+        let shift = |code| KeyEvent::new(code, KeyModifiers::SHIFT);
+        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
+        for cluster in CLUSTERS {
+            let whole = format!("a{cluster}b");
+            let beside = ["", "a", &whole[..=cluster.len()], &whole];
+            let mut prompt = Prompt::new(&Theme::plain());
+            prompt.paste(&whole);
+            for (code, at) in [
+                (KeyCode::Left, 2),
+                (KeyCode::Left, 1),
+                (KeyCode::Left, 0),
+                (KeyCode::Right, 1),
+                (KeyCode::Right, 2),
+                (KeyCode::Right, 3),
+            ] {
+                prompt.key(key(code));
+                assert_eq!(prompt.before(), beside[at], "{code:?}");
+            }
+            // Before it, behind it, with the shift key; each is undone at once, and is nothing that was cut.
+            for (keys, deletes) in [
+                (vec![key(KeyCode::Left)], key(KeyCode::Backspace)),
+                (vec![key(KeyCode::Left)], ctrl('h')),
+                (vec![key(KeyCode::Left); 2], key(KeyCode::Delete)),
+                (vec![key(KeyCode::Left); 2], ctrl('d')),
+                (
+                    vec![key(KeyCode::Left), shift(KeyCode::Left)],
+                    key(KeyCode::Backspace),
+                ),
+                (
+                    vec![
+                        key(KeyCode::Home),
+                        key(KeyCode::Right),
+                        shift(KeyCode::Right),
+                    ],
+                    key(KeyCode::Delete),
+                ),
+            ] {
+                let mut prompt = Prompt::new(&Theme::plain());
+                prompt.paste("cut");
+                prompt.key(ctrl('w'));
+                prompt.paste(&whole);
+                for key in &keys {
+                    prompt.key(*key);
+                }
+                prompt.key(deletes);
+                assert_eq!(prompt.text(), "ab", "{keys:?} {deletes:?}");
+                prompt.key(ctrl('_'));
+                assert_eq!(prompt.text(), whole, "{keys:?} {deletes:?}");
+                prompt.key(key(KeyCode::End));
+                prompt.key(ctrl('y'));
+                assert_eq!(prompt.text(), format!("{whole}cut"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_cursor_does_not_come_to_be_within_what_is_seen_as_one() {
+        for cluster in CLUSTERS {
+            let mut prompt = Prompt::new(&Theme::plain());
+            prompt.paste(&format!("{cluster}\nxyz"));
+            prompt.key(key(KeyCode::Home));
+            prompt.key(key(KeyCode::Right));
+            prompt.key(key(KeyCode::Up));
+            assert_eq!(prompt.before(), "", "up");
+            prompt.key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::ALT));
+            let before = prompt.before();
+            assert!(
+                before == cluster || before == format!("{cluster}\n"),
+                "a word on: {before:?}"
+            );
+        }
+        // A letter that is typed, or pasted, before its accent takes it.
+        for is_pasted in [false, true] {
+            let mut prompt = Prompt::new(&Theme::plain());
+            prompt.paste("\u{301}x");
+            prompt.key(key(KeyCode::Home));
+            if is_pasted {
+                prompt.paste("e");
+            } else {
+                prompt.key(key(KeyCode::Char('e')));
+            }
+            assert_eq!(prompt.before(), "e\u{301}");
+        }
     }
 }

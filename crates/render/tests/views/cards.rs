@@ -456,6 +456,38 @@ fn what_a_filter_would_not_have_let_through_is_not_shown() {
 }
 
 #[test]
+fn a_long_command_has_three_rows_and_all_where_the_card_is_expanded() {
+    let command = "for file in *.rs; do rustfmt --check \"$file\" || echo \"not formatted: $file\"; done; cargo test --workspace --all-features";
+    let rows = |card: &ToolCard, expanded| -> Vec<String> {
+        let rows = card.rows(40, expanded, 0, usize::MAX, &Theme::dark());
+        let rows = rows.iter().map(ToString::to_string);
+        rows.take_while(|row| !row.starts_with('╰')).collect()
+    };
+    let card = ToolCard::new(command);
+    let shown = rows(&card, false);
+    assert_eq!(shown.len(), 3, "{shown:#?}");
+    assert!(
+        shown[0].ends_with(" $ for file in *.rs; do rustfmt --check"),
+        "{shown:#?}"
+    );
+    let expanded = rows(&card, true);
+    assert_eq!(shown[..2], expanded[..2], "{expanded:#?}");
+    assert!(
+        shown[2].ends_with('…') && expanded.len() > 3,
+        "{expanded:#?}"
+    );
+    assert!(
+        expanded.last().unwrap().ends_with("--all-features"),
+        "{expanded:#?}"
+    );
+    // Of several lines, each has one row, as far as there are so many.
+    let card = ToolCard::new(format!("{command}\nls\npwd\n"));
+    let shown = rows(&card, false);
+    assert!(shown[0].ends_with('…'), "{shown:#?}");
+    assert_eq!(shown[1..], ["│   ls", "│   pwd"]);
+}
+
+#[test]
 fn a_failed_producer_is_told_once() {
     let text = "99\n100\n\n[Showing lines 99-100 of 100. Full: artifact://3]\n\nCommand exited with code 1";
     let mut ended = result(Status::Exited { code: 1 }, text);

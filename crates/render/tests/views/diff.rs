@@ -2,6 +2,7 @@
 
 use crate::dump::{WIDTHS, drawn, dump};
 use agent_bash_core::changes::{Change, FileChange, FileName};
+use agent_bash_render::regex::Regex;
 use agent_bash_render::{DiffLine, DiffView, PagerPosition, Question, QuestionPart, Theme};
 use std::fmt::Write as _;
 
@@ -71,6 +72,10 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
         lines: &lines,
         position: &PagerPosition::first(),
         keys: "u undo",
+        pattern: None,
+        matches: None,
+        found_line: None,
+        typed: None,
         message: None,
     };
     let mut aside = PagerPosition::first();
@@ -85,11 +90,24 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
         ..view
     };
     let empty = DiffView { lines: &[], ..view };
+    let pattern = Regex::new("(?i)a.rs|LET B|n main|from").unwrap();
+    let found = DiffView {
+        pattern: Some(&pattern),
+        matches: Some((3, 5)),
+        found_line: Some(6),
+        ..view
+    };
+    let typed = DiffView {
+        typed: Some("let"),
+        ..view
+    };
     for (name, view, height) in [
         ("diff", view, 19),
         ("diff_aside", aside, 8),
         ("diff_message", said, 6),
         ("diff_empty", empty, 4),
+        ("diff_found", found, 19),
+        ("diff_typed", typed, 4),
     ] {
         assert_shown(name, height, |frame| {
             view.render(frame.area(), frame.buffer_mut(), &theme);

@@ -219,7 +219,18 @@ proptest! {
         let mut position = PagerPosition::first();
         (position.first_line, position.column) = (number % 7, column);
         for message in [None, Some(&*text)] {
-            let view = DiffView { title: &text, subtitle: &text, lines: &diff, position: &position, keys: &text, message };
+            let view = DiffView {
+                title: &text,
+                subtitle: &text,
+                lines: &diff,
+                position: &position,
+                keys: &text,
+                pattern: pattern.as_ref(),
+                matches: Some((number, number)),
+                found_line: Some(number / 2),
+                typed: message.filter(|_| number % 2 == 0),
+                message,
+            };
             draw(width, height, |area, buffer| view.render(area, buffer, &theme));
         }
         let parts = [

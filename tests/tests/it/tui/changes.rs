@@ -68,10 +68,25 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         tmux.press(&["C-Up"])?;
         tmux.shows("enter diff · u undo · y copy")?;
         tmux.press(&["Enter"])?;
-        let screen = tmux.shows("changes://1")?;
+        // In the title; the card names it, too.
+        let screen = tmux.shows("changes://1  ")?;
         for line in ["│-before", "│+after", "│− old.txt", "│-old", "│+ n1"] {
             ensure!(screen.contains(line), "{line}: {screen}");
         }
+        // What is sought has `n`, until nothing is.
+        tmux.press(&["/"])?;
+        tmux.enters("Old|New")?;
+        tmux.shows("`Old|New` is not there")?;
+        tmux.press(&["/"])?;
+        tmux.enters("^(old|new)$")?;
+        tmux.shows("▸+new")?;
+        tmux.shows("match 1/3 · 1–")?;
+        tmux.press(&["n", "n"])?;
+        tmux.shows("▸-old")?;
+        tmux.shows("n N match")?;
+        tmux.press(&["/", "Enter"])?;
+        let screen = tmux.shows("n N file")?;
+        ensure!(!screen.contains('▸'), "{screen}");
         tmux.press(&["q"])?;
         tmux.hides("changes://1  ")?;
         // Asked, but not wanted.

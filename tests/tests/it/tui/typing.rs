@@ -68,6 +68,28 @@ fn words_are_completed() -> Result<()> {
 }
 
 #[test]
+fn what_is_seen_as_one_character_is_passed_and_deleted_as_one() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        for cluster in ["🇩🇪", "👨\u{200d}👩\u{200d}👧", "e\u{301}\u{323}"] {
+            tmux.types(&format!("echo a{cluster}b"))?;
+            tmux.press(&["Left", "Left", "x"])?;
+            tmux.press(&["Right", "BSpace"])?;
+            tmux.shows("❯ echo axb\n")?;
+            tmux.press(&["C-_"])?;
+            tmux.press(&["Enter"])?;
+            tmux.shows("✓ $ echo ax")?;
+            tmux.until("it is whole again", |screen| {
+                let printed = screen.lines().find(|line| line.starts_with("│ ax"));
+                printed.is_some_and(|line| line.ends_with('b') && line != "│ axb")
+            })?;
+            tmux.press(&["C-l"])?;
+            tmux.hides("echo ax")?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
 fn functions_and_aliases_of_the_person_are_known() -> Result<()> {
     /// What no command has is red.
     const UNKNOWN: &str = "\u{1b}[38;5;1m";

@@ -1,0 +1,139 @@
+//! The columns of a line that there is room for, with what is sought in it marked.
+
+use crate::{Theme, visible_text};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use regex::Regex;
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Stands at the end of a line that goes on.
+const GOES_ON: char = '›';
+
+/// What is sought, if anything, and the style below those of a line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Marked<'a> {
+    pub(crate) pattern: Option<&'a Regex>,
+    pub(crate) base: Style,
+}
+
+impl Marked<'_> {
+    /// The columns `from` to `from + room` of a line in its colours, with its matches marked. They are those of the whole
+    /// line.
+    pub(crate) fn columns(
+        &self,
+        row: &Line<'_>,
+        from: usize,
+        room: usize,
+        theme: &Theme,
+    ) -> Vec<Span<'static>> {
+        let whole = text(row);
+        let shown = columns(&whole, from, room);
+        let cut = offset(&whole, from);
+        // What stands in the place of what goes on is no part of a match.
+        let seen = if whole[cut..].starts_with(&shown) {
+            shown.len()
+        } else {
+            shown.len() - GOES_ON.len_utf8()
+        };
+        let found: Vec<Range<usize>> = self
+            .pattern
+            .into_iter()
+            .flat_map(|pattern| pattern.find_iter(&whole))
+            .map(|found| found.range())
+            .collect();
+        let (mut spans, mut at) = (Vec::new(), 0);
+        for span in &row.spans {
+            let style = self.base.patch(span.style);
+            for (part, is_found) in parts(at..at + span.content.len(), &found) {
+                let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + seen) - cut);
+                if to > from {
+                    let style = if is_found {
+                        style.patch(theme.found)
+                    } else {
+                        style
+                    };
+                    spans.push(Span::styled(shown[from..to].to_owned(), style));
+                }
+            }
+            at += span.content.len();
+        }
+        spans.push(Span::styled(shown[seen..].to_owned(), self.base));
+        spans
+    }
+}
+
+/// The text of a line.
+pub(crate) fn text(row: &Line<'_>) -> String {
+    row.spans.iter().map(|span| span.content.as_ref()).collect()
+}
+
+/// A part of a line cut at the matches in it; which of these parts match.
+fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
+    let (mut parts, mut at) = (Vec::new(), part.start);
+    for found in found {
+        let [from, to] = [found.start, found.end].map(|place| place.clamp(at, part.end));
+        parts.extend([(at..from, false), (from..to, true)]);
+        at = to;
+    }
+    parts.push((at..part.end, false));
+    parts
+}
+
+/// At which byte of a clean text its column `from` is.
+fn offset(text: &str, from: usize) -> usize {
+    let mut column = 0;
+    let before = text.graphemes(true).take_while(|grapheme| {
+        let is_before = column < from;
+        column += visible_text::width(grapheme);
+        is_before
+    });
+    before.map(str::len).sum()
+}
+
+/// The columns `from` to `from + room` of a clean text, with marks where it continues.
+pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
+    let (mut at, mut out, mut used) = (0, String::new(), 0);
+    for grapheme in text.graphemes(true) {
+        let wide = visible_text::width(grapheme);
+        if at >= from {
+            if used + wide > room {
+                while used + 1 > room && used > 0 {
+                    let last = out.graphemes(true).next_back().map_or(0, |last| {
+                        used -= visible_text::width(last);
+                        last.len()
+                    });
+                    out.truncate(out.len() - last);
+                }
+                if room > 0 {
+                    out.push(GOES_ON);
+                }
+                break;
+            }
+            out.push_str(grapheme);
+            used += wide;
+        }
+        at += wide;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_cut_between_characters() {
+        for (text, from, room, want) in [
+            ("abcdef", 0, 6, "abcdef"),
+            ("abcdef", 0, 4, "abc›"),
+            ("abcdef", 2, 4, "cdef"),
+            ("你好吗", 0, 5, "你好›"),
+            ("你好吗", 0, 4, "你›"),
+            ("abc", 9, 4, ""),
+            ("abc", 0, 0, ""),
+        ] {
+            assert_eq!(columns(text, from, room), want, "{text} {from} {room}");
+        }
+    }
+}

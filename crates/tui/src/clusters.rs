@@ -1,0 +1,80 @@
+//! Characters as a person sees them: a flag, a family, a letter with its accents are made of several (grapheme clusters).
+//! The editor knows `char`s only, and would stop within one.
+
+use ratatui_textarea::{CursorMove, TextArea};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Deletes the cluster before the cursor if it is more than one `char`. Returns whether it did.
+pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
+    let Some(found) = clusters(area).find(|it| it.end == column(area)) else {
+        return false;
+    };
+    if found.len() < 2 || area.is_selecting() {
+        return false;
+    }
+    go(area, found.start);
+    delete(area, found.len());
+    true
+}
+
+/// Deletes the cluster at the cursor if it is more than one `char`. Returns whether it did.
+pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
+    let Some(found) = clusters(area).find(|it| it.start == column(area)) else {
+        return false;
+    };
+    if found.len() < 2 || area.is_selecting() {
+        return false;
+    }
+    delete(area, found.len());
+    true
+}
+
+/// If the cursor has come to be within a cluster, moves it on in the direction in which it went. `was`: row and column
+/// before.
+pub(crate) fn leave(area: &mut TextArea<'_>, was: (usize, usize)) {
+    let column = column(area);
+    let is_within = |it: &Range<usize>| it.start < column && column < it.end;
+    let Some(found) = clusters(area).find(is_within) else {
+        return;
+    };
+    let is_forward = (area.cursor().0, column) > was;
+    go(area, if is_forward { found.end } else { found.start });
+}
+
+/// The clusters of the cursor's line, as columns of it.
+fn clusters(area: &TextArea<'_>) -> impl Iterator<Item = Range<usize>> {
+    let line = area.lines().get(area.cursor().0);
+    let parts = line.map_or("", String::as_str).graphemes(true);
+    parts.scan(0, |at, part| {
+        let start = *at;
+        *at += part.chars().count();
+        Some(start..*at)
+    })
+}
+
+fn column(area: &TextArea<'_>) -> usize {
+    area.cursor().1
+}
+
+/// Moves within the line. What is selected stays so.
+fn go(area: &mut TextArea<'_>, to: usize) {
+    while column(area) != to {
+        let before = column(area);
+        area.move_cursor(if before < to {
+            CursorMove::Forward
+        } else {
+            CursorMove::Back
+        });
+        if column(area) == before {
+            return;
+        }
+    }
+}
+
+/// In one step, for undoing; and it does not count as cut, as what a single Backspace deletes does not.
+fn delete(area: &mut TextArea<'_>, chars: usize) {
+    let cut = area.yank_text();
+    area.delete_str(chars);
+    area.set_yank_text(cut);
+}

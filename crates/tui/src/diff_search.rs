@@ -1,0 +1,99 @@
+//! A search through the lines of a diff, all of which are there.
+
+use crate::pattern_input::{not_found, pattern};
+use agent_bash_render::DiffLine;
+use agent_bash_render::regex::Regex;
+
+/// What is sought, and the lines that have it.
+#[derive(Debug)]
+pub(crate) struct DiffSearch {
+    pub(crate) pattern: Regex,
+    /// Their numbers, from 1; there are some.
+    lines: Vec<u64>,
+    /// The one that was gone to last.
+    at: Option<usize>,
+}
+
+impl DiffSearch {
+    /// # Errors
+    /// What to say if it is no regular expression, or no line has it.
+    pub(crate) fn new(typed: &str, lines: &[DiffLine]) -> Result<Self, String> {
+        let pattern = pattern(typed)?;
+        let found = (1..)
+            .zip(lines)
+            .filter(|(_, line)| pattern.is_match(&line.text()));
+        let lines: Vec<u64> = found.map(|(number, _)| number).collect();
+        if lines.is_empty() {
+            return Err(not_found(Some(&pattern), false));
+        }
+        let at = None;
+        Ok(Self { pattern, lines, at })
+    }
+
+    /// The next or previous line with a match; the first time from a line on.
+    ///
+    /// # Errors
+    /// What to say if there is none.
+    pub(crate) fn find(&mut self, from: u64, forward: bool) -> Result<u64, String> {
+        let next = match (self.at, forward) {
+            (Some(at), true) => at.checked_add(1),
+            (Some(at), false) => at.checked_sub(1),
+            (None, true) => self.lines.iter().position(|line| *line >= from),
+            (None, false) => self.lines.iter().rposition(|line| *line <= from),
+        };
+        match next.and_then(|at| Some((at, *self.lines.get(at)?))) {
+            Some((at, line)) => {
+                self.at = Some(at);
+                Ok(line)
+            }
+            None => Err(not_found(Some(&self.pattern), true)),
+        }
+    }
+
+    /// The line that was gone to last.
+    pub(crate) fn line(&self) -> Option<u64> {
+        self.lines.get(self.at?).copied()
+    }
+
+    /// Which of those that have a match it is, from 1, and how many there are.
+    pub(crate) fn count(&self) -> Option<(u64, u64)> {
+        Some((self.at? as u64 + 1, self.lines.len() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_are_counted_and_gone_to_in_both_directions() {
+        let line = |text: &str| DiffLine::Added(text.to_owned());
+        let lines = ["one", "two", "One", "three", "one"].map(line);
+        let mut search = DiffSearch::new("one", &lines).unwrap();
+        assert_eq!((search.line(), search.count()), (None, None));
+        for (forward, wanted) in [
+            (true, Ok(3)),
+            (true, Ok(5)),
+            (true, Err("no further `one`".to_owned())),
+            (false, Ok(3)),
+            (false, Ok(1)),
+            (false, Err("no further `one`".to_owned())),
+        ] {
+            assert_eq!(search.find(2, forward), wanted, "{forward}");
+        }
+        assert_eq!((search.line(), search.count()), (Some(1), Some((1, 3))));
+        for (typed, wanted) in [
+            ("One", Ok(vec![3])),
+            ("^t", Ok(vec![2, 4])),
+            ("four", Err("`four` is not there".to_owned())),
+            ("(", Err("`(`: unclosed group".to_owned())),
+        ] {
+            let found = DiffSearch::new(typed, &lines);
+            assert_eq!(found.map(|it| it.lines), wanted, "{typed}");
+        }
+        // Above where it begins.
+        let mut search = DiffSearch::new("two", &lines).unwrap();
+        assert!(search.find(4, true).is_err());
+        assert_eq!(search.find(4, false), Ok(2));
+    }
+}
