@@ -180,11 +180,7 @@ impl App {
         } else {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
-            let waits = self.call.is_some();
-            self.run(request, now);
-            if is_typed {
-                self.submitted(self.call.filter(|_| !waits));
-            }
+            self.run_wanted(request, now);
         }
     }
 }

@@ -243,6 +243,7 @@ impl App {
         if is_it && self.call.is_some() && self.prompt.is_empty() {
             self.queue.push_front(request);
             self.effects.push(Effect::CancelCall);
+            self.transcript.deselect();
         } else {
             self.run_wanted(request, now);
         }
@@ -274,10 +275,14 @@ impl App {
         None
     }
 
-    /// Runs what [`Self::wanted`] gave. If that was the line, the prompt is empty then.
-    fn run_wanted(&mut self, request: Request, now: Duration) {
+    /// Runs what [`Self::wanted`] gave, or what is to be tried. If that was the line, the prompt is empty then; if it was a
+    /// card's, its selection ends: the next key would be about a card that the new one may have moved out of sight.
+    pub(super) fn run_wanted(&mut self, request: Request, now: Duration) {
         let is_typed = !self.prompt.text().trim().is_empty();
         let waits = self.call.is_some();
+        if !is_typed {
+            self.transcript.deselect();
+        }
         self.run(request, now);
         if is_typed {
             self.submitted(self.call.filter(|_| !waits));

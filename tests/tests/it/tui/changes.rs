@@ -172,12 +172,12 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("Δ ~1 −1 held")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
-        tmux.press(&["C-Down", "c"])?;
+        tmux.press(&["C-Up", "c"])?;
         tmux.shows("[Trial 2 not applied: a.txt was changed by somebody else meanwhile.]")?;
         ensure!(world.cwd().join("old.txt").exists(), "nothing was done");
         tmux.press(&["F3"])?;
         tmux.shows("[Trial 3: nothing applied yet.")?;
-        tmux.press(&["C-Down", "c"])?;
+        tmux.press(&["C-Up", "C-Up", "C-Down", "c"])?;
         answer(tmux, "Commit what trial 3 held back?", "y")?;
         tmux.shows("Δ ~1 −1 committed")?;
         let want = [("a.txt".to_owned(), "x\n".to_owned())];
