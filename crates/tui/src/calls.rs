@@ -110,10 +110,9 @@ pub(crate) async fn bang(
 
 /// What the person can do about how a call ended, if anything.
 fn hint(result: &ToolResult, card: &ToolCard) -> Option<Remark> {
-    let was_denied = result
-        .sandbox
-        .as_ref()
-        .is_some_and(|said| !said.denied.is_empty());
+    let was_denied = result.sandbox.as_ref().is_some_and(|said| {
+        !said.denied.is_empty() || said.network_refused.is_some_and(|refused| refused > 0)
+    });
     let hint = match &result.status {
         Status::Blocked { .. } if card.refused.is_some() => BY_RULE,
         Status::TimedOut { .. } => TIMED_OUT,
@@ -203,6 +202,7 @@ mod tests {
     use super::*;
     use crate::transcript::EntryId;
     use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
+    use agent_bash::core::sandbox::{Network, SandboxLevel, Sandboxed};
     use agent_bash::core::{Profile, Timestamp};
     use agent_bash::process::SystemClock;
     use agent_bash::session::SessionParts;
@@ -218,6 +218,10 @@ mod tests {
         entry.is_trial = is_trial;
         let mut result = ToolResult::new(status, "", Timestamp(0));
         result.changes = changes;
+        shown(entry, result)
+    }
+
+    fn shown(mut entry: Entry, result: ToolResult) -> Vec<Remark> {
         let end = CallEnd::Tool {
             result: Box::new(result),
             refused: Some(Refused::new("no")),
@@ -226,6 +230,21 @@ mod tests {
         match entry.card {
             Card::Tool(card) => card.remarks,
             _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_network_that_was_refused_is_offered_outside_as_files_are() {
+        for (refused, is_offered) in [(Some(1), true), (Some(0), false), (None, false)] {
+            let card = Card::Tool(Box::new(ToolCard::new("curl x")));
+            let entry = Entry::new(EntryId(1), card, Duration::ZERO);
+            let mut boxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
+            boxed.network_refused = refused;
+            let mut result = ToolResult::new(Status::Exited { code: 7 }, "", Timestamp(0));
+            result.sandbox = Some(boxed);
+            let remarks = shown(entry, result);
+            let offer = Remark::Offer(DENIED.to_owned());
+            assert_eq!(remarks.contains(&offer), is_offered, "{refused:?}");
         }
     }
 
