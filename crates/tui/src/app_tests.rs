@@ -2,6 +2,7 @@ use super::*;
 use crate::approvals::Asked;
 use crate::calls::CallEnd;
 use crate::transcript::Entry;
+use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
@@ -80,7 +81,7 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
     result.text = "a line\n".to_owned();
     result.output.total_bytes = 7;
     app.transcript.change(call, |entry| {
-        ended_as(result.clone()).show_on(entry);
+        ended_as(result.clone()).show_on(entry, None);
     });
     assert!(ctrl(&mut app, 'f').is_empty());
     assert!(app.pager.as_ref().is_some_and(|pager| !pager.is_live()));
@@ -410,6 +411,13 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
     app.effects();
     assert!(again(&mut app).is_empty(), "it was not in one");
     app.sandbox.level = SandboxLevel::ReadOnly;
+    for (is_safe_mode, said) in [(false, "escalation"), (true, "safe mode")] {
+        app.is_safe_mode = is_safe_mode;
+        assert!(again(&mut app).is_empty(), "it would be refused");
+        assert!(app.message.as_deref().unwrap().contains(said));
+    }
+    app.is_safe_mode = false;
+    app.sandbox.escalation = Escalation::Ask;
     // What is on the prompt goes before the last command.
     app.event(&Event::Paste("id".to_owned()), NOW);
     let effects = again(&mut app);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::app::running::tests::starts;
 use crate::app::tests::{NOW, app, ended, enters, letter, press};
+use agent_bash::Escalation;
 use agent_bash::core::sandbox::SandboxLevel;
 use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
@@ -53,6 +54,7 @@ fn a_card_that_is_run_again_by_a_key_is_not_selected_any_more() {
     for key in [KeyCode::F(3), KeyCode::F(4), KeyCode::F(5)] {
         let mut app = app(Some(false));
         app.sandbox.level = SandboxLevel::ReadOnly;
+        app.sandbox.escalation = Escalation::Ask;
         enters(&mut app, "make");
         let call = app.call.unwrap();
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);

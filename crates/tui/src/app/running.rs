@@ -3,6 +3,7 @@
 use super::{App, Effect, NO_COMMAND};
 use crate::queue::Queue;
 use crate::transcript::{Card, Entry};
+use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::policy::{Context, Script, changes_directory, ends_if_interrupted, wants_terminal};
@@ -214,6 +215,15 @@ impl App {
         };
         if self.sandbox.level == SandboxLevel::Off {
             self.message = Some("calls run without a sandbox".to_owned());
+            return;
+        }
+        if self.sandbox.escalation == Escalation::Never {
+            let why = if self.is_safe_mode {
+                "in safe mode no call leaves the sandbox"
+            } else {
+                "no call may leave the sandbox: `sandbox.escalation = \"ask\"` lets you decide"
+            };
+            self.message = Some(why.to_owned());
             return;
         }
         let mut request = Request::new(command);
