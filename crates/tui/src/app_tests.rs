@@ -6,6 +6,7 @@ use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
+use agent_bash_render::CardState;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 pub(super) const NOW: Duration = Duration::ZERO;
@@ -398,6 +399,35 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
     assert_eq!(answered_last.try_recv(), Ok(false));
     key(&mut app, 'z', later + later);
     assert_eq!(app.prompt.text(), "z");
+}
+
+#[test]
+fn a_call_that_waits_for_its_answer_does_not_run_and_its_time_begins_with_that() {
+    for (answer, goes_on) in [
+        ('y', CardState::Running),
+        ('n', CardState::WaitingForAnswer),
+    ] {
+        let mut app = app(None);
+        enters(&mut app, "curl x");
+        let (asked, _answered) = Asked::of("curl x", wish());
+        app.ask(asked, NOW);
+        let seen = |app: &mut App, now| {
+            let call = app.call.unwrap();
+            app.transcript.change(call, |entry| entry.refresh(now));
+            match &app.transcript.get(call).unwrap().card {
+                Card::Tool(card) => (card.state.clone(), card.elapsed),
+                _ => panic!("it has another card"),
+            }
+        };
+        let at = Duration::from_secs;
+        let waits = (CardState::WaitingForAnswer, NOW);
+        assert_eq!(seen(&mut app, at(20)), waits, "it does not run");
+        letter(&mut app, 'x', at(21));
+        assert_eq!(seen(&mut app, at(22)), waits, "that was no answer");
+        letter(&mut app, answer, at(23));
+        let took = if answer == 'y' { at(2) } else { NOW };
+        assert_eq!(seen(&mut app, at(25)), (goes_on, took), "{answer}");
+    }
 }
 
 #[test]

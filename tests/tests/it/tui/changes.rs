@@ -249,12 +249,14 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
         for (key, allowed) in [("n", false), ("y", true)] {
             tmux.press(&["F4"])?;
             tmux.shows("level    read_only → off")?;
-            tmux.shows("network  off → on")?;
+            let screen = tmux.shows("network  off → on")?;
+            ensure!(!screen.contains("running"), "{screen}");
             answer(tmux, "May this call leave the sandbox?", key)?;
             let screen = tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
             let runs = "[outside of the sandbox, as you asked (F4)]";
             ensure!(screen.contains(runs) == allowed, "{screen}");
-            let denied = "Blocked: you did not let it leave the sandbox, so it was not run\n╰ blocked";
+            let denied =
+                "Blocked: you did not let it leave the sandbox, so it was not run\n╰ blocked";
             ensure!(allowed || screen.contains(denied), "{screen}");
             ensure!(written.exists() == allowed, "answered with {key}");
         }
