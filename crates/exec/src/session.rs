@@ -271,7 +271,8 @@ fn with(mut notices: Vec<Notice>, mut outcome: Outcome) -> Outcome {
 }
 
 fn reset(reason: &str) -> Notice {
-    let kept = "directory and exported variables are kept, functions and plain variables are gone";
+    // What this call itself did to them is lost: a shell says it once a call has ended.
+    let kept = "directory and exported variables are as before this call, functions and plain variables are gone";
     NoticeKind::SessionReset {
         reason: format!("{reason}; {kept}"),
     }

@@ -10,6 +10,8 @@ pub enum CardState {
     Running,
     /// Running, and a program waits for input.
     WaitingForInput,
+    /// Not running yet: somebody has to say whether it may.
+    WaitingForAnswer,
     /// Ended.
     Ended(Status),
 }
@@ -19,12 +21,13 @@ impl CardState {
     pub(crate) const BADGE: usize = 11;
 
     /// The state in a word or two. Outcomes that matter to the user differ even without colour: `running`, `needs
-    /// input`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`, `cancelled`, `background`, `blocked`, `not started`,
+    /// input`, `needs a yes`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`, `cancelled`, `background`, `blocked`, `not started`,
     /// `unknown`.
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),
             Self::WaitingForInput => return "needs input".to_owned(),
+            Self::WaitingForAnswer => return "needs a yes".to_owned(),
             Self::Ended(status) => status,
         };
         match status {
@@ -40,7 +43,7 @@ impl CardState {
         }
     }
 
-    /// Whether the card shows a spinner and a running time.
+    /// Whether it has not ended.
     pub fn is_live(&self) -> bool {
         !matches!(self, Self::Ended(_))
     }
@@ -79,11 +82,13 @@ mod tests {
             Status::NotStarted { reason: reason() },
             Status::lost(reason()),
         ];
-        let count = ends.len() + 2;
-        let states = ends
-            .map(CardState::Ended)
-            .into_iter()
-            .chain([CardState::Running, CardState::WaitingForInput]);
+        let live = [
+            CardState::Running,
+            CardState::WaitingForInput,
+            CardState::WaitingForAnswer,
+        ];
+        let count = ends.len() + live.len();
+        let states = ends.map(CardState::Ended).into_iter().chain(live);
         let badges: BTreeSet<String> = states.map(|state| state.badge()).collect();
         assert_eq!(badges.len(), count, "{badges:?}");
         // What stands behind them stays in its column.

@@ -27,8 +27,9 @@ pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'s
     ];
     let more = match (&file.from, file.bytes, file.change) {
         (Some(from), _, _) => {
-            let seems = if file.inferred { "it seems, " } else { "" };
-            format!("  {seems}from {}", one_line(from))
+            // One that is gone and one that is new count as the same where they have the same content.
+            let why = if file.inferred { ", same content" } else { "" };
+            format!("  from {}{why}", one_line(from))
         }
         (None, Some([before, after]), Change::Changed) if before == after => {
             format!("  {after} bytes")

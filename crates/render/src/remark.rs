@@ -50,6 +50,8 @@ pub enum Remark {
         /// What was denied.
         access: Access,
     },
+    /// Attempts to reach the network that the sandbox refused, in words.
+    Unreached(String),
     /// A tool that is better suited.
     UseTool(String),
     /// Something that the person can do.
@@ -131,6 +133,7 @@ impl Remark {
                     theme.warning,
                 )
             }
+            Self::Unreached(text) => (format!("⊘ {text}"), theme.warning),
             Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
             Self::Offer(text) => (format!("→ {text}"), theme.accent),
             Self::Notice(text) => (format!("[{text}]"), theme.dim),
@@ -168,6 +171,9 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
     if more > 0 {
         remarks.push(Remark::Notice(format!("and {more} more were denied")));
     }
+    let notices = result.notices.iter();
+    let unreached = notices.filter(|it| matches!(it.kind, NoticeKind::SandboxNetwork { .. }));
+    remarks.extend(unreached.map(|it| Remark::Unreached(it.text.trim_end_matches('.').to_owned())));
     remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
     // These have remarks of their own, or are what the person has typed or has seen come.
     let has_own = |kind: &NoticeKind| {
@@ -175,6 +181,7 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
             kind,
             NoticeKind::Survivors { .. }
                 | NoticeKind::SandboxDenied { .. }
+                | NoticeKind::SandboxNetwork { .. }
                 | NoticeKind::Changes { .. }
                 | NoticeKind::Overwritten { .. }
         )

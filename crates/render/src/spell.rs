@@ -55,7 +55,7 @@ pub(crate) fn spinner(elapsed: Duration) -> &'static str {
 pub fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
     let status = match state {
         CardState::Running => return (spinner(elapsed), theme.running),
-        CardState::WaitingForInput => return ("?", theme.warning),
+        CardState::WaitingForInput | CardState::WaitingForAnswer => return ("?", theme.warning),
         CardState::Ended(status) => status,
     };
     let style = match status {

@@ -221,7 +221,10 @@ impl ToolCard {
         }
         // A card that has all of the output to page through does not say that some of it is missing.
         let told = |remark: &&Remark| page.is_none() || !matches!(remark, Remark::Truncated { .. });
-        for remark in self.asides.iter().chain(&self.remarks).filter(told) {
+        // How it runs is said of what runs.
+        let waits = self.state == CardState::WaitingForAnswer;
+        let asides = self.asides.iter().filter(|_| !waits);
+        for remark in asides.chain(&self.remarks).filter(told) {
             foot.extend(railed(remark.rows(inner, theme), &rail));
         }
         if let Some(changes) = &self.changes {
@@ -296,16 +299,18 @@ impl ToolCard {
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
         let was_started = !matches!(
             self.state,
-            CardState::Ended(
-                Status::Blocked { .. }
-                    | Status::NotStarted { .. }
-                    | Status::MovedToBackground { .. }
-            )
+            CardState::WaitingForAnswer
+                | CardState::Ended(
+                    Status::Blocked { .. }
+                        | Status::NotStarted { .. }
+                        | Status::MovedToBackground { .. }
+                )
         );
         let badge = match &self.state {
             CardState::Ended(Status::MovedToBackground { job, pid, .. }) => {
                 format!("in the background as job {job} (pid {pid})")
             }
+            CardState::WaitingForAnswer => "waits for your answer".to_owned(),
             state => state.badge(),
         };
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
@@ -328,7 +333,7 @@ impl ToolCard {
             let limit = format!("Timeout: {}", spell::limit(limit));
             parts.push(Part::new(3, Span::styled(limit, theme.dim)));
         }
-        if self.state.is_live() && !self.on_terminal {
+        if self.state.is_live() && was_started && !self.on_terminal {
             parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
         }
         let rail = if self.state.is_live() {

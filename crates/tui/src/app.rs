@@ -29,7 +29,7 @@ use crate::questions::{Answer, Questions, Waiting};
 use crate::queue::Queue;
 use crate::redraw::Redraw;
 use crate::set_work::Wish;
-use crate::transcript::{Card, EntryId, Transcript};
+use crate::transcript::{Card, Entry, EntryId, Transcript};
 use agent_bash::SandboxSettings;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
@@ -254,6 +254,7 @@ impl App {
         match self.questions.event(event, now) {
             Answer::NotAsked => {}
             Answer::Taken => return,
+            Answer::Allowed => return self.change_call(|entry| entry.is_let_run(now)),
             Answer::Yes(entry, proposed) => return self.act(entry, proposed),
         }
         let is_for_line = self.is_for_line(event, now);
@@ -365,6 +366,14 @@ impl App {
     /// A call wants to know whether it may have more.
     pub(crate) fn ask(&mut self, asked: Asked, now: Duration) {
         self.questions.push(Waiting::Call(asked), now);
+        // One call runs at a time, and only calls have a sandbox to leave.
+        self.change_call(Entry::waits_for_answer);
+    }
+
+    fn change_call(&mut self, change: impl FnOnce(&mut Entry)) {
+        if let Some(call) = self.call {
+            self.transcript.change(call, change);
+        }
     }
 
     /// The first question, over everything else.

@@ -2,9 +2,11 @@ use super::*;
 use crate::approvals::Asked;
 use crate::calls::CallEnd;
 use crate::transcript::Entry;
+use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
+use agent_bash_render::CardState;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 pub(super) const NOW: Duration = Duration::ZERO;
@@ -80,7 +82,7 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
     result.text = "a line\n".to_owned();
     result.output.total_bytes = 7;
     app.transcript.change(call, |entry| {
-        ended_as(result.clone()).show_on(entry);
+        ended_as(result.clone()).show_on(entry, None);
     });
     assert!(ctrl(&mut app, 'f').is_empty());
     assert!(app.pager.as_ref().is_some_and(|pager| !pager.is_live()));
@@ -420,6 +422,35 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
 }
 
 #[test]
+fn a_call_that_waits_for_its_answer_does_not_run_and_its_time_begins_with_that() {
+    for (answer, goes_on) in [
+        ('y', CardState::Running),
+        ('n', CardState::WaitingForAnswer),
+    ] {
+        let mut app = app(None);
+        enters(&mut app, "curl x");
+        let (asked, _answered) = Asked::of("curl x", wish());
+        app.ask(asked, NOW);
+        let seen = |app: &mut App, now| {
+            let call = app.call.unwrap();
+            app.transcript.change(call, |entry| entry.refresh(now));
+            match &app.transcript.get(call).unwrap().card {
+                Card::Tool(card) => (card.state.clone(), card.elapsed),
+                _ => panic!("it has another card"),
+            }
+        };
+        let at = Duration::from_secs;
+        let waits = (CardState::WaitingForAnswer, NOW);
+        assert_eq!(seen(&mut app, at(20)), waits, "it does not run");
+        letter(&mut app, 'x', at(21));
+        assert_eq!(seen(&mut app, at(22)), waits, "that was no answer");
+        letter(&mut app, answer, at(23));
+        let took = if answer == 'y' { at(2) } else { NOW };
+        assert_eq!(seen(&mut app, at(25)), (goes_on, took), "{answer}");
+    }
+}
+
+#[test]
 fn a_call_is_made_again_outside_of_the_sandbox() {
     let again = |app: &mut App| press(app, KeyCode::F(4), KeyModifiers::NONE);
     let mut app = app(None);
@@ -430,6 +461,13 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
     app.effects();
     assert!(again(&mut app).is_empty(), "it was not in one");
     app.sandbox.level = SandboxLevel::ReadOnly;
+    for (is_safe_mode, said) in [(false, "escalation"), (true, "safe mode")] {
+        app.is_safe_mode = is_safe_mode;
+        assert!(again(&mut app).is_empty(), "it would be refused");
+        assert!(app.message.as_deref().unwrap().contains(said));
+    }
+    app.is_safe_mode = false;
+    app.sandbox.escalation = Escalation::Ask;
     // What is on the prompt goes before the last command.
     app.event(&Event::Paste("id".to_owned()), NOW);
     let effects = again(&mut app);

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// What a call is told that may not.
-const DENIED: &str = "the person at the terminal does not allow this call to leave the sandbox; run it within that, or ask what to do";
+pub(crate) const DENIED: &str = "the person at the terminal does not allow this call to leave the sandbox; run it within that, or ask what to do";
 
 /// Passes questions to whoever shows them. Give [`Approvals::approver`] to the tool's builder, and this value to
 /// [`crate::run`]. Calls that ask for no more than the sandbox allows are not asked about.

@@ -1,5 +1,6 @@
 //! Runs commands and records how they ended.
 
+use crate::approvals;
 use crate::deeds;
 use crate::interrupt::Running;
 use crate::transcript::{Card, Entry};
@@ -8,7 +9,7 @@ use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
-use agent_bash::{CallOptions, Refusal, Session};
+use agent_bash::{CallOptions, ESCALATION_RULE, Escalation, Refusal, Session};
 use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, Remark, ToolCard, words};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,10 @@ use std::time::Duration;
 const BY_RULE: &str = "`!` before the line runs it as your own";
 const TIMED_OUT: &str = "`timeout.default` in the settings gives more time";
 const DENIED: &str = "f4 runs it again outside of the sandbox";
+const BY_SETTING: &str = "`sandbox.escalation = \"ask\"` in the settings lets f4 run it outside";
+
+/// What its card says of a call that the person did not let out. What the call itself is told speaks of that person.
+const NOT_LET_OUT: &str = "you did not let it leave the sandbox, so it was not run";
 
 /// How a command ended.
 #[derive(Debug)]
@@ -92,6 +97,10 @@ pub(crate) async fn call(
 
 /// A refusal, as a card says it.
 fn refused(command: &str, refusal: &Refusal) -> Refused {
+    let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIED);
+    if is_own {
+        return Refused::new(NOT_LET_OUT);
+    }
     let mut refused = Refused::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
         refused.instead.clone_from(&rule.explanation.instead);
@@ -128,16 +137,25 @@ pub(crate) async fn bang(
     }
 }
 
-/// What the person can do about how a call ended, if anything.
-fn hint(result: &ToolResult, card: &ToolCard) -> Option<Remark> {
-    let was_denied = result
-        .sandbox
-        .as_ref()
-        .is_some_and(|said| !said.denied.is_empty());
+/// What can be done about what a sandbox denied: nothing where safe mode promises it.
+pub(crate) fn way_out(escalation: Escalation, is_safe_mode: bool) -> Option<&'static str> {
+    match escalation {
+        Escalation::Ask => Some(DENIED),
+        Escalation::Never => Some(BY_SETTING).filter(|_| !is_safe_mode),
+    }
+}
+
+/// What the person can do about how a call ended, if anything. `outside`: what about a denial.
+fn hint(result: &ToolResult, card: &ToolCard, outside: Option<&'static str>) -> Option<Remark> {
+    let was_denied = result.sandbox.as_ref().is_some_and(|said| {
+        !said.denied.is_empty() || said.network_refused.is_some_and(|refused| refused > 0)
+    });
     let hint = match &result.status {
+        // Whoever has just said no is not offered another way out.
+        Status::Blocked { rule, .. } if rule == ESCALATION_RULE => return None,
         Status::Blocked { .. } if card.refused.is_some() => BY_RULE,
         Status::TimedOut { .. } => TIMED_OUT,
-        _ if was_denied => DENIED,
+        _ if was_denied => outside?,
         _ => return None,
     };
     Some(Remark::Offer(hint.to_owned()))
@@ -155,13 +173,21 @@ impl CallEnd {
         }
     }
 
-    /// Puts the outcome on its card.
-    pub(crate) fn show_on(self, entry: &mut Entry) {
+    /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox.
+    pub(crate) fn show_on(self, entry: &mut Entry, outside: Option<&'static str>) {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
-                card.remarks
-                    .extend(hint(&result, card).filter(|_| !entry.is_trial));
+                let was_refused = matches!(
+                    result.status,
+                    Status::Blocked { .. } | Status::NotStarted { .. }
+                );
+                if was_refused {
+                    // They say how it runs, and it did not.
+                    card.asides.clear();
+                }
+                let hint = hint(&result, card, outside).filter(|_| !entry.is_trial);
+                card.remarks.extend(hint);
                 let set = card.changes.as_ref().map(|changes| &changes.set);
                 if entry.is_trial && set.is_some_and(deeds::is_nothing) {
                     // There is nothing to decide on.
@@ -225,6 +251,7 @@ mod tests {
     use super::*;
     use crate::transcript::EntryId;
     use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
+    use agent_bash::core::sandbox::{Network, SandboxLevel, Sandboxed};
     use agent_bash::core::{Profile, Timestamp};
     use agent_bash::process::SystemClock;
     use agent_bash::session::SessionParts;
@@ -240,14 +267,69 @@ mod tests {
         entry.is_trial = is_trial;
         let mut result = ToolResult::new(status, "", Timestamp(0));
         result.changes = changes;
+        shown(entry, result, Some(DENIED))
+    }
+
+    fn shown(mut entry: Entry, result: ToolResult, outside: Option<&'static str>) -> Vec<Remark> {
         let end = CallEnd::Tool {
             result: Box::new(result),
             refused: Some(Refused::new("no")),
         };
-        end.show_on(&mut entry);
+        end.show_on(&mut entry, outside);
         match entry.card {
             Card::Tool(card) => card.remarks,
             _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_the_person_has_denied_is_said_to_that_person_and_no_way_around_it_is_offered() {
+        let card = Card::Tool(Box::new(ToolCard::new("x")));
+        let mut entry = Entry::new(EntryId(1), card, Duration::ZERO);
+        let aside = Remark::Notice("outside of the sandbox".to_owned());
+        if let Card::Tool(card) = &mut entry.card {
+            card.asides.push(aside);
+        }
+        let refusal = Refusal::Escalation(approvals::DENIED.to_owned());
+        let result = ToolResult::new(refusal.status(), approvals::DENIED, Timestamp(0));
+        let end = CallEnd::Tool {
+            result: Box::new(result),
+            refused: Some(refused("x", &refusal)),
+        };
+        end.show_on(&mut entry, Some(DENIED));
+        let Card::Tool(card) = entry.card else {
+            panic!("it has another card");
+        };
+        assert_eq!(card.plain(), format!("Blocked: {NOT_LET_OUT}\n"));
+        assert_eq!((card.asides, card.remarks), (vec![], vec![]));
+        // Who else has denied it is named.
+        let other = Refusal::Escalation("its judge did not approve".to_owned());
+        assert_eq!(refused("x", &other).said, "its judge did not approve");
+    }
+
+    #[test]
+    fn a_network_that_was_refused_is_offered_outside_as_files_are() {
+        let [ask, never, safe] = [
+            way_out(Escalation::Ask, false),
+            way_out(Escalation::Never, false),
+            way_out(Escalation::Never, true),
+        ];
+        for (refused, outside, offered) in [
+            (Some(1), ask, Some(DENIED)),
+            (Some(1), never, Some(BY_SETTING)),
+            (Some(1), safe, None),
+            (Some(0), ask, None),
+            (None, ask, None),
+        ] {
+            let card = Card::Tool(Box::new(ToolCard::new("curl x")));
+            let entry = Entry::new(EntryId(1), card, Duration::ZERO);
+            let mut boxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
+            boxed.network_refused = refused;
+            let mut result = ToolResult::new(Status::Exited { code: 7 }, "", Timestamp(0));
+            result.sandbox = Some(boxed);
+            let offered = offered.map(|text| Remark::Offer(text.to_owned()));
+            let remarks = shown(entry, result, outside);
+            assert_eq!(remarks, Vec::from_iter(offered), "{refused:?} {outside:?}");
         }
     }
 

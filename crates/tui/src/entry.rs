@@ -6,7 +6,9 @@ use crate::deeds;
 use agent_bash::core::{ArtifactId, JobId};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
-use agent_bash_render::{BangCard, CardChanges, OutputLimits, OutputText, Remark, Theme, ToolCard};
+use agent_bash_render::{
+    BangCard, CardChanges, CardState, OutputLimits, OutputText, Remark, Theme, ToolCard,
+};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -160,6 +162,8 @@ impl Entry {
         self.take_in();
         let elapsed = now.saturating_sub(self.started);
         match &mut self.card {
+            // It has not started.
+            Card::Tool(card) if card.state == CardState::WaitingForAnswer => {}
             Card::Tool(card) => card.elapsed = elapsed,
             Card::Bang(card) => card.elapsed = elapsed,
             Card::Note(_) => {}
@@ -214,6 +218,22 @@ impl Entry {
         {
             card.collapsed_rows = rows;
             self.height = None;
+        }
+    }
+
+    /// The person is asked whether it may run.
+    pub(crate) fn waits_for_answer(&mut self) {
+        if let Card::Tool(card) = &mut self.card {
+            card.state = CardState::WaitingForAnswer;
+            card.elapsed = Duration::ZERO;
+        }
+    }
+
+    /// It may run, and its time counts from here.
+    pub(crate) fn is_let_run(&mut self, now: Duration) {
+        self.started = now;
+        if let Card::Tool(card) = &mut self.card {
+            card.state = CardState::Running;
         }
     }
 

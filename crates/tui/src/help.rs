@@ -28,7 +28,7 @@ const GROUPS: &[Group] = &[
                 "your own shell; of !! the model sees nothing",
             ),
             ("f3", "try it, or the last one: its changes are held back"),
-            ("f4 f5", "the same outside of the sandbox; on a terminal"),
+            ("f4 f5", "run it outside of the sandbox; on a terminal"),
             ("tab ctrl+r", "complete; search the history"),
             (
                 "↑ ↓ ctrl+p ctrl+n",

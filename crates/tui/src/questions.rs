@@ -45,6 +45,8 @@ pub(crate) enum Answer {
     NotAsked,
     /// It was for a question, and nobody else has to do anything.
     Taken,
+    /// The call may have more, and runs.
+    Allowed,
     /// This is to be done.
     Yes(EntryId, Box<Proposed>),
 }
@@ -57,7 +59,12 @@ impl Waiting {
 
     fn answered(self, yes: bool) -> Answer {
         match self {
-            Self::Call(asked) => asked.answer(yes),
+            Self::Call(asked) => {
+                asked.answer(yes);
+                if yes {
+                    return Answer::Allowed;
+                }
+            }
             Self::Changes {
                 entry, proposed, ..
             } if yes => return Answer::Yes(entry, proposed),

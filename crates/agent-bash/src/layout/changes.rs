@@ -89,8 +89,8 @@ fn line(file: &FileChange) -> String {
     let mut text = format!("{:<8}  {}", file.change.word(), one_line(&file.name.path));
     match (&file.from, file.bytes) {
         (Some(from), _) => {
-            let seems = if file.inferred { "it seems, " } else { "" };
-            let _ = write!(text, "  ({seems}from {})", one_line(from));
+            let why = if file.inferred { ", same content" } else { "" };
+            let _ = write!(text, "  (from {}{why})", one_line(from));
         }
         (None, Some([before, after])) if file.change == Change::Changed => {
             let _ = write!(text, "  ({before} → {after} bytes)");

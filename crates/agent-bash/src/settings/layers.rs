@@ -67,14 +67,14 @@ pub enum SettingsError {
         message: String,
     },
     /// Unknown key.
-    #[error("{origin}: unknown setting `{key}`; the nearest is `{nearest}`")]
+    #[error("{origin}: unknown setting `{key}`; {}", instead(*.nearest))]
     UnknownKey {
         /// Where it was found.
         origin: Origin,
         /// The key as written.
         key: String,
-        /// The most similar key.
-        nearest: &'static str,
+        /// The most similar key, if there is one that may have been meant.
+        nearest: Option<&'static str>,
     },
     /// Invalid value.
     #[error("{origin}: `{key}` = {value}: {expected}")]
@@ -299,15 +299,35 @@ pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static Key, Setting
     if let Some(key) = KEYS.iter().find(|key| key.name == name) {
         return Ok(key);
     }
-    let nearest = KEYS
-        .iter()
-        .map(|key| key.name)
-        .min_by_key(|known| strsim::damerau_levenshtein(known, name));
     Err(SettingsError::UnknownKey {
         origin: origin.clone(),
         key: name.to_owned(),
-        nearest: nearest.unwrap_or_default(),
+        nearest: nearest(name),
     })
+}
+
+/// The key that was probably meant: within the edit distance of a typo, also where its section was left out.
+fn nearest(name: &str) -> Option<&'static str> {
+    let distance = |known: &str| {
+        let whole = strsim::damerau_levenshtein(known, name);
+        match known.split_once('.') {
+            Some((_, bare)) => whole.min(strsim::damerau_levenshtein(bare, name)),
+            None => whole,
+        }
+    };
+    let nearest = KEYS.iter().map(|key| (distance(key.name), key.name)).min();
+    let within = 1 + name.chars().count() / 4;
+    nearest
+        .filter(|(distance, _)| *distance <= within)
+        .map(|(_, known)| known)
+}
+
+/// What to do about an unknown key.
+fn instead(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("the nearest is `{nearest}`"),
+        None => "`agent-bash settings --default` lists them all".to_owned(),
+    }
 }
 
 /// Environment variables that look like settings but are not, each with the variable that was probably meant.

@@ -234,7 +234,15 @@ fn errors_say_where_and_what() {
             "[limits]\nmemory = 1",
             "unknown setting `limits.memory`; the nearest is `limits.memory_mb`",
         ),
-        ("[nothing]\nx = 1", "unknown setting `nothing`"),
+        (
+            "histroy = \"off\"",
+            "unknown setting `histroy`; the nearest is `tui.history`",
+        ),
+        // No word that is nothing like it.
+        (
+            "[bogus]\nx = 1",
+            "unknown setting `bogus`; `agent-bash settings --default` lists them all",
+        ),
         (
             "profile = \"other\"",
             "`profile` = \"other\": unknown variant `other`",

@@ -52,6 +52,10 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     waiting.state = CardState::WaitingForInput;
     waiting.elapsed = Duration::from_secs(70);
     waiting.output.push(b">>> ");
+    let mut asked = ToolCard::new("curl localhost");
+    asked.state = CardState::WaitingForAnswer;
+    asked.timeout = Some(Duration::from_secs(8));
+    asked.asides = vec![Remark::Notice("outside of the sandbox".to_owned())];
     let mut elsewhere = printed("make all", "done\n", ok.clone());
     elsewhere.directory = Some("crates/core".to_owned());
 
@@ -152,6 +156,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     vec![
         ("running", running, false),
         ("waiting", waiting, false),
+        ("asked", asked, false),
         ("succeeded", elsewhere, false),
         ("silent", printed("true", "", ok.clone()), false),
         (
@@ -367,7 +372,15 @@ fn durations_stand_below_each_other_on_all_cards() {
     for (name, rows) in tools.chain(bangs) {
         let foot: Vec<char> = rows.last().unwrap().to_string().chars().collect();
         // Nothing ran.
-        if ["blocked", "background", "not_started", "bang_error"].contains(&name) {
+        if [
+            "asked",
+            "blocked",
+            "background",
+            "not_started",
+            "bang_error",
+        ]
+        .contains(&name)
+        {
             continue;
         }
         let before = foot[..DURATIONS_END].iter().collect::<String>();

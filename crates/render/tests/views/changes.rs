@@ -189,12 +189,18 @@ fn what_the_sandbox_denied() {
         })
         .collect();
     of.sandbox = Some(boxed);
+    // The network is denied as files are, and no notice among others.
+    of.notices = vec![Notice::from(NoticeKind::SandboxNetwork {
+        refused: 4,
+        network: Network::Off,
+    })];
     let mut card = ToolCard::new("make install");
     card.finish(&of, None);
     assert_shown("denied", |width| {
         card.rows(width, false, 0, usize::MAX, &theme)
     });
     of.sandbox = None;
+    of.notices.clear();
     card.finish(&of, None);
     let rows = card.rows(80, false, 0, 99, &theme);
     let says = |row: &ratatui::text::Line| row.to_string().contains('⊘');

@@ -1,6 +1,7 @@
 use super::*;
 use crate::app::running::tests::starts;
 use crate::app::tests::{NOW, app, ended, enters, letter, press};
+use agent_bash::Escalation;
 use agent_bash::core::sandbox::SandboxLevel;
 use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
@@ -46,6 +47,38 @@ fn the_selected_card_is_copied_edited_run_again_and_folded() {
     letter(&mut app, 'e', NOW);
     assert_eq!(app.prompt.text(), "make  all");
     assert!(app.transcript.selected.is_none());
+}
+
+#[test]
+fn a_card_that_is_run_again_by_a_key_is_not_selected_any_more() {
+    for key in [KeyCode::F(3), KeyCode::F(4), KeyCode::F(5)] {
+        let mut app = app(Some(false));
+        app.sandbox.level = SandboxLevel::ReadOnly;
+        app.sandbox.escalation = Escalation::Ask;
+        enters(&mut app, "make");
+        let call = app.call.unwrap();
+        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+        // One that runs is cancelled first.
+        if key == KeyCode::F(5) {
+            press(&mut app, key, KeyModifiers::NONE);
+            assert_eq!(app.transcript.selected, None, "{key} while it runs");
+        }
+        ended(&mut app, call);
+        app.effects();
+        let (before, mut last) = (app.call, call);
+        if let Some(again) = before {
+            ended(&mut app, again);
+            app.effects();
+            last = again;
+        }
+        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+        assert_eq!(app.transcript.selected, Some(last), "{key}");
+        assert_eq!(starts(&press(&mut app, key, KeyModifiers::NONE)), ["make"]);
+        assert_eq!(app.transcript.selected, None, "{key}");
+        // The next letter is the next line.
+        letter(&mut app, 'u', NOW);
+        assert_eq!(app.prompt.text(), "u", "{key}");
+    }
 }
 
 #[test]

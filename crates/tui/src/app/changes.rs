@@ -184,10 +184,7 @@ impl App {
         } else {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
-            let started = self.run(request, now);
-            if is_typed {
-                self.submitted(started);
-            }
+            self.run_wanted(request, now);
         }
     }
 }

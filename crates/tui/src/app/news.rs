@@ -1,7 +1,7 @@
 //! Results and notifications from outside the interface, and how they change its state.
 
 use super::{App, Effect};
-use crate::calls::CallEnd;
+use crate::calls::{CallEnd, way_out};
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
 use crate::pager_source::{Loaded, Match};
@@ -98,9 +98,10 @@ impl App {
                     let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
                     self.message.take_if(|said| is_over(said));
                 }
+                let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
                 self.transcript.change(entry, |entry| {
                     entry.ended();
-                    end.show_on(entry);
+                    end.show_on(entry, outside);
                 });
                 if self.call == Some(entry) {
                     self.call_ended(now);

@@ -4,6 +4,7 @@ use super::{App, Effect, NO_COMMAND};
 use crate::questions::AT_LEAST;
 use crate::queue::Queue;
 use crate::transcript::{Card, Entry, EntryId};
+use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::policy::{Context, Script, changes_directory, ends_if_interrupted, wants_terminal};
@@ -255,6 +256,15 @@ impl App {
             self.message = Some("calls run without a sandbox".to_owned());
             return;
         }
+        if self.sandbox.escalation == Escalation::Never {
+            let why = if self.is_safe_mode {
+                "in safe mode no call leaves the sandbox"
+            } else {
+                "no call may leave the sandbox: `sandbox.escalation = \"ask\"` lets you decide"
+            };
+            self.message = Some(why.to_owned());
+            return;
+        }
         let mut request = Request::new(command);
         request.sandbox = Some(SandboxRequest {
             level: Some(SandboxLevel::Off),
@@ -282,6 +292,7 @@ impl App {
         if is_it && self.call.is_some() && self.prompt.is_empty() {
             self.queue.push_front(request);
             self.effects.push(Effect::CancelCall);
+            self.transcript.deselect();
         } else {
             self.run_wanted(request, now);
         }
@@ -313,9 +324,13 @@ impl App {
         None
     }
 
-    /// Runs what [`Self::wanted`] gave. If that was the line, the prompt is empty then.
-    fn run_wanted(&mut self, request: Request, now: Duration) {
+    /// Runs what [`Self::wanted`] gave, or what is to be tried. If that was the line, the prompt is empty then; if it was a
+    /// card's, its selection ends: the next key would be about a card that the new one may have moved out of sight.
+    pub(super) fn run_wanted(&mut self, request: Request, now: Duration) {
         let is_typed = !self.prompt.text().trim().is_empty();
+        if !is_typed {
+            self.transcript.deselect();
+        }
         let started = self.run(request, now);
         if is_typed {
             self.submitted(started);

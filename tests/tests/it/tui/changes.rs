@@ -187,12 +187,12 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("Δ ~1 −1 held")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
-        tmux.press(&["C-Down", "c"])?;
+        tmux.press(&["C-Up", "c"])?;
         tmux.shows("[Trial 2 not applied: a.txt was changed by somebody else meanwhile.]")?;
         ensure!(world.cwd().join("old.txt").exists(), "nothing was done");
         tmux.press(&["F3"])?;
         tmux.shows("[Trial 3: nothing applied yet.")?;
-        tmux.press(&["C-Down", "c"])?;
+        tmux.press(&["C-Up", "C-Up", "C-Down", "c"])?;
         answer(tmux, "Commit what trial 3 held back?", "y")?;
         tmux.shows("Δ ~1 −1 committed")?;
         let want = [("a.txt".to_owned(), "x\n".to_owned())];
@@ -279,9 +279,15 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
         for (key, allowed) in [("n", false), ("y", true)] {
             tmux.press(&["F4"])?;
             tmux.shows("level    read_only → off")?;
-            tmux.shows("network  off → on")?;
+            let screen = tmux.shows("network  off → on")?;
+            ensure!(!screen.contains("running"), "{screen}");
             answer(tmux, "May this call leave the sandbox?", key)?;
-            tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
+            let screen = tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
+            let runs = "[outside of the sandbox, as you asked (F4)]";
+            ensure!(screen.contains(runs) == allowed, "{screen}");
+            let denied =
+                "Blocked: you did not let it leave the sandbox, so it was not run\n╰ blocked";
+            ensure!(allowed || screen.contains(denied), "{screen}");
             ensure!(written.exists() == allowed, "answered with {key}");
         }
         tmux.press(&["C-d"])?;
