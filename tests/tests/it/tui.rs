@@ -227,7 +227,7 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
 fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
     in_the_interface("--pty", |tmux, world| {
         tmux.enters("vim -u NONE notes.txt")?;
-        tmux.shows("vim -u NONE notes.txt  running · ctrl+] force-kill")?;
+        tmux.shows("vim -u NONE notes.txt · ctrl+] force-kill")?;
         tmux.shows("\"notes.txt\" [New")?;
         // It has all rows but the last, and nothing else is there.
         let screen = tmux.shows(&"\n~".repeat(27))?;
