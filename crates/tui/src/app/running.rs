@@ -7,7 +7,9 @@ use crate::transcript::{Card, Entry, EntryId};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
-use agent_bash::policy::{Context, Script, changes_directory, ends_if_interrupted, wants_terminal};
+use agent_bash::policy::{
+    Context, Script, changes_directory, ends_if_interrupted, reads_from_top, wants_terminal,
+};
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
 use agent_bash_render::{BangCard, Remark, ToolCard};
@@ -198,6 +200,7 @@ impl App {
         };
         let mut card = ToolCard::new(request.command.trim());
         card.on_terminal = on_terminal == Some(true);
+        card.from_top = reads_from_top(&script);
         if is_trial {
             card.asides.push(Remark::Notice(TRYING.to_owned()));
         }
