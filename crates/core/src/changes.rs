@@ -193,7 +193,7 @@ pub struct Changes {
     pub root: String,
     /// How many there are.
     pub counts: ChangeCounts,
-    /// The first of them, at most [`MAX_FILES`], deletions first.
+    /// The first of them, at most [`MAX_FILES`], deletions first; those in a `.git` come last.
     pub files: Vec<FileChange>,
     /// How many there are beyond `files`.
     pub more: u64,
@@ -233,21 +233,22 @@ impl Changes {
     /// Sets counts, files and how many more there are, from all changes in the order of their paths.
     #[must_use]
     pub fn with_files(mut self, all: impl IntoIterator<Item = FileChange>) -> Self {
-        let (mut deleted, mut others) = (Vec::new(), Vec::new());
+        // Those deleted and the others; then the same of Git's.
+        let mut parts: [Vec<FileChange>; 4] = Default::default();
         for file in all {
             self.counts.count(file.change);
-            let part = match file.change {
-                Change::Deleted => &mut deleted,
-                _ => &mut others,
+            let part = match (file.name.is_of_git(), file.change) {
+                (false, Change::Deleted) => 0,
+                (false, _) => 1,
+                (true, Change::Deleted) => 2,
+                (true, _) => 3,
             };
-            if part.len() < MAX_FILES {
-                part.push(file);
+            if parts[part].len() < MAX_FILES {
+                parts[part].push(file);
             }
         }
-        deleted.append(&mut others);
-        deleted.truncate(MAX_FILES);
-        self.more = self.counts.total().saturating_sub(deleted.len() as u64);
-        self.files = deleted;
+        self.files = parts.into_iter().flatten().take(MAX_FILES).collect();
+        self.more = self.counts.total().saturating_sub(self.files.len() as u64);
         self
     }
 }

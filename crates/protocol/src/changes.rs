@@ -33,7 +33,7 @@ pub struct ChangesSetData {
 /// Data of `changes.diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesDiffData {
-    /// The files that were asked for, in the order of their paths.
+    /// The files that were asked for, in the order of their paths; those in a `.git` come last.
     pub files: Vec<FileDiffData>,
 }
 

@@ -19,9 +19,8 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
     } else {
         diffs.iter().map(|diff| (&diff.file, Some(diff))).collect()
     };
-    // Git keeps its books at every command; what a reviewer looks for is beside them.
     let (of_git, own): (Vec<Row<'_>>, Vec<Row<'_>>) =
-        all.into_iter().partition(|(file, _)| is_of_git(file));
+        all.into_iter().partition(|(file, _)| file.name.is_of_git());
     html! {
         section.changes {
             h4 { "Files" span.note { @if changes.counts.total() > 0 { " · " (state(changes)) } " · " (visible::one_line(&changes.root)) } }
@@ -43,10 +42,6 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
             }
         }
     }
-}
-
-fn is_of_git(file: &FileChange) -> bool {
-    file.name.path.split('/').any(|part| part == ".git")
 }
 
 fn one((file, diff): &Row<'_>) -> Markup {

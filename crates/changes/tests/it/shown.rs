@@ -77,6 +77,27 @@ fn a_diff_is_the_same_held_done_and_undone() {
     assert!(matches!(error, ChangesError::NotInSet { .. }), "{error}");
 }
 
+/// In a list, in a diff, and in what an undo would do.
+#[test]
+fn what_git_keeps_for_itself_comes_last() {
+    let place =
+        Place::new("mkdir -p .git sub/.git; echo a >.git/index; echo a >sub/.git/HEAD; echo a >z");
+    let id = place
+        .hold("echo b >.git/index; rm sub/.git/HEAD; echo b >z; echo b >.gitignore")
+        .id;
+    place.commit(id);
+    let store = place.store();
+    let names = |files: Vec<FileChange>| -> Vec<String> {
+        files.into_iter().map(|file| file.name.path).collect()
+    };
+    let want = [".gitignore", "z", ".git/index", "sub/.git/HEAD"];
+    assert_eq!(names(store.files(SESSION, id).unwrap()), want);
+    let diffs = diffs(&place, id, &[]);
+    assert_eq!(names(diffs.into_iter().map(|it| it.file).collect()), want);
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!(names(preview.files), want);
+}
+
 /// What an undo and a redo would do is what they then do; and to show it does nothing.
 #[test]
 fn what_an_undo_would_do_is_known_before() {
