@@ -29,6 +29,8 @@ pub struct Preview {
     pub files: Vec<FileChange>,
     /// What somebody has changed since; because of these nothing would be done, unless it may be done in part.
     pub conflicts: Vec<FileName>,
+    /// What would be done in part: all of [`Self::files`] if nothing conflicts.
+    pub free: Vec<FileChange>,
 }
 
 impl Store {
@@ -44,18 +46,22 @@ impl Store {
     ) -> Result<Preview, ChangesError> {
         let _lock = self.lock()?;
         let turn = self.turning(session, id, &[], again)?;
-        let items = listing::items(&turn.plan, Trees::open(&turn.origin).as_mut());
-        let files: Vec<FileChange> = items.iter().map(listing::file).collect();
-        let mut counts = ChangeCounts::default();
-        for file in &files {
-            counts.count(file.change);
-        }
-        let conflicts = turn.conflicts.iter();
-        let conflicts = conflicts.map(|path| FileName::new(OsStr::from_bytes(path)));
+        let mut trees = Trees::open(&turn.origin);
+        let mut files = |plan: &Plan| -> Vec<FileChange> {
+            let items = listing::items(plan, trees.as_mut());
+            items.iter().map(listing::file).collect()
+        };
+        let all = files(&turn.plan);
+        let free = match &turn.conflicts[..] {
+            [] => all.clone(),
+            conflicts => files(&rest(&turn.plan, conflicts)),
+        };
+        let conflicts = turn.conflicts.iter().map(|path| listing::name(path));
         Ok(Preview {
-            counts,
-            files,
+            counts: ChangeCounts::of(&all),
+            files: all,
             conflicts: conflicts.collect(),
+            free,
         })
     }
 
@@ -171,6 +177,27 @@ pub(crate) fn turns(
     plan.sort();
     let is_traced = matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. });
     Ok((plan, is_traced && !forwards))
+}
+
+/// A plan without what conflicts, and what cannot be done without that.
+pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
+    let mut plan = plan.clone();
+    let paths: Vec<&Path> = conflicts
+        .iter()
+        .map(|path| Path::new(OsStr::from_bytes(path)))
+        .collect();
+    let stays = |op: &Op| {
+        let path = op.path();
+        paths.iter().any(|conflict| match op.act {
+            // What is in a directory that is not put cannot be either; a directory is not taken from around a file.
+            Act::Put => path.starts_with(conflict),
+            Act::Take => conflict.starts_with(path),
+            Act::Swap => path == *conflict,
+        })
+    };
+    plan.ops.retain(|op| !stays(op));
+    plan.attributions.retain(|it| !paths.contains(&it.path()));
+    plan
 }
 
 /// Leaves only what is at these paths or below them, and the directories that this needs.

@@ -312,6 +312,15 @@ impl ChangeCounts {
         self.created + self.changed + self.deleted + self.renamed + self.mode
     }
 
+    /// How many these are.
+    pub fn of<'a>(files: impl IntoIterator<Item = &'a FileChange>) -> Self {
+        let mut counts = Self::default();
+        for file in files {
+            counts.count(file.change);
+        }
+        counts
+    }
+
     /// Counts one more.
     pub fn count(&mut self, change: Change) {
         *match change {

@@ -71,4 +71,7 @@ pub struct ChangesPreviewData {
     pub files: Vec<FileChange>,
     /// What somebody has changed since; because of these nothing would be done, unless in part.
     pub conflicts: Vec<FileName>,
+    /// Those that would be changed in part: all, if nothing conflicts.
+    #[serde(default)]
+    pub free: Vec<FileChange>,
 }

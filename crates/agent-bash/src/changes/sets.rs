@@ -77,7 +77,7 @@ pub struct ChangesConflict {
     pub id: ChangesId,
     /// The files.
     pub conflicts: Vec<FileName>,
-    /// Others of the set that are as they were.
+    /// How many files of the set could be done without them.
     pub free: u64,
 }
 

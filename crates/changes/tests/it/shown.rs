@@ -133,6 +133,54 @@ fn what_an_undo_would_do_is_known_before() {
     assert_eq!(kept.as_deref(), Some("somebody\n"));
 }
 
+/// What an undo in part would do is counted in files, each once, before, in the refusal, and after: not in operations, which
+/// directories and both ends of a rename are as well.
+#[test]
+fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
+    let place = Place::new(
+        "mkdir docs data; echo a >docs/intro; echo p >data/prices; echo r >readme; echo c >cart",
+    );
+    let id = place
+        .hold("mkdir build made; echo x >made/x; cp cart readme build/; mv docs/intro docs/start; rm data/prices; echo more >>readme; chmod +x cart")
+        .id;
+    place.commit(id);
+    place.sh("echo theirs >build/cart");
+    let store = place.store();
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!((preview.files.len(), preview.counts.total()), (7, 7));
+    assert_eq!(preview.conflicts, [FileName::new("build/cart")]);
+    let refused = store.undo(SESSION, id, &[], false).unwrap_err();
+    let ChangesError::Conflict { free, .. } = refused else {
+        panic!("{refused}");
+    };
+    let done = store.undo(SESSION, id, &[], true).unwrap();
+    assert_eq!((free, preview.free.len(), done.counts.total()), (6, 6, 6));
+    // Where nothing is free, nothing is offered.
+    place.sh("rm build/cart; echo theirs >build/other");
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!(preview.free, []);
+    let refused = store.undo(SESSION, id, &[], true).unwrap_err();
+    assert!(
+        matches!(refused, ChangesError::Conflict { free: 0, .. }),
+        "{refused}"
+    );
+}
+
+/// Where all that is left to be undone is a mode, it is.
+#[test]
+fn a_mode_is_undone_beside_a_file_that_is_not() {
+    let place = Place::new("echo a >a; echo b >b");
+    let id = place.hold("echo aa >a; chmod 700 b").id;
+    place.commit(id);
+    place.sh("echo theirs >a");
+    let store = place.store();
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!((preview.files.len(), preview.free.len()), (2, 1));
+    let done = store.undo(SESSION, id, &[], true).unwrap();
+    assert_eq!((done.counts.mode, done.counts.total()), (1, 1));
+    assert_eq!(place.text("a").as_deref(), Some("theirs\n"));
+}
+
 #[test]
 fn a_trace_has_a_diff_done_and_undone() {
     let place = Place::new(TREE);
