@@ -81,6 +81,7 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
     let mut trees = Trees::open(set);
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root);
+    changes.undone_in_part = set.in_part;
     let names = plan.left.iter().map(|path| name(path));
     if by == ChangesBy::Trace {
         let index = Index::read(&set.dir)?;

@@ -18,7 +18,7 @@ use crate::slots;
 use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
-use crate::turn::{Turn, rest, state, turns};
+use crate::turn::{Sides, Turn, rest, sides, state};
 use crate::upper::{Scan, scan};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
@@ -361,20 +361,21 @@ fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
     Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
 }
 
-/// Says of a set whether any of its changes are made still.
+/// Says of a set whether all, some or none of its changes are made still.
 pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), ChangesError> {
-    let (made, _) = turns(session, &origin, false)?;
+    let Sides { made, back } = sides(session, &origin)?;
     // Times that somebody else's changes stood in the way of are not given back; the files are.
-    let is_undone =
-        made.is_empty() || made.is_soft() && !turns(session, &origin, true)?.0.is_empty();
-    let state = if is_undone {
-        State::Undone
-    } else {
-        State::Done
+    let is_undone = made.is_empty() || made.is_soft() && !back.is_empty();
+    let state = match (is_undone, origin.state) {
+        (true, _) => State::Undone,
+        (false, State::Interrupted) => State::Interrupted,
+        (false, _) => State::Done,
     };
-    if origin.state == state || origin.state == State::Interrupted && state == State::Done {
+    let in_part = !is_undone && !back.is_soft();
+    if (origin.state, origin.in_part) == (state, in_part) {
         return Ok(());
     }
+    origin.in_part = in_part;
     origin.set_state(state)
 }
 

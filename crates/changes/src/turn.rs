@@ -87,7 +87,10 @@ impl Store {
             _ => again,
         };
         let directory = self.session(session)?;
-        let (mut plan, packed) = turns(&directory, &origin, forwards)?;
+        let sides = sides(&directory, &origin)?;
+        let is_traced = matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. });
+        let packed = is_traced && !forwards;
+        let mut plan = if forwards { sides.back } else { sides.made };
         let was_undone = !forwards && origin.state == State::Undone;
         let done = origin.journal()?.map(|it| it.plan).unwrap_or_default();
         let is_its_undo = !forwards && !was_undone && asked.id == origin.id;
@@ -133,13 +136,16 @@ pub(crate) struct Turn<'a> {
     pub(crate) conflicts: Vec<Vec<u8>>,
 }
 
-/// What turns a set's changes the other way: those that are made, or, `forwards`, those that were taken back. And
-/// whether their files are still as a trace kept them.
-pub(crate) fn turns(
-    session: &PrivateDir,
-    origin: &Set,
-    forwards: bool,
-) -> Result<(Plan, bool), ChangesError> {
+/// What turns a set's changes the other way.
+pub(crate) struct Sides {
+    /// Those that are made.
+    pub(crate) made: Plan,
+    /// Those that were taken back.
+    pub(crate) back: Plan,
+}
+
+/// By what was done last with each of its files.
+pub(crate) fn sides(session: &PrivateDir, origin: &Set) -> Result<Sides, ChangesError> {
     let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
@@ -162,21 +168,18 @@ pub(crate) fn turns(
             looks.insert(look.path.clone(), (made, look));
         }
     }
-    let mut plan = Plan::default();
-    plan.ops.extend(
-        ops.into_values()
-            .filter(|(made, _)| *made != forwards)
-            .map(|(_, op)| op),
-    );
-    plan.attributions.extend(
-        looks
-            .into_values()
-            .filter(|(made, _)| *made != forwards)
-            .map(|(_, it)| it),
-    );
-    plan.sort();
-    let is_traced = matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. });
-    Ok((plan, is_traced && !forwards))
+    let (mut made, mut back) = (Plan::default(), Plan::default());
+    for (is_made, op) in ops.into_values() {
+        let plan = if is_made { &mut made } else { &mut back };
+        plan.ops.push(op);
+    }
+    for (is_made, it) in looks.into_values() {
+        let plan = if is_made { &mut made } else { &mut back };
+        plan.attributions.push(it);
+    }
+    made.sort();
+    back.sort();
+    Ok(Sides { made, back })
 }
 
 /// A plan without what conflicts, and what cannot be done without that.

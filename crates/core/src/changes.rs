@@ -185,6 +185,9 @@ pub struct Changes {
     pub id: ChangesId,
     /// What has become of them.
     pub state: ChangesState,
+    /// Whether some of them were taken back since, and others were not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone_in_part: bool,
     /// How they are known.
     pub by: ChangesBy,
     /// Whether these are all of them, and each is as it says.
@@ -216,6 +219,7 @@ impl Changes {
         Self {
             id,
             state,
+            undone_in_part: false,
             by,
             exact: by != ChangesBy::Scan,
             root: root.into(),

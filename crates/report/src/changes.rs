@@ -108,6 +108,12 @@ fn classed(text: &str) -> Vec<(&'static str, &str)> {
 }
 
 fn state(changes: &Changes) -> &'static str {
+    if changes.undone_in_part {
+        return match changes.by {
+            ChangesBy::Overlay => "committed, and taken back in part",
+            _ => "taken back in part",
+        };
+    }
     match (changes.state, changes.by) {
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
@@ -206,6 +212,12 @@ mod tests {
         let files = vec![file("a", Change::Created)];
         let mut set = set(files);
         set.by = ChangesBy::Overlay;
-        assert!(changes(&set, &[]).into_string().contains(" · committed"));
+        assert!(changes(&set, &[]).into_string().contains(" · committed · "));
+        set.undone_in_part = true;
+        let html = changes(&set, &[]).into_string();
+        assert!(
+            html.contains(" · committed, and taken back in part · "),
+            "{html}"
+        );
     }
 }

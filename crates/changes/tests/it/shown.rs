@@ -2,7 +2,9 @@
 
 use crate::support::{Place, SESSION};
 use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
-use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, FileChange, FileName};
+use agent_bash_core::changes::{
+    ChangesId, ChangesLevel, ChangesState, FileChange, FileName, Undoable,
+};
 use std::path::PathBuf;
 
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
@@ -179,6 +181,63 @@ fn a_mode_is_undone_beside_a_file_that_is_not() {
     let done = store.undo(SESSION, id, &[], true).unwrap();
     assert_eq!((done.counts.mode, done.counts.total()), (1, 1));
     assert_eq!(place.text("a").as_deref(), Some("theirs\n"));
+}
+
+const ABC: &str = "echo a >a; echo b >b; echo c >c";
+
+/// Undoes some of what a set did to `a` and `b`, in both ways, and does it again.
+fn undo_in_part(place: &Place, id: ChangesId) {
+    let store = place.store();
+    let known = || {
+        let set = store.show(SESSION, id).unwrap();
+        (set.state, set.undone_in_part, set.undo)
+    };
+    let done = (ChangesState::Done, false, Undoable::Whole);
+    let part = (ChangesState::Done, true, Undoable::Whole);
+    assert_eq!(known(), done);
+    let after = place.text("a");
+    store.undo(SESSION, id, &["a".into()], false).unwrap();
+    assert_eq!(known(), part);
+    let preview = store.preview(SESSION, id, true).unwrap();
+    assert_eq!(preview.files.len(), 1, "a redo is of that part");
+    // An older version did not write it down.
+    let lock = place.state.join(format!("changes/{SESSION}/{id}/lock"));
+    let bytes = std::fs::read(&lock).unwrap();
+    std::fs::write(&lock, &bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!(known(), done);
+    std::fs::write(&lock, &bytes).unwrap();
+    place.redo(id);
+    assert_eq!((known(), place.text("a")), (done, after.clone()));
+    place.sh("echo theirs >b");
+    store.undo(SESSION, id, &[], true).unwrap();
+    assert_eq!(known(), part);
+    store.undo(SESSION, id, &[], true).unwrap_err();
+    assert_eq!(known(), part, "where nothing more can be done");
+    place.redo(id);
+    assert_eq!((known(), place.text("a")), (done, after));
+}
+
+#[test]
+fn what_is_undone_in_part_says_so_and_can_be_done_again() {
+    let place = Place::new(ABC);
+    let id = place.hold("echo aa >a; echo bb >b; rm c").id;
+    place.commit(id);
+    undo_in_part(&place, id);
+
+    let place = Place::new(ABC);
+    let store = place.store();
+    let set = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for path in ["a", "b"] {
+        let path = place.root.join(path);
+        recorder.before(&path, Touch::Content).unwrap();
+    }
+    place.sh("echo aa >a; echo bb >b");
+    recorder.finish().unwrap();
+    let id = store.finish(set).unwrap().id;
+    undo_in_part(&place, id);
 }
 
 #[test]
