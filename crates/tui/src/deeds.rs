@@ -147,7 +147,7 @@ impl Proposed {
         };
         let root = &self.root;
         match self.act {
-            ChangesAct::Discard => format!("Never made, and gone: {counts} in {root}"),
+            ChangesAct::Discard => format!("Not applied, and removed: {counts} in {root}"),
             _ => format!("In {root}: {counts}"),
         }
     }
