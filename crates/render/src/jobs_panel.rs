@@ -91,7 +91,7 @@ impl JobsPanel<'_> {
         };
         if self.jobs.is_empty() {
             let text = visible_text::shortened(
-                " no jobs yet: end a command with & or give it `mode: background`",
+                " no jobs yet: end a command with & and it becomes one",
                 usize::from(inner.width),
             );
             if inner.height > 0 {

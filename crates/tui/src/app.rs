@@ -51,7 +51,7 @@ const WHEEL: isize = 3;
 pub(crate) const CARD_PAGE: u64 = 500;
 
 /// Said where a key is about a command, and there is none.
-const NO_COMMAND: &str = "no command has run yet";
+const NO_COMMAND: &str = "no card is there: a command makes one, ctrl+l removes them";
 
 /// The state of the interface.
 #[derive(Debug)]

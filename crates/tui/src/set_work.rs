@@ -14,6 +14,7 @@ const NAMED: usize = 3;
 
 /// Which key leads to what a refusal says can be done.
 const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
+const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
 
 /// What is wanted of a card's changes.
 #[derive(Debug)]
@@ -86,6 +87,9 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
     let more = others.len().saturating_sub(NAMED) as u64;
     said.lines
         .extend((more > 0).then(|| format!("and {} more", counted(more))));
+    if act == ChangesAct::Commit {
+        said.lines.push(TRY_AGAIN.to_owned());
+    }
     Err(Box::new(said))
 }
 

@@ -107,6 +107,9 @@ impl App {
         let Some(next) = self.queue.pop_front() else {
             return;
         };
+        if quits(&next.command) {
+            return self.quit(false);
+        }
         let command = next.command.clone();
         self.start_call(next, now);
         self.keys_from = Some(now + AT_LEAST);
@@ -140,7 +143,12 @@ impl App {
     /// Does what a shell would do at these words, of which a command there would know nothing. Returns whether it was one.
     fn is_of_the_interface(&mut self, line: &str) -> bool {
         let said = match line {
-            "exit" | "logout" => {
+            // As in a shell: after what is there already.
+            _ if quits(line) && (self.call.is_some() || !self.queue.is_empty()) => {
+                self.queue.push_back(Request::new(line));
+                return true;
+            }
+            _ if quits(line) => {
                 self.quit(false);
                 return true;
             }
@@ -354,6 +362,11 @@ impl App {
             None => self.message = Some("terminals are not offered here".to_owned()),
         }
     }
+}
+
+/// Whether this leaves, as it does in a shell.
+fn quits(line: &str) -> bool {
+    matches!(line, "exit" | "logout")
 }
 
 fn live() -> LiveUpdates {
