@@ -19,6 +19,7 @@ mod file_row;
 mod history_panel;
 mod jobs_panel;
 mod key_input;
+mod line_cursor;
 mod output_text;
 mod overlay;
 mod overlay_keys;
