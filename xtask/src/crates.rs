@@ -87,7 +87,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "vte",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-render"],
     },
     Crate {
         package: "agent-bash-notify",

@@ -20,6 +20,7 @@ mod found_text;
 mod history_panel;
 mod jobs_panel;
 mod key_input;
+mod line_cursor;
 mod output_text;
 mod overlay;
 mod overlay_keys;
