@@ -47,7 +47,8 @@ impl JobsState {
     pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp, ended_here: &BTreeSet<JobId>) {
         let selected = self.selected_id().map(|JobId(id)| id);
         let row = |job: &&Job| row(job, now, ended_here.contains(&job.id));
-        let jobs: Vec<&Job> = jobs.iter().rev().filter(|job| is_listed(job)).collect();
+        let is_listed = |job: &&Job| ended_here.contains(&job.id) || !is_over_at_once(job);
+        let jobs: Vec<&Job> = jobs.iter().rev().filter(is_listed).collect();
         self.rows = jobs.iter().map(row).collect();
         self.files = jobs.iter().map(|job| job.output.clone()).collect();
         let at = selected.and_then(|id| self.rows.iter().position(|row| row.id == id));
@@ -170,13 +171,13 @@ impl JobsState {
     }
 }
 
-/// Whether a job is one to whoever looks. What goes on for a moment behind every other `git commit` is none.
-fn is_listed(job: &Job) -> bool {
+/// Whether it is no job to whoever looks: what goes on for a moment behind every other `git commit`.
+fn is_over_at_once(job: &Job) -> bool {
     let JobState::Ended(end) = &job.state else {
-        return true;
+        return false;
     };
     let (Timestamp(from), Timestamp(to)) = (job.started_at, end.ended_at);
-    job.kind != JobKind::Adopted || to.saturating_sub(from) >= MOMENT
+    job.kind == JobKind::Adopted && to.saturating_sub(from) < MOMENT
 }
 
 fn row(job: &Job, now: Timestamp, ended_here: bool) -> JobRow {
@@ -216,6 +217,43 @@ fn ended(ending: &Ending, ended_here: bool) -> JobRowState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash::process::supervisor::JobEnd;
+
+    #[test]
+    fn what_was_over_at_once_is_not_listed_unless_the_person_ended_it() {
+        let job = |id: &str, kind, ended_at| Job {
+            id: JobId(id.to_owned()),
+            kind,
+            command: "git commit".to_owned(),
+            cwd: "/".to_owned(),
+            pid: 1,
+            pgid: 1,
+            output: None,
+            stdin: false,
+            state: JobState::Ended(JobEnd {
+                ending: Ending::Gone,
+                ended_at: Timestamp(ended_at),
+                dropped_bytes: 0,
+                left: false,
+                length: 0,
+            }),
+            started_at: Timestamp(5000),
+            sandbox: None,
+            unrecorded: None,
+            left: Vec::new(),
+        };
+        let jobs = [
+            job("1", JobKind::Adopted, 5022),
+            job("2", JobKind::Adopted, 5022),
+            job("3", JobKind::Adopted, 6000),
+            job("4", JobKind::Started, 5022),
+        ];
+        let mut state = JobsState::default();
+        let ended_here = BTreeSet::from([JobId("2".to_owned())]);
+        state.list(&jobs, Timestamp(9000), &ended_here);
+        let listed: Vec<&str> = state.rows.iter().map(|row| row.id.as_str()).collect();
+        assert_eq!(listed, ["4", "3", "2"]);
+    }
 
     #[test]
     fn an_end_is_no_failure_unless_it_is_known_to_be_one() {

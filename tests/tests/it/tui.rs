@@ -104,7 +104,7 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         tmux.enters("!kill -9 $$")?;
         tmux.shows("[The session's shell was reset")?;
         tmux.enters("!sleep 300 & echo $! >pid")?;
-        tmux.shows("[Still running: pid ")?;
+        tmux.shows("↯ still running as job 1: pid ")?;
         tmux.enters("!kill $(cat pid); echo ended")?;
         tmux.shows("\n  ended\n")?;
         Ok(())
@@ -244,7 +244,7 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
         ensure!(written == "hello\n", "{written:?}");
 
         tmux.enters("seq 500 | less")?;
-        tmux.shows("seq 500 | less  running")?;
+        tmux.shows("▸ seq 500 | less · ctrl+] force-kill")?;
         tmux.shows("\n27\n28\n:")?;
         tmux.press(&["G"])?;
         tmux.shows("\n500\n")?;

@@ -85,8 +85,10 @@ fn what_is_interrupted_leaves_its_shell() -> Result<()> {
         tmux.shows("│ trapped")?;
         tmux.enters("sleep 300")?;
         tmux.shows("$ sleep 300")?;
-        tmux.press(&["C-l", "C-c"])?;
-        tmux.shows("cancelled").map(drop)
+        tmux.press(&["C-l"])?;
+        tmux.hides("echo more")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows("╰ cancelled").map(drop)
     })
 }
 

@@ -159,7 +159,7 @@ fn what_was_written_in_an_editor_is_taken_back() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
         tmux.enters("vim -u NONE a.txt")?;
-        tmux.shows("vim -u NONE a.txt  running")?;
+        tmux.shows("▸ vim -u NONE a.txt · ctrl+] force-kill")?;
         tmux.shows("before")?;
         tmux.types("otyped")?;
         tmux.press(&["Escape"])?;
