@@ -12,6 +12,7 @@ use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A set in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +93,30 @@ impl Store {
             }
         }
         Ok(listed)
+    }
+
+    /// Which sessions have sets of that directory, of one around it or of one within it; those with the newest first. Only what
+    /// sets are of is read, not what they did.
+    ///
+    /// # Errors
+    /// The store's directory cannot be read.
+    pub fn sessions_of(&self, directory: &Path) -> Result<Vec<String>, ChangesError> {
+        let mut found = Vec::new();
+        for session in self.sessions()? {
+            let Ok(sets) = PrivateDir::open(&self.path, &[&session]) else {
+                continue;
+            };
+            let newest_first = numbers(&sets)?.into_iter().rev();
+            let newest = newest_first
+                .filter_map(|number| Set::read(&sets, ChangesId(number)).ok().flatten())
+                .find(|set| {
+                    let root = set.root();
+                    directory.starts_with(&root) || root.starts_with(directory)
+                });
+            found.extend(newest.map(|set| (set.begun(), session)));
+        }
+        found.sort_by(|a, b| b.cmp(a));
+        Ok(found.into_iter().map(|(_, session)| session).collect())
     }
 
     /// A set, without making its session.

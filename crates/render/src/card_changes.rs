@@ -21,8 +21,10 @@ const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
 pub struct CardChanges {
     /// The set, as of the last look at it.
     pub set: Changes,
-    /// What was said of it last, one per line.
+    /// What was said when something was done with it last, one per line.
     pub said: Vec<String>,
+    /// What is said beside that: that something is being done now, or was not done.
+    pub aside: Vec<String>,
     /// Whether that is about something that was not done.
     pub refused: bool,
 }
@@ -33,6 +35,7 @@ impl CardChanges {
         Self {
             set,
             said: Vec::new(),
+            aside: Vec::new(),
             refused: false,
         }
     }
@@ -44,8 +47,13 @@ impl CardChanges {
             NoticeKind::Changes { line, .. } => Some(format!("[{line}]")),
             _ => None,
         });
-        changes.said.extend(lines);
         changes.refused = !changes.set.conflicts.is_empty();
+        let said = if changes.refused {
+            &mut changes.aside
+        } else {
+            &mut changes.said
+        };
+        said.extend(lines);
         Some(changes)
     }
 
@@ -87,15 +95,17 @@ impl CardChanges {
 
     /// The lines below the output.
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let style = if self.refused {
+        let beside = if self.refused {
             theme.warning
         } else {
             theme.dim
         };
-        let lines = self.said.iter();
-        let mut rows: Vec<Line<'static>> = lines
-            .flat_map(|line| wrapped(&visible::one_line(line), width, style))
-            .collect();
+        let mut rows: Vec<Line<'static>> = Vec::new();
+        for (lines, style) in [(&self.said, theme.dim), (&self.aside, beside)] {
+            for line in lines {
+                rows.extend(wrapped(&visible::one_line(line), width, style));
+            }
+        }
         if self.set.state == ChangesState::Held {
             let hint = match self.set.counts.total() {
                 0 => EMPTY_HINT,

@@ -82,8 +82,15 @@ pub fn delta(counts: &ChangeCounts) -> String {
     parts.join(" ")
 }
 
-/// What has become of changes, in a word; `None` if they were done as any call's.
+/// What has become of changes, in a few words; `None` if they were done as any call's.
 pub fn fate(changes: &Changes) -> Option<&'static str> {
+    if changes.undone_in_part {
+        return Some(match (changes.state, changes.by) {
+            (ChangesState::Interrupted, _) => "interrupted, undone in part",
+            (_, ChangesBy::Overlay) => "committed, undone in part",
+            _ => "undone in part",
+        });
+    }
     match (changes.state, changes.by) {
         (ChangesState::Held, _) => Some("held"),
         (ChangesState::Done, ChangesBy::Overlay) => Some("committed"),
@@ -138,6 +145,28 @@ mod tests {
         ] {
             assert_eq!(of(state, by, 3), want);
             assert_eq!(of(state, by, 0), "");
+        }
+    }
+
+    #[test]
+    fn what_is_undone_in_part_is_neither_done_nor_undone() {
+        for (state, by, want) in [
+            (ChangesState::Done, ChangesBy::Trace, "−3 undone in part"),
+            (
+                ChangesState::Done,
+                ChangesBy::Overlay,
+                "−3 committed, undone in part",
+            ),
+            (
+                ChangesState::Interrupted,
+                ChangesBy::Trace,
+                "−3 interrupted, undone in part",
+            ),
+        ] {
+            let mut changes = Changes::new(ChangesId(1), state, by, "/w");
+            changes.counts.deleted = 3;
+            changes.undone_in_part = true;
+            assert_eq!(effect(&changes), want);
         }
     }
 

@@ -19,9 +19,8 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
     } else {
         diffs.iter().map(|diff| (&diff.file, Some(diff))).collect()
     };
-    // Git keeps its books at every command; what a reviewer looks for is beside them.
     let (of_git, own): (Vec<Row<'_>>, Vec<Row<'_>>) =
-        all.into_iter().partition(|(file, _)| is_of_git(file));
+        all.into_iter().partition(|(file, _)| file.name.is_of_git());
     html! {
         section.changes {
             h4 { "Files" span.note { @if changes.counts.total() > 0 { " · " (state(changes)) } " · " (visible::one_line(&changes.root)) } }
@@ -43,10 +42,6 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
             }
         }
     }
-}
-
-fn is_of_git(file: &FileChange) -> bool {
-    file.name.path.split('/').any(|part| part == ".git")
 }
 
 fn one((file, diff): &Row<'_>) -> Markup {
@@ -113,6 +108,12 @@ fn classed(text: &str) -> Vec<(&'static str, &str)> {
 }
 
 fn state(changes: &Changes) -> &'static str {
+    if changes.undone_in_part {
+        return match changes.by {
+            ChangesBy::Overlay => "committed, and taken back in part",
+            _ => "taken back in part",
+        };
+    }
     match (changes.state, changes.by) {
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
@@ -211,6 +212,12 @@ mod tests {
         let files = vec![file("a", Change::Created)];
         let mut set = set(files);
         set.by = ChangesBy::Overlay;
-        assert!(changes(&set, &[]).into_string().contains(" · committed"));
+        assert!(changes(&set, &[]).into_string().contains(" · committed · "));
+        set.undone_in_part = true;
+        let html = changes(&set, &[]).into_string();
+        assert!(
+            html.contains(" · committed, and taken back in part · "),
+            "{html}"
+        );
     }
 }

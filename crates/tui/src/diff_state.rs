@@ -177,7 +177,10 @@ pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, Ch
     let mut paths: Vec<PathBuf> = Vec::new();
     if more > 0 {
         // Of so many, rather those of which the name does not say all.
-        files.sort_by_key(|file| matches!(file.change, Change::Created | Change::Deleted));
+        files.sort_by_key(|file| {
+            let is_said = matches!(file.change, Change::Created | Change::Deleted);
+            (file.name.is_of_git(), is_said)
+        });
         let names = files.iter().filter_map(|file| file.name.bytes());
         let path = |name| Path::new(&root).join(OsString::from_vec(name));
         paths.extend(names.take(MOST_FILES).map(path));

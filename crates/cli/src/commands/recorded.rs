@@ -120,14 +120,15 @@ fn renew(recorded: &mut Recorded, state: &Path, session: &str) {
     let Ok(sets) = Store::open(state).and_then(|store| store.list(session)) else {
         return;
     };
-    let now: BTreeMap<ChangesId, ChangesState> = sets
+    let now: BTreeMap<ChangesId, (ChangesState, bool)> = sets
         .iter()
-        .map(|set| (set.changes.id, set.changes.state))
+        .map(|set| &set.changes)
+        .map(|it| (it.id, (it.state, it.undone_in_part)))
         .collect();
     let results = recorded.entries.iter_mut().map(|entry| &mut entry.result);
     for changes in results.filter_map(|result| result.changes.as_mut()) {
         if let Some(state) = now.get(&changes.id) {
-            changes.state = *state;
+            (changes.state, changes.undone_in_part) = *state;
         }
     }
 }
