@@ -7,7 +7,7 @@ use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
 use agent_bash_journal::{Entry, Escalation, Recorded};
-use agent_bash_report::{JobLine, Page};
+use agent_bash_report::{Deed, Diff, JobLine, Page};
 
 /// 2023-11-14 22:13:20 UTC.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000;
@@ -210,4 +210,67 @@ fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
         assert!(html.contains(&want), "{html}");
         assert_eq!(html.matches("asked to leave the sandbox").count(), 1);
     }
+}
+
+/// A call with a set, in which one file was changed.
+fn changing(id: u64, by: ChangesBy, state: ChangesState) -> Entry {
+    let files = [FileChange::new(FileName::new("own"), Change::Changed)];
+    let mut entry = call("edit", DONE, 0);
+    entry.result.changes = Some(Changes::new(ChangesId(id), state, by, "/w").with_files(files));
+    entry
+}
+
+#[test]
+fn what_a_call_left_running_has_changed_is_with_the_call() {
+    let mut entry = call("loop &", DONE, 0);
+    let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+    entry.result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
+    let mut survivor = Survivor::new(3, "loop", false);
+    survivor.job = Some(JobId("7".to_owned()));
+    entry.result.survivors.push(survivor);
+    let mut page = page(vec![entry]);
+    let files = [FileChange::new(FileName::new("tick"), Change::Created)];
+    let late = Changes::new(ChangesId(2), ChangesState::Running, by, "/w").with_files(files);
+    let filter = "data-kind=\"files\"";
+    assert!(!page.html().contains(filter));
+    page.late.insert(ChangesId(1), vec![late]);
+    let mut job = JobLine::new(JobId("7".to_owned()), "running");
+    job.is_running = true;
+    page.jobs.push(job);
+    let mut diff = Diff::of(FileChange::new(FileName::new("tick"), Change::Created));
+    diff.text = Some("--- /dev/null\n+++ b/tick\n@@ -0,0 +1 @@\n+tock\n".to_owned());
+    page.diffs.insert(ChangesId(2), vec![diff]);
+    page.deeds
+        .insert(ChangesId(2), vec![Deed::new(Timestamp(BEGIN), "undone")]);
+    let html = page.html();
+    for wanted in [
+        "data-kinds=\"files jobs\"",
+        filter,
+        ">later +1</span>",
+        "Files, by what it left running<span class=\"note\"> · so far: it is still running",
+        "<p class=\"deeds\"><span>22:13:20 undone</span></p>",
+        "+tock",
+    ] {
+        assert!(html.contains(wanted), "{wanted}: {html}");
+    }
+    // Nothing is running that is known to have ended, whoever else keeps the set open.
+    page.jobs[0].is_running = false;
+    let html = page.html();
+    assert!(
+        !html.contains("still running") && html.contains(" · as far as seen · /w"),
+        "{html}"
+    );
+}
+
+#[test]
+fn what_was_done_with_changes_is_told_in_order() {
+    let mut page = page(vec![changing(1, ChangesBy::Overlay, ChangesState::Done)]);
+    let day = 86_400_000;
+    let deeds = [(0, "committed"), (day, "undone but for <b>")];
+    let deeds = deeds.map(|(after, what)| Deed::new(Timestamp(BEGIN + after), what));
+    page.deeds.insert(ChangesId(1), deeds.to_vec());
+    let html = page.html();
+    let wanted = "<p class=\"deeds\"><span>22:13:20 committed</span>\
+        <span>2023-11-15 22:13:20 UTC undone but for &lt;b&gt;</span></p>";
+    assert!(html.contains(wanted), "{html}");
 }
