@@ -9,7 +9,7 @@ use crate::page::Page;
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Caller, JobId, NoticeKind, Status, visible};
 use agent_bash_journal::Entry;
-use agent_bash_render::words::{self, clock, duration, effect, millis};
+use agent_bash_render::words::{self, OUTSIDE_SANDBOX, clock, duration, effect, millis};
 use maud::{Markup, html};
 
 /// In the place of a command that is not there.
@@ -70,12 +70,18 @@ fn row(number: usize, entry: &Entry, after: &[Changes], jobs: &[JobLine]) -> Mar
         }
         @if let Some(description) = &entry.description { span.about { (visible::one_line(description)) } }
         span.meta {
+            span.marks {
+                @for (index, mark) in words::marks(result).iter().enumerate() {
+                    @if index > 0 { " " }
+                    @if mark == OUTSIDE_SANDBOX { span.warn { (mark) } } @else { span { (mark) } }
+                }
+            }
             span.delta {
                 (changed)
                 @for set in after.iter().filter(|set| set.counts.total() > 0) {
                     span title="changed by what it left running" { @if !changed.is_empty() { " " } "later " (effect(set)) }
                 }
-                @if outside(entry) > 0 { span.warn title="tried to write outside of the directory that is looked at" { " ·" (outside(entry)) " outside" } }
+                @if outside(entry) > 0 { span.warn title="tried to write outside of the directory that is looked at" { " " (outside(entry)) " outside" } }
             }
             span.took { @if result.duration_ms > 0.0 { (duration(millis(result.duration_ms))) } }
             span.outcome.(class) { (visible::one_line(&ended)) }

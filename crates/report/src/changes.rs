@@ -57,10 +57,10 @@ fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {
             }
             @if diffs.is_empty() && changes.more > 0 { p.note { "and " (changes.more) " more" } }
             @if !changes.outside.is_empty() {
-                // What is counted are system calls, of which some may have been refused.
-                p.outside { "Tried to write outside: "
+                // What is counted are system calls, before they are made.
+                p.outside { "Writes outside of it, some of which may have failed: "
                     @for (index, (directory, count)) in changes.outside.iter().enumerate() {
-                        @if index > 0 { ", " } (count) " in " code { (visible::one_line(directory)) }
+                        @if index > 0 { ", " } (count) " below " code { (visible::one_line(directory)) }
                     }
                 }
             }
@@ -241,12 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn writes_outside_are_said_to_be_attempts() {
+    fn writes_outside_are_not_said_to_have_succeeded() {
         let mut set = set(Vec::new());
         set.outside.insert("/etc".to_owned(), 2);
         set.outside.insert("/tmp/x".to_owned(), 1);
         let html = changes(&set, of(&[])).into_string();
-        let wanted = "Tried to write outside: 2 in <code>/etc</code>, 1 in <code>/tmp/x</code>";
+        let wanted = "Writes outside of it, some of which may have failed: 2 below <code>/etc</code>, 1 below <code>/tmp/x</code>";
         assert!(html.contains(wanted), "{html}");
     }
 

@@ -148,10 +148,10 @@ fn names(files: &[FileChange]) -> BTreeSet<&str> {
 
 /// `a, b, c and 2 more`
 fn some(names: &[&str], beyond: u64) -> String {
-    let named = names[..names.len().min(NAMED)].join(", ");
+    let first = names[..names.len().min(NAMED)].join(", ");
     match names.len().saturating_sub(NAMED) as u64 + beyond {
-        0 => named,
-        more => format!("{named} and {more} more"),
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

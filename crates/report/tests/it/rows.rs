@@ -3,6 +3,7 @@
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
+use agent_bash_core::sandbox::{Network, SandboxLevel, Sandboxed};
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
@@ -144,7 +145,7 @@ fn writes_outside_are_in_the_row_and_among_the_changed_files() {
     entry.result.changes = Some(changes);
     let html = page(vec![entry]).html();
     assert!(html.contains("data-kinds=\"files\""), "{html}");
-    assert!(html.contains(" ·1 outside</span>"), "{html}");
+    assert!(html.contains(" 1 outside</span>"), "{html}");
 }
 
 #[test]
@@ -273,4 +274,55 @@ fn what_was_done_with_changes_is_told_in_order() {
     let wanted = "<p class=\"deeds\"><span>22:13:20 committed</span>\
         <span>2023-11-15 22:13:20 UTC undone but for &lt;b&gt;</span></p>";
     assert!(html.contains(wanted), "{html}");
+}
+
+#[test]
+fn what_was_not_done_as_it_reads_is_marked_in_the_row() {
+    let mut tried = changing(1, ChangesBy::Overlay, ChangesState::Held);
+    let html = page(vec![tried.clone()]).html();
+    let row = part(&html, "<summary>", "</summary>");
+    assert!(row.contains("<span>trial</span>"), "{row}");
+    tried.result.changes = None;
+    let mut sandbox = Sandboxed::new(SandboxLevel::Off, Network::On, None);
+    sandbox.escalated = true;
+    tried.result.sandbox = Some(sandbox);
+    tried.result.survivors = vec![Survivor::new(3, "sleep", false)];
+    let html = page(vec![tried]).html();
+    let row = part(&html, "<summary>", "</summary>");
+    let wanted = "<span class=\"warn\">outside the sandbox</span> <span>left 1 running</span>";
+    assert!(row.contains(wanted), "{row}");
+}
+
+#[test]
+fn why_a_call_may_not_leave_the_sandbox_is_said_once() {
+    let reason = "nobody may".to_owned();
+    let status = Status::NotStarted {
+        reason: reason.clone(),
+    };
+    let mut refused = call("curl x", status, 0);
+    refused.escalation = Some(Escalation {
+        reason: "it loads".to_owned(),
+        allowed: Some(false),
+        said: Some(reason.clone()),
+    });
+    let html = page(vec![refused]).html();
+    assert_eq!(html.matches(&reason).count(), 1, "{html}");
+    assert!(html.contains("the answer was no<"), "{html}");
+}
+
+#[test]
+fn the_output_of_survivors_is_named_once() {
+    let mut entry = call("a & b &", DONE, 0);
+    let mut page_jobs = Vec::new();
+    for id in ["1", "2"] {
+        let mut survivor = Survivor::new(3, "sleep", false);
+        survivor.job = Some(JobId(id.to_owned()));
+        entry.result.survivors.push(survivor);
+        let mut job = JobLine::new(JobId(id.to_owned()), "running");
+        job.output = Some("/state/artifacts/1".to_owned());
+        page_jobs.push(job);
+    }
+    let mut page = page(vec![entry]);
+    page.jobs = page_jobs;
+    assert_eq!(page.html().matches("/state/artifacts/1").count(), 1);
 }
