@@ -37,6 +37,8 @@ pub struct Page {
     pub late: BTreeMap<ChangesId, Vec<Changes>>,
     /// What was done with changes, in the order of time, by their set.
     pub deeds: BTreeMap<ChangesId, Vec<Deed>>,
+    /// When the first call of each process of the session began, if there are several.
+    pub processes: Vec<Timestamp>,
     /// What has become of its jobs.
     pub jobs: Vec<JobLine>,
 }
@@ -53,6 +55,7 @@ impl Page {
             diffs: BTreeMap::new(),
             late: BTreeMap::new(),
             deeds: BTreeMap::new(),
+            processes: Vec::new(),
             jobs: Vec::new(),
         }
     }
@@ -101,6 +104,7 @@ impl Page {
                         h2.day { (day(&of_day[0])) }
                         ol {
                             @for entry in of_day {
+                                @if self.begins(entry) { li.began { "A new process of the session: shells, their variables and what ran in them are not those from before." } }
                                 ({ number += 1; call(number, entry, self, palette) })
                             }
                         }
@@ -108,6 +112,12 @@ impl Page {
                 }
             }
         }
+    }
+
+    /// Whether a process of the session that is not its first began with this call.
+    fn begins(&self, entry: &Entry) -> bool {
+        let later = self.processes.get(1..).unwrap_or_default();
+        later.contains(&entry.result.started_at)
     }
 
     /// What a call left running has changed.

@@ -19,6 +19,8 @@ pub(crate) struct Session {
     /// When the first call began that is shown.
     pub(crate) since: Timestamp,
     pub(crate) recorded: Recorded,
+    /// When the first call of each process began of which this is the record.
+    pub(crate) processes: Vec<Timestamp>,
     /// All sets of changes that are kept of the session.
     pub(crate) sets: Vec<Listed>,
 }
@@ -71,11 +73,8 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<S
     let name = last.session.clone();
     found.retain(|one| one.name == last || chosen.all && one.name.session == name);
     let found: Vec<Recording> = found.into_iter().map(|one| one.recording).collect();
-    let since = found
-        .iter()
-        .map(|one| one.started_at)
-        .min()
-        .unwrap_or(Timestamp(0));
+    let processes: Vec<Timestamp> = found.iter().map(|one| one.started_at).collect();
+    let since = processes.iter().copied().min().unwrap_or(Timestamp(0));
     let mut recorded = Recorded::default();
     for one in &found {
         let read = one.read();
@@ -94,6 +93,7 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<S
         name,
         since,
         recorded,
+        processes,
         sets,
     }))
 }

@@ -32,6 +32,7 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     };
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
+    page.processes = found.processes;
     page.late = since::late(&found.sets);
     page.deeds = since::deeds(&found.sets)
         .into_iter()
@@ -206,7 +207,10 @@ mod tests {
             file("new", Change::Created),
             file("old", Change::Deleted),
         ];
-        let diffs = with_renames(&[renamed.clone()], kept.clone().map(Diff::of).to_vec());
+        let diffs = with_renames(
+            std::slice::from_ref(&renamed),
+            kept.clone().map(Diff::of).to_vec(),
+        );
         let files: Vec<FileChange> = diffs.into_iter().map(|diff| diff.file).collect();
         assert_eq!(files, [kept[0].clone(), renamed.clone()]);
         // Of what only one half is there, nothing is known.

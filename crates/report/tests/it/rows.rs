@@ -326,3 +326,15 @@ fn the_output_of_survivors_is_named_once() {
     page.jobs = page_jobs;
     assert_eq!(page.html().matches("/state/artifacts/1").count(), 1);
 }
+
+#[test]
+fn a_new_process_is_said_to_be_one() {
+    let mut page = page(vec![call("a", DONE, 0), call("b", DONE, 1000)]);
+    let began = "<li class=\"began\">";
+    page.processes = vec![Timestamp(BEGIN)];
+    assert!(!page.html().contains(began));
+    page.processes.push(Timestamp(BEGIN + 1000));
+    let html = page.html();
+    assert_eq!(html.matches(began).count(), 1, "{html}");
+    assert!(html.find(began) > html.find("id=\"c1\"") && html.find(began) < html.find("id=\"c2\""));
+}
