@@ -65,7 +65,12 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-report",
-        workspace: &["agent-bash-core", "agent-bash-journal", "agent-bash-render"],
+        workspace: &[
+            "agent-bash-core",
+            "agent-bash-journal",
+            "agent-bash-render",
+            "agent-bash-sink",
+        ],
         third_party: &["base64", "maud", "ratatui", "sha2"],
         dev_workspace: &[],
     },

@@ -1,11 +1,12 @@
 //! Which sets there are.
 
 use crate::error::ChangesError;
+use crate::journal;
 use crate::kept;
 use crate::listing::{self, plan_of};
 use crate::meta::Kind;
 use crate::numbers::numbers;
-use crate::set::Set;
+use crate::set::{LOCK, Set, State};
 use crate::store::Store;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
@@ -28,6 +29,8 @@ pub struct Listed {
     pub redoes: Option<ChangesId>,
     /// The set of the call that it outlived.
     pub after: Option<ChangesId>,
+    /// When a trial was committed or discarded.
+    pub decided: Option<Timestamp>,
 }
 
 impl Store {
@@ -89,6 +92,7 @@ impl Store {
                         Kind::Late { after } => after.map(ChangesId),
                         _ => None,
                     },
+                    decided: decided(&set),
                 });
             }
         }
@@ -145,4 +149,15 @@ impl Store {
             .map(|path| FileName::new(OsStr::from_bytes(path)))
             .collect())
     }
+}
+
+/// When a trial was committed or discarded: what is written last then is not written again.
+fn decided(set: &Set) -> Option<Timestamp> {
+    let file = match (set.meta.kind, set.state) {
+        (Kind::Trial, State::Done | State::Undone) => journal::FILE,
+        (Kind::Trial, State::Discarded) => LOCK,
+        _ => return None,
+    };
+    let metadata = set.dir.metadata(file).ok()?;
+    metadata.modified().ok().map(Timestamp::from)
 }

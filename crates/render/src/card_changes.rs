@@ -3,7 +3,7 @@
 use crate::Theme;
 use crate::file_row::style;
 use crate::styled_line::wrapped;
-use crate::words::{self, counted, sign};
+use crate::words::{self, apart, counted, sign};
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
@@ -59,19 +59,25 @@ impl CardChanges {
 
     /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done; `None` if there is nothing to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
-        let counted = counts(&self.set.counts, theme);
-        if counted.is_empty() && self.set.state != ChangesState::Held {
+        let (own, of_git) = apart(&self.set);
+        let counted = counts(&own, theme);
+        if self.set.counts.total() == 0 && self.set.state != ChangesState::Held {
             return None;
         }
         let mut spans = vec![Span::styled("Δ", theme.accent)];
         let mut say = |text: String, style: Style| {
             spans.push(Span::styled(format!(" {text}"), style));
         };
-        if counted.is_empty() {
+        if self.set.counts.total() == 0 {
             say("0".to_owned(), theme.dim);
         }
-        for (text, style) in counted {
-            say(text, style);
+        let last = counted.len().saturating_sub(1);
+        for (index, (text, style)) in counted.into_iter().enumerate() {
+            let comma = if of_git > 0 && index == last { "," } else { "" };
+            say(format!("{text}{comma}"), style);
+        }
+        if of_git > 0 {
+            say(format!("{of_git} in .git"), theme.dim);
         }
         match self.set.by {
             ChangesBy::Scan => say("by scan".to_owned(), theme.warning),

@@ -1,7 +1,7 @@
 //! What a host adds to a record: what is still known of changes and jobs.
 
-use agent_bash_core::JobId;
 use agent_bash_core::changes::FileChange;
+use agent_bash_core::{JobId, Timestamp};
 
 /// What changed in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,24 @@ impl Diff {
     }
 }
 
+/// Something that was done with the changes of a call after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deed {
+    /// When.
+    pub at: Timestamp,
+    /// In a few words: `committed`, `undone but for src/a.rs`.
+    pub what: String,
+}
+
+impl Deed {
+    /// That was done at this time.
+    pub fn new(at: Timestamp, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self { at, what }
+    }
+}
+
 /// A background job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -34,6 +52,8 @@ pub struct JobLine {
     pub id: JobId,
     /// In a few words: `running`, `exited with code 0`.
     pub state: String,
+    /// Whether it has not ended.
+    pub is_running: bool,
     /// Whether it ended otherwise than with exit code 0.
     pub failed: bool,
     /// The file that has its output.
@@ -46,6 +66,7 @@ impl JobLine {
         Self {
             id,
             state: state.into(),
+            is_running: false,
             failed: false,
             output: None,
         }

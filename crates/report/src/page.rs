@@ -2,11 +2,11 @@
 
 use crate::ansi::Palette;
 use crate::call::call;
-use crate::given::{Diff, JobLine};
+use crate::given::{Deed, Diff, JobLine};
 use crate::head::{controls, summary};
 use crate::policy::policy;
 use crate::timeline::timeline;
-use agent_bash_core::changes::ChangesId;
+use agent_bash_core::changes::{Changes, ChangesId};
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::{Entry, Recorded};
 use agent_bash_render::words::date;
@@ -33,12 +33,18 @@ pub struct Page {
     pub full: bool,
     /// What changed in files, by the set of a call.
     pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
+    /// What calls left running has changed, by the set of the call.
+    pub late: BTreeMap<ChangesId, Vec<Changes>>,
+    /// What was done with changes, in the order of time, by their set.
+    pub deeds: BTreeMap<ChangesId, Vec<Deed>>,
+    /// When the first call of each process of the session began, if there are several.
+    pub processes: Vec<Timestamp>,
     /// What has become of its jobs.
     pub jobs: Vec<JobLine>,
 }
 
 impl Page {
-    /// A page of what was recorded of a session, without diffs and jobs.
+    /// A page of what was recorded of a session, and of nothing that came after.
     pub fn new(session: impl Into<String>, recorded: Recorded, made_at: Timestamp) -> Self {
         Self {
             session: session.into(),
@@ -47,6 +53,9 @@ impl Page {
             damaged: recorded.damaged + recorded.newer,
             full: recorded.full,
             diffs: BTreeMap::new(),
+            late: BTreeMap::new(),
+            deeds: BTreeMap::new(),
+            processes: Vec::new(),
             jobs: Vec::new(),
         }
     }
@@ -70,7 +79,7 @@ impl Page {
                 }
                 body {
                     header { h1 { (title) } (summary(&self.entries, self.damaged, self.full)) (timeline(&self.entries)) }
-                    (controls(&self.entries))
+                    (controls(self))
                     main { (calls) p id="nothing" hidden { "No call matches: " kbd { "Esc" } " in the search, or “All”, shows them again." } }
                     footer { "Made by agent-bash " (env!("CARGO_PKG_VERSION")) ", " (date(self.made_at)) ". Times are UTC." }
                     script { (PreEscaped(SCRIPT)) }
@@ -95,7 +104,8 @@ impl Page {
                         h2.day { (day(&of_day[0])) }
                         ol {
                             @for entry in of_day {
-                                ({ number += 1; self.call(number, entry, palette) })
+                                @if self.begins(entry) { li.began { "A new process of the session: shells, their variables and what ran in them are not those from before." } }
+                                ({ number += 1; call(number, entry, self, palette) })
                             }
                         }
                     }
@@ -104,10 +114,26 @@ impl Page {
         }
     }
 
-    fn call(&self, number: usize, entry: &Entry, palette: &mut Palette) -> Markup {
-        let set = entry.result.changes.as_ref().map(|changes| changes.id);
-        let diffs = set.and_then(|id| self.diffs.get(&id));
-        let diffs = diffs.map_or(&[][..], Vec::as_slice);
-        call(number, entry, diffs, &self.jobs, palette)
+    /// Whether a process of the session that is not its first began with this call.
+    fn begins(&self, entry: &Entry) -> bool {
+        let later = self.processes.get(1..).unwrap_or_default();
+        later.contains(&entry.result.started_at)
+    }
+
+    /// What a call left running has changed.
+    pub(crate) fn late(&self, entry: &Entry) -> &[Changes] {
+        let set = entry.result.changes.as_ref();
+        let late = set.and_then(|set| self.late.get(&set.id));
+        late.map_or(&[], Vec::as_slice)
+    }
+
+    /// What is known of the files of a set.
+    pub(crate) fn diffs(&self, set: &Changes) -> &[Diff] {
+        self.diffs.get(&set.id).map_or(&[], Vec::as_slice)
+    }
+
+    /// What was done with a set.
+    pub(crate) fn deeds(&self, set: &Changes) -> &[Deed] {
+        self.deeds.get(&set.id).map_or(&[], Vec::as_slice)
     }
 }

@@ -48,6 +48,18 @@ fn states() -> Vec<(&'static str, CardChanges)> {
     inexact.exact = false;
     vec![
         ("done", CardChanges::new(done.clone())),
+        (
+            "of_git",
+            CardChanges::new(set(
+                ChangesState::Done,
+                ChangesBy::Trace,
+                &[
+                    (Change::Changed, "a"),
+                    (Change::Changed, ".git/index"),
+                    (Change::Created, ".git/objects/1"),
+                ],
+            )),
+        ),
         ("held", said(CardChanges::new(held.clone()), line, false)),
         (
             "held_nothing",

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The reason of a call that the person wants to run outside.
-const OWN_WISH: &str = "you asked for it (F4)";
+/// The reason of a call that the person wants to run outside: for records, which others read.
+const OWN_WISH: &str = "the person at the terminal asked for it (F4)";
 
 /// On the card of such a call. A refusal says something else, but only once it has ended.
 const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
