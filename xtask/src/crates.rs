@@ -280,6 +280,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tempfile",
             "thiserror",
             "tokio",
+            "unicode-segmentation",
             "unicode-width",
         ],
         dev_workspace: &["agent-bash-test-kit"],

@@ -1,7 +1,7 @@
 //! What stands above the calls: the session in a few facts, and the controls.
 
+use crate::given::Page;
 use crate::kinds::FILTERS;
-use crate::page::Page;
 use crate::timeline::{moment, span};
 use agent_bash_core::visible;
 use agent_bash_journal::Entry;

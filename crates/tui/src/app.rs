@@ -11,7 +11,6 @@ mod running;
 mod typed;
 
 pub(crate) use news::News;
-pub(crate) use running::TRYING;
 
 use crate::OnQuit;
 use crate::approvals::Asked;

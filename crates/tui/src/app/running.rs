@@ -3,7 +3,7 @@
 use super::{App, Effect, NO_COMMAND};
 use crate::questions::AT_LEAST;
 use crate::queue::Queue;
-use crate::transcript::{Card, Entry, EntryId};
+use crate::transcript::{Card, Entry, EntryId, TRYING};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
@@ -23,9 +23,6 @@ const OWN_WISH: &str = "the person at the terminal asked for it (F4)";
 
 /// On the card of such a call. A refusal says something else, but only once it has ended.
 const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
-
-/// On the card of a trial while it runs. Afterwards it says what is held back.
-pub(crate) const TRYING: &str = "a trial: what it does to files is held back";
 
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
