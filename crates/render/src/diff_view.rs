@@ -106,14 +106,17 @@ impl DiffView<'_> {
         if let Some(typed) = self.typed {
             return (format!("/{typed}▏"), theme.accent);
         }
+        // What is most wanted comes first: it stays where there is little room.
+        let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
+        let counted = counted.unwrap_or_default();
         if let Some(message) = self.message {
-            return (format!("{position} · {message}"), theme.warning);
+            return (format!("{counted}{message} · {position}"), theme.warning);
         }
-        let (position, next) = match self.matches {
-            // What is most wanted comes first: it stays where there is little room.
-            Some((at, all)) => (format!("match {at}/{all} · {position}"), "n N match"),
-            None if self.pattern.is_some() => (position, "n N match"),
-            None => (position, "n N file"),
+        let position = format!("{counted}{position}");
+        let next = if self.pattern.is_some() {
+            "n N match"
+        } else {
+            "n N file"
         };
         let own = match self.keys {
             "" => String::new(),

@@ -128,15 +128,14 @@ impl Pager<'_> {
     fn footer(&self, area: Rect, theme: &Theme) -> (String, Style) {
         let seen = self.rows(usize::from(Self::page_rows(area)), theme).len() as u64;
         let first = self.first();
-        let position = match (self.total_lines, seen) {
+        let lines = match (self.total_lines, seen) {
             (0, _) | (_, 0) => "empty".to_owned(),
             (total, _) => format!("{first}–{} of {total}", first + seen - 1),
         };
-        let position = match self.matches {
-            // What is most wanted comes first: it stays where there is little room.
-            Some((at, all)) => format!("match {at}/{all} · {position}"),
-            None => position,
-        };
+        // What is most wanted comes first: it stays where there is little room.
+        let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
+        let counted = counted.unwrap_or_default();
+        let position = format!("{counted}{lines}");
         match self.prompt {
             PagerPrompt::Keys { live } => {
                 let last = if live { "F follow" } else { "←→ sideways" };
@@ -148,7 +147,9 @@ impl Pager<'_> {
                 theme.accent,
             ),
             PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
-            PagerPrompt::Message(message) => (format!("{message} · {position}"), theme.warning),
+            PagerPrompt::Message(message) => {
+                (format!("{counted}{message} · {lines}"), theme.warning)
+            }
         }
     }
 }

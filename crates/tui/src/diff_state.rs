@@ -1,5 +1,6 @@
 //! The diff of a call's changes while it is open.
 
+use crate::around;
 use crate::deeds;
 use crate::diff_search::DiffSearch;
 use crate::pattern_input::PatternInput;
@@ -45,6 +46,8 @@ pub(crate) struct DiffState {
     search: Option<DiffSearch>,
     /// The match may be beside what is shown of its line.
     reveals: bool,
+    /// An end was gone to since a match was found: the search goes on there, also if that match is on the screen.
+    has_left: bool,
     pub(crate) message: Option<String>,
 }
 
@@ -73,6 +76,7 @@ impl DiffState {
             typing: PatternInput::default(),
             search: None,
             reveals: false,
+            has_left: false,
             message: None,
         }
     }
@@ -138,6 +142,7 @@ impl DiffState {
     }
 
     fn go(&mut self, to: PagerMove) {
+        self.has_left |= matches!(to, PagerMove::First | PagerMove::Last);
         self.position.go(to, self.lines.len() as u64, self.rows);
     }
 
@@ -188,12 +193,13 @@ impl DiffState {
         let Some(search) = &mut self.search else {
             return;
         };
-        match search.find(self.position.first_line, forward) {
-            Ok(line) => {
-                self.reveals = true;
-                self.go(PagerMove::To(line));
-            }
-            Err(message) => self.message = Some(message),
+        let found = search.line().filter(|_| !self.has_left);
+        let from = around::origin(found, &self.position, self.rows, forward);
+        if let Some((line, is_around)) = search.find(from, forward) {
+            self.reveals = true;
+            self.message = around::said(is_around, forward);
+            self.go(PagerMove::To(line));
+            self.has_left = false;
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod app;
 mod approvals;
+mod around;
 mod asks;
 mod calls;
 mod clusters;

@@ -1,5 +1,6 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
+use crate::around;
 use crate::pager_source::{Loaded, Match, Range, Source, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
@@ -28,6 +29,7 @@ const MOMENT: Duration = Duration::from_millis(300);
 struct Searching {
     /// Matches to go on to when it has found one; back if negative.
     further: i64,
+    forward: bool,
     /// When it was drawn first.
     since: Option<Duration>,
     /// It takes so long that it is said.
@@ -61,6 +63,8 @@ pub(crate) struct PagerState {
     searching: Option<Searching>,
     /// The match may be beside what is shown of its line.
     reveals: bool,
+    /// An end was gone to since a match was found: the search goes on there, also if that match is on the screen.
+    has_left: bool,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
@@ -112,6 +116,7 @@ impl PagerState {
             found: None,
             searching: None,
             reveals: false,
+            has_left: false,
             message: None,
             asked: None,
             looked: None,
@@ -179,13 +184,19 @@ impl PagerState {
 
     /// A search has ended; returns the next one, if more was asked for meanwhile.
     pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) -> PagerRequest {
-        let further = self.searching.take().map_or(0, |it| it.further);
+        let searching = self.searching.take().unwrap_or_default();
+        let further = searching.further;
         match found {
             Ok(Some(found)) => {
+                if found.line > self.total {
+                    // It was written since the last look.
+                    (self.total, self.asked) = (found.line, None);
+                }
                 self.found = Some(found);
                 self.reveals = true;
-                self.message = None;
+                self.message = around::said(found.is_around, searching.forward);
                 self.go(PagerMove::To(found.line));
+                self.has_left = false;
                 if further != 0 {
                     let request = self.find(further > 0);
                     if let Some(searching) = &mut self.searching {
@@ -195,7 +206,7 @@ impl PagerState {
                 }
             }
             Ok(None) => {
-                self.message = Some(not_found(self.pattern.as_ref(), self.found.is_some()));
+                self.message = Some(not_found(self.pattern.as_ref()));
             }
             Err(error) => (self.found, self.message) = (None, Some(error)),
         }
@@ -211,6 +222,7 @@ impl PagerState {
     /// Goes somewhere, and stays there.
     fn go(&mut self, to: PagerMove) {
         self.follows = false;
+        self.has_left |= matches!(to, PagerMove::First | PagerMove::Last);
         self.position.go(to, self.total, self.rows);
     }
 
@@ -306,12 +318,13 @@ impl PagerState {
             searching.further += if forward { 1 } else { -1 };
             return PagerRequest::Nothing;
         }
-        self.searching = Some(Searching::default());
-        let from = match (self.found, forward) {
-            (Some(found), true) => found.line + 1,
-            (Some(found), false) => found.line.saturating_sub(1),
-            (None, _) => self.position.first_line,
-        };
+        self.searching = Some(Searching {
+            forward,
+            ..Searching::default()
+        });
+        let found = self.found.filter(|_| !self.has_left);
+        let found = found.map(|found| found.line);
+        let from = around::origin(found, &self.position, self.rows, forward);
         PagerRequest::Find {
             pattern: pattern.as_str().to_owned(),
             from,

@@ -108,9 +108,6 @@ fn a_match_beside_what_is_shown_is_scrolled_to() {
     // One that is at the beginning again.
     let request = letters(&mut state, "/line 3$\n");
     assert_eq!(carry_out(&mut state, request), 1);
-    assert!(state.found.is_none(), "it is above");
-    let request = letters(&mut state, "gN");
-    carry_out(&mut state, request);
     let request = letters(&mut state, "/line 30\n");
     carry_out(&mut state, request);
     assert!(drawn(&mut state, 60, 12, Duration::ZERO).contains("│line 30 "));
@@ -155,4 +152,75 @@ fn what_has_ended_is_not_followed() {
     letters(&mut state, "F");
     assert!(!state.is_live());
     assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("it has ended"));
+}
+
+/// Types a search or its keys, and carries it out.
+fn seeks(state: &mut PagerState, keys: &str) -> (u64, String) {
+    let request = letters(state, keys);
+    carry_out(state, request);
+    let screen = drawn(state, 80, 12, Duration::ZERO);
+    (state.found.map_or(0, |found| found.line), screen)
+}
+
+#[test]
+fn a_search_goes_around_the_ends_and_says_so() {
+    let (_file, mut state) = on(&numbered(100));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line, footer) in [
+        ("G/line 12$\n", 12, "match 1/1 · from the top · 9–18"),
+        ("n", 12, "match 1/1 · from the top"),
+        ("N", 12, "match 1/1 · from the end"),
+        ("g/5$\n", 5, "match 1/10 · 1–10"),
+        ("N", 95, "match 10/10 · from the end"),
+        ("n", 5, "match 1/10 · from the top"),
+        ("/nowhere\n", 0, "`nowhere` is not there · "),
+    ] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
+        assert!(screen.contains(footer), "{keys}: {screen}");
+    }
+}
+
+#[test]
+fn a_search_goes_on_from_what_is_on_the_screen() {
+    let (_file, mut state) = on(&numbered(100));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line) in [
+        ("/5$\n", 5),
+        ("n", 15),
+        ("GN", 95),
+        ("gn", 5),
+        // It is still there.
+        ("jn", 15),
+        // An end was meant, though the match is there.
+        ("GN", 95),
+        ("GN", 95),
+    ] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
+    }
+    // The mouse moves, too.
+    for _ in 0..14 {
+        let up = crossterm::event::MouseEvent {
+            kind: MouseEventKind::ScrollUp,
+            column: 3,
+            row: 3,
+            modifiers: KeyModifiers::NONE,
+        };
+        state.event(&Event::Mouse(up));
+    }
+    assert_eq!(state.position.first_line, 49);
+    assert_eq!(seeks(&mut state, "N").0, 55);
+}
+
+#[test]
+fn what_was_written_since_the_last_look_is_found_and_shown() {
+    let (mut file, mut state) = on(&numbered(3));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for number in 4..=60 {
+        writeln!(file, "later {number}").unwrap();
+    }
+    let (found, screen) = seeks(&mut state, "/later 50\n");
+    assert_eq!(found, 50);
+    assert!(screen.contains("▸50 │later 50"), "{screen}");
 }

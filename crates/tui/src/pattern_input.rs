@@ -66,15 +66,11 @@ pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
     })
 }
 
-/// That it was not found; `is_further`: beyond the match that there is.
-pub(crate) fn not_found(pattern: Option<&Regex>, is_further: bool) -> String {
+/// That it was not found.
+pub(crate) fn not_found(pattern: Option<&Regex>) -> String {
     let pattern = pattern.map_or("", Regex::as_str);
     let typed = pattern.strip_prefix(ANY_CASE).unwrap_or(pattern);
-    if is_further {
-        format!("no further `{typed}`")
-    } else {
-        format!("`{typed}` is not there")
-    }
+    format!("`{typed}` is not there")
 }
 
 #[cfg(test)]
