@@ -2,6 +2,7 @@
 
 use crate::file_row::file_row;
 use crate::found_text::{Marked, text};
+use crate::pager::counting;
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
 use agent_bash_core::changes::FileChange;
@@ -37,8 +38,10 @@ pub struct DiffView<'a> {
     pub matches: Option<(u64, u64)>,
     /// The line with the current match, from 1.
     pub found_line: Option<u64>,
-    /// A pattern being typed.
+    /// A pattern being typed, with the sign before it.
     pub typed: Option<&'a str>,
+    /// The number before a key.
+    pub count: Option<u64>,
     /// A message instead of the keys.
     pub message: Option<&'a str>,
 }
@@ -104,7 +107,10 @@ impl DiffView<'_> {
             (total, seen) => format!("{first}–{} of {total}", first + seen - 1),
         };
         if let Some(typed) = self.typed {
-            return (format!("/{typed}▏"), theme.accent);
+            return (format!("{typed}▏"), theme.accent);
+        }
+        if let Some(count) = self.count {
+            return (counting(count), theme.accent);
         }
         // What is most wanted comes first: it stays where there is little room.
         let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
@@ -122,7 +128,7 @@ impl DiffView<'_> {
             "" => String::new(),
             keys => format!(" · {keys}"),
         };
-        let keys = "/ search · g G ends · ←→ sideways · q close";
+        let keys = "/ search · f1 keys · ←→ sideways · q close";
         let text = format!("{position}{own} · {next} · {keys}");
         (text, theme.dim)
     }

@@ -144,7 +144,7 @@ impl HistoryPanel<'_> {
             return;
         }
         let titles = ["History", self.scope];
-        let keys = "enter take · ↑↓ select · ctrl+r where · esc close";
+        let keys = "enter take · ↑↓ select · ctrl+r where · f1 keys · esc close";
         let inner = framed(area, buffer, titles, (keys, theme.dim), theme);
         let Some(list) = inner_rows(area).checked_sub(1) else {
             return;
@@ -260,7 +260,7 @@ mod tests {
                 "│ ✗ 1m 05s   2h  make all                          …y/to/a/directory │",
                 "│ ✓   12ms   5s  cargo test                                ~/project │",
                 "│ ❯ ct▏                                                              │",
-                "╰─ enter take · ↑↓ select · ctrl+r where · esc close ────────────────╯",
+                "╰─ enter take · ↑↓ select · ctrl+r where · f1 keys · esc close ──────╯",
             ]
         );
         // The command keeps half of the width: the directory goes first, then the duration, then the age.

@@ -171,7 +171,7 @@ impl JobsPanel<'_> {
         let (text, style) = match self.message {
             Some(message) => (message, theme.warning),
             None => (
-                "j k select · enter whole output · x end it · esc close",
+                "j k select · enter whole output · x end it · ? keys · esc close",
                 theme.dim,
             ),
         };

@@ -50,8 +50,10 @@ pub enum PagerPrompt<'a> {
     },
     /// The end is shown as it comes.
     Follows,
-    /// A pattern being typed.
-    Search(&'a str),
+    /// What is being typed: a pattern with the sign before it.
+    Typed(&'a str),
+    /// The number before a key.
+    Count(u64),
     /// A message.
     Message(&'a str),
 }
@@ -139,19 +141,25 @@ impl Pager<'_> {
         match self.prompt {
             PagerPrompt::Keys { live } => {
                 let last = if live { "F follow" } else { "←→ sideways" };
-                let keys = "/ search · n N next · g G ends";
+                let keys = "/ search · n N next · f1 keys";
                 (format!("{position} · {keys} · {last} · q close"), theme.dim)
             }
             PagerPrompt::Follows => (
                 format!("following · {position} · moving stops it · q close"),
                 theme.accent,
             ),
-            PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
+            PagerPrompt::Typed(typed) => (format!("{typed}▏"), theme.accent),
+            PagerPrompt::Count(count) => (counting(count), theme.accent),
             PagerPrompt::Message(message) => {
                 (format!("{counted}{message} · {lines}"), theme.warning)
             }
         }
     }
+}
+
+/// What is shown while a number is typed before a key.
+pub(crate) fn counting(count: u64) -> String {
+    format!("{count}▏ · G to this line · j k so many")
 }
 
 /// The position in a text, and how keys change it. Lines are counted from 1.
@@ -176,6 +184,8 @@ pub enum PagerMove {
     Last,
     /// Just far enough to show this line.
     To(u64),
+    /// To this line, at the top if there is enough below it.
+    Line(u64),
     /// Sideways by columns.
     Columns(isize),
 }
@@ -203,6 +213,7 @@ impl PagerPosition {
                 self.first_line
             }
             PagerMove::To(line) => line.saturating_sub(page / 3),
+            PagerMove::Line(line) => line,
             PagerMove::Columns(columns) => {
                 self.column = self.column.saturating_add_signed(columns);
                 self.first_line
@@ -246,6 +257,9 @@ mod tests {
             (PagerMove::Lines(i64::MAX), 91),
             (PagerMove::Pages(i64::MIN), 1),
             (PagerMove::First, 1),
+            (PagerMove::Line(50), 50),
+            (PagerMove::Line(u64::MAX), 91),
+            (PagerMove::Line(0), 1),
         ] {
             position.go(to, 100, 10);
             assert_eq!(position.first_line, want, "{to:?}");

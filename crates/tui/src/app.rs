@@ -264,7 +264,8 @@ impl App {
                 Handled::Close => self.console = None,
             }
         }
-        if self.search.is_some() {
+        if self.helps(event) {
+        } else if self.search.is_some() {
             self.search_event(event);
         } else if self.diff.is_some() {
             self.diff_event(event);
@@ -325,12 +326,6 @@ impl App {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.message = None;
-                if let Some(help) = &mut self.help {
-                    if !help.key(*key) {
-                        self.help = None;
-                    }
-                    return;
-                }
                 if !self.list_key(*key) {
                     self.key(*key, now);
                 }

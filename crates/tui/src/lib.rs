@@ -43,6 +43,7 @@ mod status;
 mod stops;
 mod terminals;
 mod transcript;
+mod typed_count;
 
 use agent_bash::exec::Job;
 

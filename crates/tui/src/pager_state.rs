@@ -4,6 +4,7 @@ use crate::around;
 use crate::pager_source::{Loaded, Match, Range, Source, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
+use crate::typed_count::{TypedCount, lines};
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
@@ -56,14 +57,15 @@ pub(crate) struct PagerState {
     follows: bool,
     /// No more comes.
     pub(crate) has_ended: bool,
-    /// What is being typed after `/`.
+    /// What is being typed after `/` or `?`.
     typing: PatternInput,
+    count: TypedCount,
     pattern: Option<Regex>,
     found: Option<Match>,
     searching: Option<Searching>,
     /// The match may be beside what is shown of its line.
     reveals: bool,
-    /// An end was gone to since a match was found: the search goes on there, also if that match is on the screen.
+    /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
     has_left: bool,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
@@ -112,6 +114,7 @@ impl PagerState {
             follows: false,
             has_ended: false,
             typing: PatternInput::default(),
+            count: TypedCount::default(),
             pattern: None,
             found: None,
             searching: None,
@@ -222,7 +225,8 @@ impl PagerState {
     /// Goes somewhere, and stays there.
     fn go(&mut self, to: PagerMove) {
         self.follows = false;
-        self.has_left |= matches!(to, PagerMove::First | PagerMove::Last);
+        let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
+        self.has_left |= leaves;
         self.position.go(to, self.total, self.rows);
     }
 
@@ -261,21 +265,29 @@ impl PagerState {
             let entered = self.typing.key(key);
             return entered.map_or(PagerRequest::Nothing, |typed| self.seek(&typed));
         }
+        if self.count.takes(key) {
+            return PagerRequest::Nothing;
+        }
+        let count = self.count.take();
         match (key.code, key.modifiers) {
+            (KeyCode::Esc, _) if count.is_some() => {}
+            (KeyCode::Char('g' | 'G'), _) if count.is_some() => {
+                self.go(PagerMove::Line(count.unwrap_or(1)));
+            }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return PagerRequest::Close;
             }
-            (KeyCode::Char('/'), _) => self.typing.begin(),
+            (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
             (KeyCode::Char('F'), _) if self.has_ended => {
                 self.go(PagerMove::Last);
                 self.message = Some("it has ended: nothing follows".to_owned());
             }
             (KeyCode::Char('F'), _) => self.follow(),
-            (KeyCode::Char('n'), _) => return self.find(true),
-            (KeyCode::Char('N'), _) => return self.find(false),
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(1)),
+            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back),
+            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
             (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
@@ -296,16 +308,21 @@ impl PagerState {
     /// A pattern has been entered: an empty one is the last one again.
     fn seek(&mut self, typed: &str) -> PagerRequest {
         if !typed.is_empty() {
-            self.found = None;
             match pattern(typed) {
-                Ok(pattern) => self.pattern = Some(pattern),
+                // The same once more goes on.
+                Ok(same)
+                    if self
+                        .pattern
+                        .as_ref()
+                        .is_some_and(|it| it.as_str() == same.as_str()) => {}
+                Ok(pattern) => (self.pattern, self.found) = (Some(pattern), None),
                 Err(error) => {
-                    self.message = Some(error);
+                    (self.found, self.message) = (None, Some(error));
                     return PagerRequest::Nothing;
                 }
             }
         }
-        self.find(true)
+        self.find(!self.typing.is_back)
     }
 
     /// Asks for the next or previous match.
@@ -403,7 +420,8 @@ impl PagerState {
         }
         let is_slow = self.is_slow(now);
         let prompt = match (self.typing.typed(), &self.message) {
-            (Some(typed), _) => PagerPrompt::Search(typed),
+            (Some(typed), _) => PagerPrompt::Typed(typed),
+            _ if let Some(count) = self.count.typed() => PagerPrompt::Count(count),
             _ if is_slow => PagerPrompt::Message("searching…"),
             (None, Some(message)) => PagerPrompt::Message(message),
             (None, None) if self.follows => PagerPrompt::Follows,

@@ -214,6 +214,54 @@ fn a_search_goes_on_from_what_is_on_the_screen() {
 }
 
 #[test]
+fn a_number_before_a_key_counts_and_is_shown() {
+    let (_file, mut state) = on(&numbered(189));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    letters(&mut state, "50");
+    let screen = drawn(&mut state, 80, 12, Duration::ZERO);
+    assert!(screen.contains("─ 50▏ · G to this line"), "{screen}");
+    for (keys, first) in [
+        ("G", 50),
+        ("20g", 20),
+        ("12j", 32),
+        ("2k", 30),
+        ("j", 31),
+        ("999G", 180),
+        ("100 G", 180),
+        ("0g", 1),
+    ] {
+        letters(&mut state, keys);
+        assert_eq!(state.position.first_line, first, "{keys}");
+    }
+    // Esc leaves the number, and not the pager.
+    letters(&mut state, "7");
+    let left = press(&mut state, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!(left, PagerRequest::Nothing);
+    letters(&mut state, "G");
+    assert_eq!(state.position.first_line, 180);
+    // A search goes on from that line.
+    assert_eq!(seeks(&mut state, "/5$\n").0, 185);
+    assert_eq!(seeks(&mut state, "182Gn").0, 185);
+}
+
+#[test]
+fn a_question_mark_seeks_backwards_and_n_goes_on_so() {
+    let (_file, mut state) = on(&numbered(100));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line) in [("G?5$\n", 95), ("n", 85), ("N", 95), ("N", 5), ("n", 95)] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
+    }
+    letters(&mut state, "?x");
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("─ ?x▏"));
+    press(&mut state, KeyCode::Esc, KeyModifiers::NONE);
+    letters(&mut state, "/");
+    press(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("─ /5$▏"));
+    assert_eq!(seeks(&mut state, "\n").0, 5);
+}
+
+#[test]
 fn what_was_written_since_the_last_look_is_found_and_shown() {
     let (mut file, mut state) = on(&numbered(3));
     drawn(&mut state, 80, 12, Duration::ZERO);
