@@ -63,6 +63,11 @@ impl JobsState {
             .map(|row| JobId(row.id.clone()))
     }
 
+    /// Its state.
+    pub(crate) fn selected_state(&self) -> Option<&JobRowState> {
+        self.rows.get(self.selected).map(|row| &row.state)
+    }
+
     /// The end of a job's output.
     pub(crate) fn printed(&mut self, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);

@@ -8,7 +8,7 @@ use crate::typed_count::{TypedCount, lines};
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
-    OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
+    JobRowState, OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
 };
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
@@ -56,7 +56,7 @@ pub(crate) struct PagerState {
     /// The end is shown as it comes.
     follows: bool,
     /// No more comes.
-    pub(crate) has_ended: bool,
+    has_ended: bool,
     /// What is being typed after `/` or `?`.
     typing: PatternInput,
     count: TypedCount,
@@ -124,6 +124,17 @@ impl PagerState {
             asked: None,
             looked: None,
             len: None,
+        }
+    }
+
+    /// It is on the output of a job in this state, or on one that is whole: of a job that runs it shows the end as it comes, as of
+    /// a command that does.
+    pub(crate) fn goes_on(&mut self, job: Option<&JobRowState>) {
+        self.has_ended = job.is_none_or(|state| {
+            matches!(state, JobRowState::Succeeded | JobRowState::Ended { .. })
+        });
+        if job == Some(&JobRowState::Running) {
+            self.follow();
         }
     }
 

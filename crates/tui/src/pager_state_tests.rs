@@ -272,3 +272,24 @@ fn what_was_written_since_the_last_look_is_found_and_shown() {
     assert_eq!(found, 50);
     assert!(screen.contains("▸50 │later 50"), "{screen}");
 }
+
+#[test]
+fn the_output_of_a_job_that_runs_is_followed() {
+    for (job, is_followed, footer) in [
+        (Some(JobRowState::Running), true, "following · 41–50 of 50"),
+        // It may run still.
+        (
+            Some(JobRowState::Failed("lost".to_owned())),
+            false,
+            "F follow",
+        ),
+        (Some(JobRowState::Succeeded), false, "1–10 of 50"),
+        (None, false, "1–10 of 50"),
+    ] {
+        let (_file, mut state) = on(&numbered(50));
+        state.goes_on(job.as_ref());
+        let screen = drawn(&mut state, 100, 12, Duration::ZERO);
+        assert_eq!(state.is_live(), is_followed, "{job:?}");
+        assert!(screen.contains(footer), "{job:?}: {screen}");
+    }
+}

@@ -144,7 +144,6 @@ fn what_is_being_written_is_followed() -> Result<()> {
         tmux.shows("Jobs  1 running")?;
         tmux.press(&["Enter"])?;
         tmux.shows("─ job 1  ")?;
-        tmux.press(&["F"])?;
         follows()?;
         tmux.press(&["x"])?;
         tmux.shows("end job 1?")?;
