@@ -2,7 +2,7 @@
 
 use crate::file_row::file_row;
 use crate::found_text::{Marked, text};
-use crate::pager::counting;
+use crate::pager::{BEFORE, counting};
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
 use agent_bash_core::changes::FileChange;
@@ -86,6 +86,10 @@ impl DiffView<'_> {
         for ((y, line), number) in (inner.y..).zip(lines).zip(self.position.first_line..) {
             let parts = line.parts(theme);
             let room = usize::from(inner.width);
+            if parts.first_column(self.position.column, room) > 0 {
+                // On the frame: the sign stays.
+                buffer.set_string(area.x, y, BEFORE, theme.dim);
+            }
             let row = parts.row(self.position.column, room, self.pattern, theme);
             buffer.set_line(inner.x, y, &row, inner.width);
             if self.found_line == Some(number) {
@@ -186,6 +190,17 @@ struct Parts {
 }
 
 impl Parts {
+    /// The column that it begins at where those around it begin at `from`.
+    fn first_column(&self, from: usize, width: usize) -> usize {
+        let wide = self.body.width();
+        let fits = wide + self.sign.width() <= width;
+        if wide == 0 || (self.is_heading && fits) {
+            0
+        } else {
+            from
+        }
+    }
+
     /// From column `from` on, as far as there is room.
     fn row(
         self,
@@ -195,11 +210,7 @@ impl Parts {
         theme: &Theme,
     ) -> Line<'static> {
         let room = width.saturating_sub(self.sign.width());
-        let from = if self.is_heading && self.body.width() <= room {
-            0
-        } else {
-            from
-        };
+        let from = self.first_column(from, width);
         let marked = Marked {
             pattern,
             base: self.base,

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
 
+/// Stands before a line that has begun further left.
+pub(crate) const BEFORE: &str = "‹";
+
 /// A page of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Pager<'a> {
@@ -109,7 +112,16 @@ impl Pager<'_> {
         let is_found = self.found_line == Some(number);
         let mark = if is_found { "▸" } else { " " };
         let style = if is_found { theme.accent } else { theme.dim };
-        let mut line = Line::from(Span::styled(format!("{mark}{number:>digits$} │"), style));
+        // Instead of the rule, so that no character of the line is hidden.
+        let rule = if self.column > 0 && text.width() > 0 {
+            BEFORE
+        } else {
+            "│"
+        };
+        let mut line = Line::from(Span::styled(
+            format!("{mark}{number:>digits$} {rule}"),
+            style,
+        ));
         let room = width.saturating_sub(digits + GUTTER);
         line.spans.extend(self.shown(text, room, theme));
         if is_found {
