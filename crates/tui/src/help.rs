@@ -109,7 +109,8 @@ const GROUPS: &[Group] = &[
             ("↑ ↓ pgup pgdn", "select"),
             ("ctrl+r", "everywhere, this directory, this run"),
             ("ctrl+w ctrl+u", "delete a word, or all, of what is sought"),
-            ("enter esc ctrl+g", "take it; close"),
+            ("enter tab", "take it"),
+            ("esc ctrl+g", "close"),
         ],
     },
     Group {

@@ -135,12 +135,7 @@ impl HistorySearch {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), CTRL) => return SearchRequest::Close,
-            (KeyCode::Enter, _) => {
-                return match self.found.get(self.selected) {
-                    Some(found) => SearchRequest::Take(found.entry.command.clone()),
-                    None => SearchRequest::Nothing,
-                };
-            }
+            (KeyCode::Enter | KeyCode::Tab, _) => return self.take(),
             (KeyCode::Char('r'), CTRL) => {
                 self.scope = match self.scope {
                     Scope::Everywhere => Scope::Directory,
@@ -174,6 +169,13 @@ impl HistorySearch {
             _ => {}
         }
         SearchRequest::Nothing
+    }
+
+    fn take(&self) -> SearchRequest {
+        match self.found.get(self.selected) {
+            Some(found) => SearchRequest::Take(found.entry.command.clone()),
+            None => SearchRequest::Nothing,
+        }
     }
 
     fn go(&mut self, by: isize) {
@@ -223,6 +225,7 @@ impl HistorySearch {
             took: entry.took_ms.map(Duration::from_millis),
             age: Duration::from_millis(self.now.0.saturating_sub(entry.at.0)),
             line: &found.line,
+            command: &found.entry.command,
             matched: &found.at,
             directory,
         }
@@ -274,10 +277,12 @@ mod tests {
             key(&mut search, KeyCode::Char(c), KeyModifiers::NONE);
         }
         assert_eq!(lines(&search), ["cargo test -p render"]);
-        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+        for code in [KeyCode::Enter, KeyCode::Tab] {
+            let taken = key(&mut search, code, KeyModifiers::NONE);
+            assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+        }
         key(&mut search, KeyCode::Char('x'), KeyModifiers::NONE);
-        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
+        let taken = key(&mut search, KeyCode::Tab, KeyModifiers::NONE);
         assert_eq!(taken, SearchRequest::Nothing);
         key(&mut search, KeyCode::Char('u'), KeyModifiers::CONTROL);
         assert_eq!(lines(&search), all);
