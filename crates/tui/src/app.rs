@@ -339,7 +339,12 @@ impl App {
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),
                 MouseEventKind::ScrollDown => self.transcript.scroll(-WHEEL),
-                MouseEventKind::Down(MouseButton::Left) => self.click(mouse.row),
+                MouseEventKind::Down(MouseButton::Left) => {
+                    let (x, y) = (mouse.column, mouse.row);
+                    if !self.list_click(x, y) && !self.prompt_click(x, y) {
+                        self.click(y);
+                    }
+                }
                 _ => {}
             },
             _ => {}
@@ -512,6 +517,17 @@ fn welcome(theme: &Theme) -> Vec<Line<'static>> {
     let title = Line::styled(version, theme.title);
     let said = said.map(|line| Line::styled(line, theme.dim));
     [title].into_iter().chain(said).collect()
+}
+
+/// The left button is pressed there.
+#[cfg(test)]
+pub(crate) fn pressed_at(column: u16, row: u16) -> Event {
+    Event::Mouse(crossterm::event::MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column,
+        row,
+        modifiers: crossterm::event::KeyModifiers::NONE,
+    })
 }
 
 #[cfg(test)]

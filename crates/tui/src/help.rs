@@ -71,6 +71,7 @@ const GROUPS: &[Group] = &[
             ("ctrl+g f2", "background jobs"),
             ("ctrl+t", "a terminal for every command, or as needed"),
             ("pgup pgdn wheel", "scroll"),
+            ("click", "in lists: select, and take; in the line: go there"),
             ("ctrl+home ctrl+end", "to the first card, to the last"),
             ("ctrl+l", "clear the screen"),
             ("ctrl+z ctrl+d", "suspend, quit"),
