@@ -49,7 +49,7 @@ pub use bang_card::{BangCard, KeptOutput};
 pub use bash_text::BashStyles;
 pub use card_changes::CardChanges;
 pub use card_state::CardState;
-pub use choice_grid::ChoiceGrid;
+pub use choice_grid::{ChoiceGrid, ChoicePlaces};
 pub use diff_view::{DiffLine, DiffView};
 pub use history_panel::{HistoryPanel, HistoryRow, HistoryRowEnd};
 pub use jobs_panel::{JobRow, JobRowState, JobsPanel};

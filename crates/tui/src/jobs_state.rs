@@ -5,7 +5,7 @@ use agent_bash::core::{JobId, Timestamp};
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub(crate) struct JobsState {
     /// The output file of each job.
     files: Vec<Option<PathBuf>>,
     selected: usize,
+    /// Which jobs were drawn in which rows of the screen.
+    drawn: Vec<(u16, usize)>,
     output: Option<(String, OutputText)>,
     /// The job that is to be ended, if the answer is yes.
     asked: Option<JobId>,
@@ -64,6 +66,11 @@ impl JobsState {
             .map(|row| JobId(row.id.clone()))
     }
 
+    /// Its state.
+    pub(crate) fn selected_state(&self) -> Option<&JobRowState> {
+        self.rows.get(self.selected).map(|row| &row.state)
+    }
+
     /// The end of a job's output.
     pub(crate) fn printed(&mut self, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);
@@ -90,6 +97,7 @@ impl JobsState {
                 match mouse.kind {
                     MouseEventKind::ScrollUp => self.select(-1),
                     MouseEventKind::ScrollDown => self.select(1),
+                    MouseEventKind::Down(MouseButton::Left) => self.click(mouse.row),
                     _ => {}
                 }
                 return JobsRequest::Nothing;
@@ -112,6 +120,12 @@ impl JobsState {
             _ => {}
         }
         JobsRequest::Nothing
+    }
+
+    fn click(&mut self, row: u16) {
+        if let Some((_, at)) = self.drawn.iter().find(|(y, _)| *y == row) {
+            self.selected = *at;
+        }
     }
 
     fn select(&mut self, by: isize) {
@@ -155,7 +169,7 @@ impl JobsState {
         }
     }
 
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
         let selected = self.rows.get(self.selected).map(|row| row.id.as_str());
         let output = self
             .output
@@ -168,6 +182,8 @@ impl JobsState {
             message: self.message.as_deref(),
         };
         panel.render(area, frame.buffer_mut(), theme);
+        let drawn = (area.y..area.bottom()).filter_map(|y| Some((y, panel.at(area, y)?)));
+        self.drawn = drawn.collect();
     }
 }
 
@@ -253,6 +269,30 @@ mod tests {
         state.list(&jobs, Timestamp(9000), &ended_here);
         let listed: Vec<&str> = state.rows.iter().map(|row| row.id.as_str()).collect();
         assert_eq!(listed, ["4", "3", "2"]);
+    }
+
+    #[test]
+    fn a_click_selects() {
+        use ratatui::{Terminal, backend::TestBackend};
+        let row = |id: &str| JobRow {
+            id: id.to_owned(),
+            command: "sleep 9".to_owned(),
+            pid: 1,
+            state: JobRowState::Running,
+            elapsed: None,
+        };
+        let mut jobs = JobsState {
+            rows: vec![row("3"), row("2"), row("1")],
+            ..JobsState::default()
+        };
+        let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
+        for (y, selected) in [(3, "1"), (2, "2"), (7, "2"), (0, "2"), (1, "3")] {
+            terminal
+                .draw(|frame| jobs.draw(frame, frame.area(), &Theme::plain()))
+                .unwrap();
+            jobs.event(&crate::app::pressed_at(5, y));
+            assert_eq!(jobs.selected_id(), Some(JobId(selected.to_owned())), "{y}");
+        }
     }
 
     #[test]

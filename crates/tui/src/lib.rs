@@ -7,6 +7,7 @@
 
 mod app;
 mod approvals;
+mod around;
 mod asks;
 mod calls;
 mod clusters;
@@ -42,6 +43,7 @@ mod status;
 mod stops;
 mod terminals;
 mod transcript;
+mod typed_count;
 
 use agent_bash::exec::Job;
 

@@ -30,6 +30,8 @@ pub(crate) struct Prompt {
     /// The commands that there are, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
+    /// Where it was drawn.
+    drawn: Rect,
 }
 
 impl Prompt {
@@ -40,6 +42,7 @@ impl Prompt {
             is_trial: false,
             commands: None,
             theme: theme.clone(),
+            drawn: Rect::default(),
         };
         prompt.set("");
         prompt
@@ -240,8 +243,26 @@ impl Prompt {
         (above, rows.saturating_sub(above + height))
     }
 
+    /// Moves the cursor to a cell of the screen. Returns whether that is in the prompt.
+    pub(crate) fn click(&mut self, x: u16, y: u16) -> bool {
+        if !self.drawn.contains((x, y).into()) {
+            return false;
+        }
+        let text = self.text();
+        let at = PromptView::byte_at(&text, self.cursor(), beside_mark(self.drawn), (x, y));
+        let before = &text[..at];
+        let row = before.matches('\n').count();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        self.area.cancel_selection();
+        let column = number(line.chars().count());
+        self.area.move_cursor(CursorMove::Jump(number(row), column));
+        true
+    }
+
     /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, has_keys: bool) {
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, has_keys: bool) {
+        self.drawn = area;
         if area.is_empty() {
             return;
         }
@@ -266,11 +287,7 @@ impl Prompt {
             "⋮ "
         };
         frame.buffer_mut().set_string(area.x, area.y, mark, style);
-        let rest = Rect {
-            x: area.x + MARK.min(area.width),
-            width: area.width.saturating_sub(MARK),
-            ..area
-        };
+        let rest = beside_mark(area);
         if text.is_empty() {
             let hint = if usize::from(rest.width) < ROOM_FOR_BOTH {
                 "a command · !command is yours"
@@ -292,6 +309,15 @@ impl Prompt {
             styled_from: own,
         };
         view.render(rest, frame.buffer_mut(), &self.theme);
+    }
+}
+
+/// What the text has of the prompt.
+fn beside_mark(area: Rect) -> Rect {
+    Rect {
+        x: area.x + MARK.min(area.width),
+        width: area.width.saturating_sub(MARK),
+        ..area
     }
 }
 
@@ -341,6 +367,34 @@ mod tests {
         }
         prompt.clear();
         assert!(prompt.is_empty());
+    }
+
+    #[test]
+    fn a_click_places_the_cursor() {
+        use ratatui::{Terminal, backend::TestBackend};
+        let mut prompt = Prompt::new(&Theme::plain());
+        prompt.paste("echo 你好\nls");
+        let mut terminal = Terminal::new(TestBackend::new(20, 9)).unwrap();
+        for (x, y, before) in [
+            (2, 5, Some("")),
+            (0, 5, Some("")),
+            (4, 5, Some("ec")),
+            (8, 5, Some("echo ")),
+            (9, 5, Some("echo 你")),
+            (15, 5, Some("echo 你好")),
+            (3, 6, Some("echo 你好\nl")),
+            (9, 6, Some("echo 你好\nls")),
+            (9, 4, None),
+            (9, 7, None),
+        ] {
+            let area = Rect::new(0, 5, 20, 2);
+            terminal
+                .draw(|frame| prompt.draw(frame, area, true))
+                .unwrap();
+            let was = prompt.before();
+            assert_eq!(prompt.click(x, y), before.is_some(), "{x} {y}");
+            assert_eq!(prompt.before(), before.unwrap_or(&was), "{x} {y}");
+        }
     }
 
     #[test]
