@@ -7,6 +7,7 @@ mod changes;
 mod editor;
 mod escapes;
 mod history;
+mod jobs;
 mod keys;
 mod pager;
 mod there;
@@ -443,35 +444,6 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
 }
 
 #[test]
-fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
-    on_a_terminal(|tmux, _| {
-        for (option, answer, lives) in [("keep", "", true), ("end", "", false), ("ask", "e", false)]
-        {
-            tmux.enters(&format!(
-                "clear; agent-bash tui --state s --on-quit={option}"
-            ))?;
-            tmux.shows(PROMPT)?;
-            tmux.enters("sleep 300 &")?;
-            tmux.shows("· 1 job")?;
-            tmux.press(&["C-d"])?;
-            if !answer.is_empty() {
-                tmux.shows("to quit: e end the job, k keep · esc stay")?;
-                tmux.press(&[answer])?;
-            }
-            tmux.hides(PROMPT)?;
-            if lives {
-                tmux.shows("to see and end them: agent-bash jobs list --state s")?;
-            }
-            tmux.enters("clear; agent-bash jobs list --state s | grep sleep | grep -c running")?;
-            tmux.shows(if lives { "1\n" } else { "0\n" })?;
-            tmux.enters("clear; agent-bash jobs kill --state s 1; echo killed")?;
-            tmux.shows("killed")?;
-        }
-        Ok(())
-    })
-}
-
-#[test]
 fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
     in_the_interface("--pty", |tmux, _| {
         tmux.enters("echo waits; cat")?;
@@ -514,35 +486,6 @@ fn a_new_size_reaches_everybody() -> Result<()> {
             tmux.resize(cols, rows)?;
         }
         tmux.shows("exit")?;
-        Ok(())
-    })
-}
-
-#[test]
-fn jobs_are_listed_read_and_killed() -> Result<()> {
-    in_the_interface("", |tmux, _| {
-        tmux.enters("echo from the job; sleep 300 & echo left")?;
-        tmux.shows("still running as job 1")?;
-        tmux.shows("· 1 job")?;
-        tmux.press(&["C-g"])?;
-        tmux.shows("Jobs  1 running, 1 in all")?;
-        tmux.shows("│ from the job")?;
-        tmux.press(&["Enter"])?;
-        tmux.shows("of 2 · / search")?;
-        tmux.press(&["q"])?;
-        tmux.shows("Jobs  1 running")?;
-        tmux.press(&["j", "k", "x"])?;
-        tmux.shows("end job 1? y ends it · n leaves it")?;
-        tmux.press(&["n"])?;
-        tmux.shows("job 1 is left alone")?;
-        tmux.press(&["x"])?;
-        tmux.shows("end job 1?")?;
-        tmux.press(&["y"])?;
-        tmux.shows("job 1 was ended")?;
-        tmux.shows("Jobs  0 running, 1 in all")?;
-        tmux.press(&["Escape"])?;
-        tmux.hides("· 1 job")?;
-        tmux.shows("│ · went on, has ended as job 1: pid ")?;
         Ok(())
     })
 }
