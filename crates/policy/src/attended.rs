@@ -59,9 +59,9 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
     ];
-    let here = script.ran.iter().filter(|ran| is_run_here(ran));
+    let mut here = script.ran.iter().filter(|ran| is_run_here(ran));
     let last = here
-        .last()
+        .next_back()
         .filter(|ran| ran.name() == Some("git") && !prints_elsewhere(ran));
     let is_paged = |git: Git<'_>| match git.subcommand() {
         Some("stash") => {

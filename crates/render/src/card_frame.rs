@@ -205,11 +205,11 @@ mod tests {
     #[test]
     fn few_rows_are_shown_rather_than_counted() {
         for (lines, shown) in [(10, 10), (11, 11), (12, 12), (13, 10), (500, 10)] {
-            let text: String = (0..lines).map(|line| format!("{line}\n")).collect();
+            let text = "x\n".repeat(lines);
             let output = OutputText::of(OutputLimits::CARD, &text);
             let tail = last_rows(&output, 20, [10, usize::MAX], &Theme::plain());
             assert_eq!(tail.rows.len(), shown, "{lines}");
-            assert_eq!(tail.earlier, lines - shown as u64);
+            assert_eq!(tail.earlier, (lines - shown) as u64);
         }
         // Of a line that is wrapped, too.
         let output = OutputText::of(OutputLimits::CARD, &"x".repeat(20 * 12));

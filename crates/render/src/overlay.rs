@@ -244,7 +244,7 @@ impl Overlay<'_> {
 mod tests {
     use super::*;
 
-    fn last_line(command: &str, state: OverlayState, width: u16) -> String {
+    fn last_line(command: &str, state: &OverlayState, width: u16) -> String {
         let screen = Screen {
             cols: 0,
             rows: 0,
@@ -256,7 +256,7 @@ mod tests {
         };
         let overlay = Overlay {
             command,
-            state: &state,
+            state,
             elapsed: Duration::ZERO,
             screen: &screen,
             scrolled: 0,
@@ -295,7 +295,7 @@ mod tests {
             ),
             (vim, OverlayState::Running, 17, "ctrl+] force-kill"),
         ] {
-            assert_eq!(last_line(command, state, width), want);
+            assert_eq!(last_line(command, &state, width), want);
         }
     }
 }

@@ -16,9 +16,10 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
         (ChangesState::Done | ChangesState::Interrupted, _)
             if set.undo != Undoable::No && set.counts.total() > 0 =>
         {
-            match set.undone_in_part {
-                true => &[ChangesAct::Undo, ChangesAct::Redo],
-                false => &[ChangesAct::Undo],
+            if set.undone_in_part {
+                &[ChangesAct::Undo, ChangesAct::Redo]
+            } else {
+                &[ChangesAct::Undo]
             }
         }
         (ChangesState::Undone, _) => &[ChangesAct::Redo],

@@ -149,9 +149,10 @@ fn under_way(git: &Path) -> Option<String> {
         let of = git.join(of);
         let number = |name| beginning(&of.join(name)).map(|text| text.trim_end().to_owned());
         if let (Some(step), Some(last)) = (number(step), number(last)) {
-            let what = match of.join("applying").exists() {
-                true => "AM",
-                false => "REBASE",
+            let what = if of.join("applying").exists() {
+                "AM"
+            } else {
+                "REBASE"
             };
             return Some(format!("{what} {step}/{last}"));
         }

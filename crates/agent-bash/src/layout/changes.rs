@@ -28,9 +28,10 @@ pub fn state(state: ChangesState) -> &'static str {
 /// The same of this set, and whether some of it was taken back.
 fn fate(changes: &Changes) -> String {
     let word = state(changes.state);
-    match changes.undone_in_part {
-        true => format!("{word}, undone in part"),
-        false => word.to_owned(),
+    if changes.undone_in_part {
+        format!("{word}, undone in part")
+    } else {
+        word.to_owned()
     }
 }
 

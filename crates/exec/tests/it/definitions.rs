@@ -69,10 +69,7 @@ async fn a_shell_that_is_busy_is_not_asked_and_too_much_is_nothing() {
     assert_eq!(cache.definitions_of(&name()).await, None);
     cancel.cancel();
     let ran = running.await.unwrap().unwrap();
-    assert!(
-        matches!(ran.outcome.ending, Ending::Cancelled { .. }),
-        "{ran:?}"
-    );
+    assert!(matches!(ran.outcome.ending, Ending::Cancelled), "{ran:?}");
     say(
         &cache,
         "alias long=\"$(printf '%0600000d')\" longer=\"$(printf '%0600000d')\"",

@@ -6,9 +6,10 @@ use crate::calls::Besides;
 use crate::console::size_in;
 use crate::interrupt::Running;
 use crate::pager_source::{self, Kept, Range, Source};
+use crate::transcript::EntryId;
 use crate::{calls, set_work};
-use agent_bash::core::{ArtifactId, JobId};
-use agent_bash::sink::FileView;
+use agent_bash::core::{ArtifactId, JobId, Request};
+use agent_bash::sink::{FileView, LiveUpdates};
 use agent_bash_render::OutputPage;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,41 +20,44 @@ impl EventLoop {
         self.tasks.spawn(running.interrupt(Arc::clone(&self.clock)));
     }
 
+    /// Starts a tool call.
+    fn call(&mut self, entry: EntryId, request: Request, live: LiveUpdates) {
+        self.call = Running::new();
+        self.prepare_terminal();
+        let unlimited = !self.limits_typed;
+        if !unlimited {
+            let limit = self.session.tool().profile().timeouts.default;
+            self.app
+                .transcript
+                .change(entry, |entry| entry.set_timeout(limit));
+        }
+        let (session, running) = (Arc::clone(&self.session), self.call.clone());
+        let tell = self.tell.clone();
+        let clock = Arc::clone(&self.clock);
+        let shell = self.app.shell.clone();
+        self.tasks.spawn(async move {
+            let mut request = request;
+            let definitions = match request.session {
+                None => calls::beside(&session, &mut request, shell.as_ref()).await,
+                Some(_) => None,
+            };
+            let besides = Besides {
+                unlimited,
+                definitions,
+            };
+            let end = calls::call(&session, request, besides, &live, &running).await;
+            let now = clock.now();
+            let _ = tell.send(News::Ended { entry, end, now });
+        });
+    }
+
     pub(super) fn act(&mut self, effect: Effect) {
         match effect {
             Effect::Call {
                 entry,
                 request,
                 live,
-            } => {
-                self.call = Running::new();
-                self.prepare_terminal();
-                let unlimited = !self.limits_typed;
-                if !unlimited {
-                    let limit = self.session.tool().profile().timeouts.default;
-                    self.app
-                        .transcript
-                        .change(entry, |entry| entry.set_timeout(limit));
-                }
-                let (session, running) = (Arc::clone(&self.session), self.call.clone());
-                let tell = self.tell.clone();
-                let clock = Arc::clone(&self.clock);
-                let shell = self.app.shell.clone();
-                self.tasks.spawn(async move {
-                    let mut request = request;
-                    let definitions = match request.session {
-                        None => calls::beside(&session, &mut request, shell.as_ref()).await,
-                        Some(_) => None,
-                    };
-                    let besides = Besides {
-                        unlimited,
-                        definitions,
-                    };
-                    let end = calls::call(&session, request, besides, &live, &running).await;
-                    let now = clock.now();
-                    let _ = tell.send(News::Ended { entry, end, now });
-                });
-            }
+            } => self.call(entry, request, live),
             Effect::Bang {
                 entry,
                 command,
