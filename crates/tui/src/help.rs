@@ -88,6 +88,12 @@ const GROUPS: &[Group] = &[
                 "delete a word on, all up to here, all from here",
             ),
             ("ctrl+y", "put back what was deleted"),
+            (
+                "alt+.",
+                "the last argument of the line before; again: of an older one",
+            ),
+            ("→ end ctrl+e", "at the end: take what is suggested"),
+            ("alt+f ctrl+→", "at the end: a word of what is suggested"),
             ("ctrl+_ ctrl+/ alt+_", "undo, undo, redo"),
         ],
     },

@@ -1,5 +1,9 @@
 //! The prompt: one or more lines of text, with a history.
 
+mod arguments;
+mod suggested;
+
+use self::arguments::Argument;
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -27,6 +31,8 @@ pub(crate) struct Prompt {
     pub(crate) history: History,
     /// The line was to be tried, and is: Enter does not run it for real.
     pub(crate) is_trial: bool,
+    /// The argument of an earlier line that was inserted last.
+    argument: Option<Argument>,
     /// The commands that there are, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
@@ -38,6 +44,7 @@ impl Prompt {
             area: TextArea::default(),
             history: History::default(),
             is_trial: false,
+            argument: None,
             commands: None,
             theme: theme.clone(),
         };
@@ -80,6 +87,8 @@ impl Prompt {
             (KeyCode::Down, KeyModifiers::NONE) if last => self.recall(false),
             (KeyCode::Char('p'), KeyModifiers::CONTROL) => self.recall(true),
             (KeyCode::Char('n'), KeyModifiers::CONTROL) => self.recall(false),
+            (KeyCode::Char('.'), KeyModifiers::ALT) => self.insert_last_argument(),
+            _ if self.take_suggested(key) => {}
             _ => self.edit(key),
         }
     }
@@ -240,8 +249,9 @@ impl Prompt {
         (above, rows.saturating_sub(above + height))
     }
 
-    /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, has_keys: bool) {
+    /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed. `suggests`: no list
+    /// has the keys that take what is suggested.
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, has_keys: bool, suggests: bool) {
         if area.is_empty() {
             return;
         }
@@ -290,6 +300,7 @@ impl Prompt {
             selected: selected.map(|(from, to)| (self.byte_at(from), self.byte_at(to))),
             styles: &BashStyles::typed(&text[own..], &self.theme, |name| self.is_known(name)),
             styled_from: own,
+            suggested: self.suggested().filter(|_| suggests).unwrap_or_default(),
         };
         view.render(rest, frame.buffer_mut(), &self.theme);
     }

@@ -309,3 +309,56 @@ fn the_screen_is_moved_by_keys_and_by_the_mouse() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn what_was_typed_is_suggested_and_its_arguments_come_back() -> Result<()> {
+    /// The style of what is suggested.
+    const DIM: &str = "\u{1b}[38;5;8m";
+    in_the_interface("", |tmux, _| {
+        for line in ["echo one/a.txt", "printf '%s' two"] {
+            tmux.enters(line)?;
+            tmux.shows(&format!("✓ $ {line}"))?;
+            tmux.hides("esc cancel")?;
+        }
+        // It is dim, and not what runs.
+        tmux.types("echo")?;
+        let row = prompt(tmux, "one/a.txt")?;
+        ensure!(row.contains(DIM), "{row:?}");
+        tmux.press(&["Enter"])?;
+        tmux.shows("✓ $ echo\n")?;
+        for (keys, wanted) in [
+            (&["M-f"][..], "❯ echo one/ "),
+            (&["C-Right"], "❯ echo one/a.txt "),
+            (&["C-w"], "❯ echo "),
+            (&["M-."], "❯ echo two "),
+            (&["M-."], "❯ echo one/a.txt "),
+        ] {
+            if wanted == "❯ echo one/ " {
+                tmux.types("echo ")?;
+                tmux.shows("❯ echo one/a.txt")?;
+            }
+            tmux.press(keys)?;
+            // Behind the cursor may be what is suggested.
+            let typed = wanted.trim_end();
+            tmux.until(&format!("{keys:?} leaves {typed:?}"), |screen| {
+                screen.lines().any(|line| line.starts_with(typed))
+            })?;
+        }
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        for key in ["Right", "End", "C-e"] {
+            tmux.types("pri")?;
+            tmux.shows("❯ printf '%s' two")?;
+            tmux.press(&[key])?;
+            tmux.types(";")?;
+            tmux.shows("❯ printf '%s' two;")?;
+            tmux.press(&["C-c"])?;
+            tmux.shows(PROMPT)?;
+        }
+        // A line that was cleared comes back.
+        tmux.press(&["C-_"])?;
+        tmux.shows("❯ printf '%s' two;")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT).map(drop)
+    })
+}
