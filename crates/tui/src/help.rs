@@ -82,7 +82,8 @@ const GROUPS: &[Group] = &[
             ("ctrl+e end", "its end"),
             ("backspace ctrl+h", "delete the character before the cursor"),
             ("delete", "delete the one at it"),
-            ("ctrl+w alt+backspace", "delete a word back"),
+            ("ctrl+w", "delete back to a blank"),
+            ("alt+backspace", "delete a word back"),
             (
                 "alt+d ctrl+u ctrl+k",
                 "delete a word on, all up to here, all from here",

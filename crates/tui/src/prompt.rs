@@ -2,6 +2,7 @@
 
 mod arguments;
 mod suggested;
+mod words;
 
 use self::arguments::Argument;
 use crate::clusters;
@@ -112,9 +113,10 @@ impl Prompt {
             // Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
             (KeyCode::Char('_' | '/' | '7'), KeyModifiers::CONTROL) => drop(self.area.undo()),
             (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
+            (KeyCode::Char('w'), KeyModifiers::CONTROL) => words::delete_to_blank(&mut self.area),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
             // Of what the editor knows, that which is documented.
-            (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhkwy".contains(c) => {}
+            (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhky".contains(c) => {}
             (KeyCode::Char(c), KeyModifiers::ALT) if !"bdf".contains(c) => {}
             (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
             (KeyCode::Backspace, KeyModifiers::NONE | KeyModifiers::SHIFT)
