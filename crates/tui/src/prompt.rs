@@ -32,6 +32,8 @@ pub(crate) struct Prompt {
     pub(crate) history: History,
     /// The line was to be tried, and is: Enter does not run it for real.
     pub(crate) is_trial: bool,
+    /// It was, until it was emptied: so it is again if that is undone.
+    was_trial: bool,
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
     /// The commands that there are, once they are known.
@@ -45,6 +47,7 @@ impl Prompt {
             area: TextArea::default(),
             history: History::default(),
             is_trial: false,
+            was_trial: false,
             argument: None,
             commands: None,
             theme: theme.clone(),
@@ -61,10 +64,23 @@ impl Prompt {
         self.area.is_empty()
     }
 
-    /// Empties the prompt.
+    /// Empties the prompt for what comes next; the text cannot be had back.
     pub(crate) fn clear(&mut self) {
         self.history.stay();
         self.set("");
+    }
+
+    /// Deletes the text, which undoing brings back.
+    pub(crate) fn wipe(&mut self) {
+        self.changed(false, |prompt| {
+            prompt.area.move_cursor(CursorMove::Top);
+            prompt.area.move_cursor(CursorMove::Head);
+            prompt.area.start_selection();
+            prompt.area.move_cursor(CursorMove::Bottom);
+            prompt.area.move_cursor(CursorMove::End);
+            // As selected, so that it does not count as cut.
+            prompt.area.delete_str(1);
+        });
     }
 
     /// Inserts pasted text, without control characters.
@@ -95,14 +111,25 @@ impl Prompt {
     }
 
     fn edit(&mut self, key: KeyEvent) {
+        self.changed(is_undo(key), |prompt| {
+            let was = prompt.area.cursor();
+            prompt.area_key(key);
+            clusters::leave(&mut prompt.area, (was.0, was.1));
+        });
+    }
+
+    fn changed(&mut self, undoes: bool, change: impl FnOnce(&mut Self)) {
         let before = self.text();
-        let was = self.area.cursor();
-        self.area_key(key);
-        clusters::leave(&mut self.area, (was.0, was.1));
+        change(self);
         // Moving is not typing: the walk through the history goes on.
-        if self.text() != before {
-            self.history.stay();
-            self.is_trial &= !self.is_empty();
+        if self.text() == before {
+            return;
+        }
+        self.history.stay();
+        if self.is_empty() {
+            self.was_trial = std::mem::take(&mut self.is_trial);
+        } else if before.is_empty() {
+            self.is_trial |= std::mem::take(&mut self.was_trial) && undoes;
         }
     }
 
@@ -110,8 +137,7 @@ impl Prompt {
         match (key.code, key.modifiers) {
             (KeyCode::Enter, held) if !held.is_empty() => self.area.insert_newline(),
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
-            // Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
-            (KeyCode::Char('_' | '/' | '7'), KeyModifiers::CONTROL) => drop(self.area.undo()),
+            _ if is_undo(key) => drop(self.area.undo()),
             (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
             (KeyCode::Char('w'), KeyModifiers::CONTROL) => words::delete_to_blank(&mut self.area),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
@@ -175,6 +201,7 @@ impl Prompt {
         area.move_cursor(CursorMove::End);
         self.area = area;
         self.is_trial = false;
+        self.was_trial = false;
     }
 
     /// The text in front of the cursor.
@@ -308,6 +335,11 @@ impl Prompt {
     }
 }
 
+/// Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
+fn is_undo(key: KeyEvent) -> bool {
+    key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('_' | '/' | '7'))
+}
+
 /// Characters of a command's name that nothing is to be done with before it can be looked for.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || "-_.+".contains(c)
@@ -392,6 +424,33 @@ mod tests {
         ] {
             prompt.key(key);
             assert_eq!(prompt.text(), want, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_wiped_comes_back_and_is_a_trial_if_it_was() {
+        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
+        for text in ["one two", "a\n\nb"] {
+            for is_trial in [false, true] {
+                let mut prompt = Prompt::new(&Theme::plain());
+                prompt.paste("cut");
+                prompt.key(ctrl('w'));
+                prompt.paste(text);
+                prompt.key(key(KeyCode::Left));
+                prompt.is_trial = is_trial;
+                prompt.wipe();
+                assert!(prompt.is_empty() && !prompt.is_trial);
+                prompt.key(ctrl('_'));
+                assert_eq!((&*prompt.text(), prompt.is_trial), (text, is_trial));
+                // What was cut is as it was.
+                prompt.key(key(KeyCode::End));
+                prompt.key(ctrl('y'));
+                assert_eq!(prompt.text(), format!("{text}cut"));
+                // What is typed anew is no trial.
+                prompt.wipe();
+                typed(&mut prompt, "x");
+                assert!(!prompt.is_trial);
+            }
         }
     }
 
