@@ -49,6 +49,17 @@ fn words_are_completed() -> Result<()> {
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat .hidden\n")?;
         tmux.press(&["C-c"])?;
+        // Without regard to case, if nothing else fits; and variables.
+        tmux.types("cat NOTES.T")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ cat notes.txt")?;
+        tmux.press(&["C-c"])?;
+        tmux.enters("export OWN_THING=1")?;
+        tmux.shows("✓ $ export")?;
+        tmux.types("echo $OWN_TH")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ echo $OWN_THING")?;
+        tmux.press(&["C-c"])?;
         tmux.types("printf nothing-be")?;
         tmux.press(&["Tab"])?;
         tmux.shows("nothing completes this")?;
@@ -62,6 +73,15 @@ fn words_are_completed() -> Result<()> {
         tmux.types("tr")?;
         tmux.press(&["Tab"])?;
         tmux.shows("❯ git checkout trunk\n")?;
+        tmux.press(&["C-c"])?;
+        tmux.types("git stash ")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("pop")?;
+        tmux.press(&["Escape", "C-c"])?;
+        fs::write(world.cwd().join("Makefile"), "probe:\n\techo probed\n")?;
+        tmux.types("make pr")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ make probe\n")?;
         tmux.press(&["C-c"])?;
         Ok(())
     })
