@@ -14,6 +14,7 @@ pub(crate) use news::News;
 pub(crate) use running::TRYING;
 
 use crate::OnQuit;
+use crate::aliases::Aliases;
 use crate::approvals::Asked;
 use crate::complete::Listed;
 use crate::console::{Console, Handled};
@@ -91,6 +92,8 @@ pub(crate) struct App {
     pub(crate) interrupts_bang: bool,
     /// Variables of calls on a terminal: those that otherwise keep programs from asking have the person's values.
     pub(crate) attended: BTreeMap<String, Option<String>>,
+    /// Those of the prompt's shell, as far as they are known.
+    aliases: Aliases,
     /// How the last call ended.
     pub(crate) last: Option<Status>,
     /// The user's own command that is running.
@@ -224,6 +227,7 @@ impl App {
             interrupts_call: false,
             interrupts_bang: false,
             attended: BTreeMap::new(),
+            aliases: Aliases::default(),
             last: None,
             bang: None,
             on_quit: OnQuit::default(),

@@ -55,6 +55,8 @@ pub(crate) enum News {
     /// That takes too long.
     NotCompleted,
     Commands(Arc<Commands>),
+    /// Those of the person's configuration.
+    Aliases(Vec<(String, String)>),
     /// The person's configuration could not be read.
     NotConfigured(String),
     /// What is kept of what was typed.
@@ -162,6 +164,7 @@ impl App {
                     Some("completing takes too long: a directory does not answer".to_owned());
             }
             News::Commands(commands) => self.commands_read(commands),
+            News::Aliases(aliases) => self.aliases.configured(aliases),
             News::NotConfigured(why) => self.message = Some(why),
             News::History { kept, run } => self.history_read(kept, &run),
             News::NotKept(error) => {

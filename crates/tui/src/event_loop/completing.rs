@@ -89,7 +89,12 @@ impl EventLoop {
         read_into(tell.clone(), path.clone(), Vec::new());
         tokio::spawn(async move {
             match session.configured().await {
-                Ok(Configured { names, path: own }) if !names.is_empty() || own.is_some() => {
+                Ok(Configured {
+                    names,
+                    aliases,
+                    path: own,
+                }) if !names.is_empty() || own.is_some() => {
+                    let _ = tell.send(News::Aliases(aliases));
                     let own = own.map(|own| std::env::split_paths(&own).collect());
                     read_into(tell, own.unwrap_or(path), names);
                 }
