@@ -413,6 +413,11 @@ mod tests {
         for (key, want) in [
             (ctrl('w'), "one two "),
             (ctrl('y'), "one two three"),
+            (key(KeyCode::Char('.')), "one two three."),
+            (alt('d'), "one two three."),
+            (ctrl('w'), "one two "),
+            (ctrl('_'), "one two three."),
+            (ctrl('h'), "one two three"),
             (ctrl('u'), ""),
             (ctrl('_'), "one two three"),
             (alt('b'), "one two three"),
