@@ -190,6 +190,8 @@ pub(crate) enum Effect {
     Complete {
         before: String,
     },
+    /// Look whether this path is a program.
+    LookUp(String),
     /// Open the person's editor on the prompt's text.
     Edit(String),
     Suspend,
@@ -295,6 +297,7 @@ impl App {
         } else {
             self.main_event(event, now);
         }
+        self.look_up(false);
     }
 
     fn pager_asks(&mut self, request: PagerRequest) {

@@ -1,10 +1,12 @@
 //! The prompt: one or more lines of text, with a history.
 
 mod arguments;
+mod program;
 mod suggested;
 mod words;
 
 use self::arguments::Argument;
+use self::program::Program;
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -36,6 +38,8 @@ pub(crate) struct Prompt {
     was_trial: bool,
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
+    /// The command that was looked up, if it is a path.
+    program: Option<Program>,
     /// The commands that there are, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
@@ -49,6 +53,7 @@ impl Prompt {
             is_trial: false,
             was_trial: false,
             argument: None,
+            program: None,
             commands: None,
             theme: theme.clone(),
         };
@@ -253,6 +258,9 @@ impl Prompt {
 
     /// Whether a command is there, as far as that is known.
     fn is_known(&self, name: &str) -> bool {
+        if name.contains('/') {
+            return !self.is_missing(name);
+        }
         match &self.commands {
             Some(commands) => name.contains(|c: char| !is_plain(c)) || commands.contains(name),
             None => true,

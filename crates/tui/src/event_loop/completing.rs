@@ -10,6 +10,8 @@ use agent_bash::exec::Configured;
 use agent_bash::session::{USER_SHELL, parse_bang};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -77,6 +79,31 @@ impl EventLoop {
                 () = clock.sleep(PATIENCE) => News::NotCompleted,
             };
             let _ = tell.send(news);
+        });
+    }
+
+    /// Looks whether a path is a program. One at a time: what a file system holds up is not asked for again.
+    pub(super) fn look_up(&self, path: String) {
+        if self.session.place().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let directory = if parse_bang(&self.app.prompt.text()).is_some() {
+            self.session.user_cwd()
+        } else {
+            self.app.place.directory.clone()
+        };
+        let home = self.session.host().home.clone();
+        let (busy, tell) = (Arc::clone(&self.looking_up), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let file = match (path.strip_prefix("~/"), home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => directory.join(&path),
+            };
+            // A directory is the way to what is yet to be typed.
+            let is_there = fs::metadata(file)
+                .is_ok_and(|found| found.is_dir() || found.permissions().mode() & 0o111 != 0);
+            busy.store(false, Ordering::Release);
+            let _ = tell.send(News::LookedUp { path, is_there });
         });
     }
 
