@@ -65,7 +65,12 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-report",
-        workspace: &["agent-bash-core", "agent-bash-journal", "agent-bash-render"],
+        workspace: &[
+            "agent-bash-core",
+            "agent-bash-journal",
+            "agent-bash-render",
+            "agent-bash-sink",
+        ],
         third_party: &["base64", "maud", "ratatui", "sha2"],
         dev_workspace: &[],
     },
@@ -87,7 +92,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "vte",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-render"],
     },
     Crate {
         package: "agent-bash-notify",
@@ -275,6 +280,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tempfile",
             "thiserror",
             "tokio",
+            "unicode-segmentation",
             "unicode-width",
         ],
         dev_workspace: &["agent-bash-test-kit"],

@@ -161,7 +161,7 @@ export interface Changes {
   counts: ChangeCounts;
   /** Whether these are all of them, and each is as it says. */
   exact: boolean;
-  /** The first of them, at most `MAX_FILES`, deletions first. */
+  /** The first of them, at most `MAX_FILES`, deletions first; those in a `.git` come last. */
   files: FileChange[];
   /** The set that keeps them. */
   id: ChangesId;
@@ -177,6 +177,8 @@ export interface Changes {
   state: ChangesState;
   /** How much of it can be taken back. */
   undo: Undoable;
+  /** Whether some of them were taken back since, and others were not. */
+  undone_in_part?: boolean;
 }
 
 /** How changes are known. */
@@ -184,7 +186,7 @@ export type ChangesBy = "overlay" | "trace" | "scan";
 
 /** Data of `changes.diff`. */
 export interface ChangesDiffData {
-  /** The files that were asked for, in the order of their paths. */
+  /** The files that were asked for, in the order of their paths; those in a `.git` come last. */
   files: FileDiffData[];
 }
 
@@ -212,6 +214,8 @@ export interface ChangesPreviewData {
   counts: ChangeCounts;
   /** All of them. */
   files: FileChange[];
+  /** Those that would be changed in part: all, if nothing conflicts. */
+  free: FileChange[];
 }
 
 /** A set of changes in a list. */

@@ -114,7 +114,9 @@ pub struct Explanation {
     pub span: Option<Span>,
     /// As [`Finding::paths`].
     pub paths: Vec<PathBuf>,
-    /// Whether a trial of the command would run.
+    /// Whether the rules would let a trial of the command pass that is a call of its own, without a shell that stays or a terminal.
+    pub can_be_tried: bool,
+    /// Whether the model is offered that.
     pub offers_trial: bool,
 }
 
@@ -166,6 +168,7 @@ impl From<Finding> for RuleRefusal {
                 instead,
                 span: Some(finding.span),
                 paths: finding.paths,
+                can_be_tried: false,
                 offers_trial: false,
             }),
             rule: finding.rule,

@@ -56,7 +56,9 @@ pub(crate) async fn decide(
         None => settings.offer_trial,
     };
     let outlives = request.mode == Some(Mode::Background) || request.session.is_some();
-    if !may_pass || !is_fit || outlives || is_on_terminal {
+    let is_possible = is_fit && !outlives && !is_on_terminal;
+    // What was asked for as a trial passes as that, or not at all; another call can be made again as one.
+    if !may_pass || (request.trial.is_some() && !is_possible) {
         return Err(refusal);
     }
     if !are_held_back(tool, call, request, &refusal.explanation.paths).await {
@@ -66,7 +68,8 @@ pub(crate) async fn decide(
         // That it is not possible is said when it begins.
         return Ok(());
     }
-    refusal.explanation.offers_trial = are_offered(tool, &call.cwd).await;
+    refusal.explanation.can_be_tried = true;
+    refusal.explanation.offers_trial = is_possible && are_offered(tool, &call.cwd).await;
     Err(refusal)
 }
 

@@ -67,7 +67,7 @@ pub enum ChangesError {
         id: ChangesId,
         /// The files.
         conflicts: Vec<FileName>,
-        /// Others of the set that are as they were.
+        /// How many files of the set could be done without them.
         free: u64,
     },
     /// What the set's root was is not there any more.

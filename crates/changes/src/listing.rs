@@ -81,8 +81,8 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
     let mut trees = Trees::open(set);
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root);
-    let names = plan.left.iter();
-    let names = names.map(|path| FileName::new(OsStr::from_bytes(path)));
+    changes.undone_in_part = set.in_part;
+    let names = plan.left.iter().map(|path| name(path));
     if by == ChangesBy::Trace {
         let index = Index::read(&set.dir)?;
         changes.exact = index.is_complete(set.state);
@@ -185,7 +185,7 @@ fn is_one(gone: &Op, new: &Op) -> bool {
         .is_some_and(|(was, is)| was.is_same_content(&is))
 }
 
-/// The changes of a plan, in the order of paths.
+/// The changes of a plan, in the order of paths; those of Git's own files come last.
 pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
     let mut gone: BTreeMap<&[u8], &Op> = BTreeMap::new();
     let mut new: BTreeMap<&[u8], &Op> = BTreeMap::new();
@@ -259,7 +259,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
             new: None,
         }
     }));
-    items.sort_by(|a, b| a.path.cmp(&b.path));
+    items.sort_by_cached_key(|item| (name(&item.path).is_of_git(), item.path.clone()));
     items
 }
 
@@ -352,10 +352,14 @@ fn file_name(path: &[u8]) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
+/// A path as it is in a result.
+pub(crate) fn name(path: &[u8]) -> FileName {
+    FileName::new(OsStr::from_bytes(path))
+}
+
 /// An item as it is in a result.
 pub(crate) fn file(item: &Item) -> FileChange {
-    let name = FileName::new(OsStr::from_bytes(&item.path));
-    let mut file = FileChange::new(name, item.change);
+    let mut file = FileChange::new(name(&item.path), item.change);
     let size = |seen: &Option<Seen>| seen.as_ref().map_or(0, Seen::bytes);
     let is_file = |seen: &Option<Seen>| seen.is_some_and(|seen| seen.is_file());
     if item.change != Change::Mode && (is_file(&item.before) || is_file(&item.after)) {
@@ -364,7 +368,7 @@ pub(crate) fn file(item: &Item) -> FileChange {
     match &item.from {
         None => file,
         Some(from) => {
-            let mut file = file.renamed_from(FileName::new(OsStr::from_bytes(from)));
+            let mut file = file.renamed_from(name(from));
             file.inferred = item.inferred;
             file
         }

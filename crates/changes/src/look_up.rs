@@ -1,17 +1,19 @@
 //! Which sets there are.
 
 use crate::error::ChangesError;
+use crate::journal;
 use crate::kept;
 use crate::listing::{self, plan_of};
 use crate::meta::Kind;
 use crate::numbers::numbers;
-use crate::set::Set;
+use crate::set::{LOCK, Set, State};
 use crate::store::Store;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A set in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Listed {
     pub redoes: Option<ChangesId>,
     /// The set of the call that it outlived.
     pub after: Option<ChangesId>,
+    /// When a trial was committed or discarded.
+    pub decided: Option<Timestamp>,
 }
 
 impl Store {
@@ -88,10 +92,35 @@ impl Store {
                         Kind::Late { after } => after.map(ChangesId),
                         _ => None,
                     },
+                    decided: decided(&set),
                 });
             }
         }
         Ok(listed)
+    }
+
+    /// Which sessions have sets of that directory, of one around it or of one within it; those with the newest first. Only what
+    /// sets are of is read, not what they did.
+    ///
+    /// # Errors
+    /// The store's directory cannot be read.
+    pub fn sessions_of(&self, directory: &Path) -> Result<Vec<String>, ChangesError> {
+        let mut found = Vec::new();
+        for session in self.sessions()? {
+            let Ok(sets) = PrivateDir::open(&self.path, &[&session]) else {
+                continue;
+            };
+            let newest_first = numbers(&sets)?.into_iter().rev();
+            let newest = newest_first
+                .filter_map(|number| Set::read(&sets, ChangesId(number)).ok().flatten())
+                .find(|set| {
+                    let root = set.root();
+                    directory.starts_with(&root) || root.starts_with(directory)
+                });
+            found.extend(newest.map(|set| (set.begun(), session)));
+        }
+        found.sort_by(|a, b| b.cmp(a));
+        Ok(found.into_iter().map(|(_, session)| session).collect())
     }
 
     /// A set, without making its session.
@@ -120,4 +149,15 @@ impl Store {
             .map(|path| FileName::new(OsStr::from_bytes(path)))
             .collect())
     }
+}
+
+/// When a trial was committed or discarded: what is written last then is not written again.
+fn decided(set: &Set) -> Option<Timestamp> {
+    let file = match (set.meta.kind, set.state) {
+        (Kind::Trial, State::Done | State::Undone) => journal::FILE,
+        (Kind::Trial, State::Discarded) => LOCK,
+        _ => return None,
+    };
+    let metadata = set.dir.metadata(file).ok()?;
+    metadata.modified().ok().map(Timestamp::from)
 }

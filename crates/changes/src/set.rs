@@ -80,6 +80,8 @@ pub struct Set {
     pub(crate) meta: Meta,
     pub(crate) lock: File,
     pub(crate) state: State,
+    /// Of a set whose changes were made: whether some of them are taken back, and others are not.
+    pub(crate) in_part: bool,
     /// What is changed later was not changed before the call.
     pub(crate) mark: Time,
     /// Bytes that it takes up, since it has ended.
@@ -159,6 +161,7 @@ impl Set {
         self.state.put(&mut bytes);
         self.mark.put(&mut bytes);
         self.size.put(&mut bytes);
+        u8::from(self.in_part).put(&mut bytes);
         self.lock
             .write_all_at(&bytes, 0)
             .map_err(ChangesError::io("writing", self.dir.path().join(LOCK)))
@@ -186,6 +189,8 @@ impl Set {
         // Its host died while it made the set: as one whose host died later.
         let from = &mut &bytes[..];
         let ((mut state, mark), size) = Wire::get(from).unwrap_or(((State::Running, (0, 0)), 0));
+        // Sets of older versions end before it.
+        let in_part = u8::get(from) == Some(1);
         let meta = Meta::read(&dir)?;
         if state == State::Held && !dir.has(WORK) {
             state = State::Discarded;
@@ -196,6 +201,7 @@ impl Set {
             meta,
             lock,
             state,
+            in_part,
             mark,
             size,
         }))

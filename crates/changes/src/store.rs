@@ -219,6 +219,7 @@ pub(crate) fn make(session: &PrivateDir, tree: &Tree, mut meta: Meta) -> Result<
         meta,
         lock,
         state: State::Running,
+        in_part: false,
         size: 0,
     };
     // In a trace, what others change is told by the record.

@@ -6,11 +6,11 @@ use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::journal::Journal;
 use crate::kept;
-use crate::listing;
+use crate::listing::{self, Trees};
 use crate::meta::Kind;
 use crate::modes::Modes;
 use crate::numbers::numbers;
-use crate::plan::{Act, Op, Plan};
+use crate::plan::{Act, Plan};
 use crate::recorder::INDEX;
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State, UPPER, WORK};
@@ -18,9 +18,9 @@ use crate::slots;
 use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
-use crate::turn::{Turn, state, turns};
+use crate::turn::{Sides, Turn, rest, sides, state};
 use crate::upper::{Scan, scan};
-use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, FileName};
+use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
 use std::collections::HashSet;
@@ -108,16 +108,15 @@ impl Store {
             self.care,
             Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?,
         )?;
-        let all = found.plan.ops.len() + found.plan.attributions.len();
         if !found.conflicts.is_empty() {
-            return Err(conflict(id, &found.conflicts, all));
+            return Err(conflict(&set, id, &found.plan, &found.conflicts));
         }
         self.prepare(&set, &mut upper, &mut found)?;
         set.stage(&mut upper, &mut found.plan)?;
         let mut applying = self.applying(&set, &set.slots())?;
         let conflicts = applying.conflicts(&found.plan)?;
         if !conflicts.is_empty() {
-            return Err(conflict(id, &conflicts, found.plan.ops.len()));
+            return Err(conflict(&set, id, &found.plan, &conflicts));
         }
         let plan = found.plan.clone();
         let done = self.carry_out(&set, &mut applying, found.plan);
@@ -198,15 +197,12 @@ impl Store {
             conflicts,
         } = self.turning(session, id, paths, again)?;
         if !conflicts.is_empty() {
-            let all = plan.ops.len() + plan.attributions.iter().filter(|it| !it.is_soft()).count();
-            if !partial {
-                return Err(conflict(id, &conflicts, all));
+            let rest = rest(&plan, &conflicts);
+            if !partial || rest.is_soft() {
+                return Err(conflict(&origin, id, &plan, &conflicts));
             }
-            leave(&mut plan, &conflicts);
+            plan = rest;
             plan.left = conflicts;
-            if plan.ops.is_empty() {
-                return Err(conflict(id, &plan.left, plan.left.len()));
-            }
         }
         if origin.meta.beside().is_some() {
             slots::make(&origin.meta)?;
@@ -248,7 +244,6 @@ impl Store {
         applying: &mut Applying<'_>,
         plan: Plan,
     ) -> Result<(), ChangesError> {
-        let all = plan.ops.len();
         self.steps
             .at(Step::Checked)
             .map_err(ChangesError::io("applying", set.dir()))?;
@@ -262,7 +257,7 @@ impl Store {
         };
         let left = journal.back.map(|back| back.left).unwrap_or_default();
         let error = match failed {
-            Failed::Changed(path) => conflict(set.id, &[path], all),
+            Failed::Changed(path) => conflict(set, set.id, &journal.plan, &[path]),
             Failed::System(path, error) => {
                 let path = set.root().join(OsStr::from_bytes(&path));
                 ChangesError::io("changing", path)(error)
@@ -366,40 +361,22 @@ fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
     Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
 }
 
-/// Says of a set whether any of its changes are made still.
+/// Says of a set whether all, some or none of its changes are made still.
 pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), ChangesError> {
-    let (made, _) = turns(session, &origin, false)?;
+    let Sides { made, back } = sides(session, &origin)?;
     // Times that somebody else's changes stood in the way of are not given back; the files are.
-    let is_undone =
-        made.is_empty() || made.is_soft() && !turns(session, &origin, true)?.0.is_empty();
-    let state = if is_undone {
-        State::Undone
-    } else {
-        State::Done
+    let is_undone = made.is_empty() || made.is_soft() && !back.is_empty();
+    let state = match (is_undone, origin.state) {
+        (true, _) => State::Undone,
+        (false, State::Interrupted) => State::Interrupted,
+        (false, _) => State::Done,
     };
-    if origin.state == state || origin.state == State::Interrupted && state == State::Done {
+    let in_part = !is_undone && !back.is_soft();
+    if (origin.state, origin.in_part) == (state, in_part) {
         return Ok(());
     }
+    origin.in_part = in_part;
     origin.set_state(state)
-}
-
-/// Leaves out what conflicts, and what cannot be done without it.
-fn leave(plan: &mut Plan, conflicts: &[Vec<u8>]) {
-    let paths: Vec<&Path> = conflicts
-        .iter()
-        .map(|path| Path::new(OsStr::from_bytes(path)))
-        .collect();
-    let stays = |op: &Op| {
-        let path = op.path();
-        paths.iter().any(|conflict| match op.act {
-            // What is in a directory that is not put cannot be either; a directory is not taken from around a file.
-            Act::Put => path.starts_with(conflict),
-            Act::Take => conflict.starts_with(path),
-            Act::Swap => path == *conflict,
-        })
-    };
-    plan.ops.retain(|op| !stays(op));
-    plan.attributions.retain(|it| !paths.contains(&it.path()));
 }
 
 impl Applying<'_> {
@@ -430,11 +407,14 @@ impl Applying<'_> {
     }
 }
 
-fn conflict(id: ChangesId, paths: &[Vec<u8>], all: usize) -> ChangesError {
-    let name = |path: &Vec<u8>| FileName::new(OsStr::from_bytes(path));
+/// That a plan, whose files are in that set, cannot be carried out. The files that are free of it are counted as they are
+/// wherever a set is shown, not as operations: that many an undo in part changes.
+fn conflict(set: &Set, id: ChangesId, plan: &Plan, paths: &[Vec<u8>]) -> ChangesError {
+    let rest = rest(plan, paths);
+    let free = listing::items(&rest, Trees::open(set).as_mut()).len();
     ChangesError::Conflict {
         id,
-        conflicts: paths.iter().map(name).collect(),
-        free: all.saturating_sub(paths.len()) as u64,
+        conflicts: paths.iter().map(|path| listing::name(path)).collect(),
+        free: free as u64,
     }
 }

@@ -29,6 +29,8 @@ pub struct Preview {
     pub files: Vec<FileChange>,
     /// What somebody has changed since; because of these nothing would be done, unless it may be done in part.
     pub conflicts: Vec<FileName>,
+    /// What would be done in part: all of [`Self::files`] if nothing conflicts.
+    pub free: Vec<FileChange>,
 }
 
 impl Store {
@@ -44,18 +46,22 @@ impl Store {
     ) -> Result<Preview, ChangesError> {
         let _lock = self.lock()?;
         let turn = self.turning(session, id, &[], again)?;
-        let items = listing::items(&turn.plan, Trees::open(&turn.origin).as_mut());
-        let files: Vec<FileChange> = items.iter().map(listing::file).collect();
-        let mut counts = ChangeCounts::default();
-        for file in &files {
-            counts.count(file.change);
-        }
-        let conflicts = turn.conflicts.iter();
-        let conflicts = conflicts.map(|path| FileName::new(OsStr::from_bytes(path)));
+        let mut trees = Trees::open(&turn.origin);
+        let mut files = |plan: &Plan| -> Vec<FileChange> {
+            let items = listing::items(plan, trees.as_mut());
+            items.iter().map(listing::file).collect()
+        };
+        let all = files(&turn.plan);
+        let free = match &turn.conflicts[..] {
+            [] => all.clone(),
+            conflicts => files(&rest(&turn.plan, conflicts)),
+        };
+        let conflicts = turn.conflicts.iter().map(|path| listing::name(path));
         Ok(Preview {
-            counts,
-            files,
+            counts: ChangeCounts::of(&all),
+            files: all,
             conflicts: conflicts.collect(),
+            free,
         })
     }
 
@@ -81,7 +87,10 @@ impl Store {
             _ => again,
         };
         let directory = self.session(session)?;
-        let (mut plan, packed) = turns(&directory, &origin, forwards)?;
+        let sides = sides(&directory, &origin)?;
+        let is_traced = matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. });
+        let packed = is_traced && !forwards;
+        let mut plan = if forwards { sides.back } else { sides.made };
         let was_undone = !forwards && origin.state == State::Undone;
         let done = origin.journal()?.map(|it| it.plan).unwrap_or_default();
         let is_its_undo = !forwards && !was_undone && asked.id == origin.id;
@@ -127,13 +136,16 @@ pub(crate) struct Turn<'a> {
     pub(crate) conflicts: Vec<Vec<u8>>,
 }
 
-/// What turns a set's changes the other way: those that are made, or, `forwards`, those that were taken back. And
-/// whether their files are still as a trace kept them.
-pub(crate) fn turns(
-    session: &PrivateDir,
-    origin: &Set,
-    forwards: bool,
-) -> Result<(Plan, bool), ChangesError> {
+/// What turns a set's changes the other way.
+pub(crate) struct Sides {
+    /// Those that are made.
+    pub(crate) made: Plan,
+    /// Those that were taken back.
+    pub(crate) back: Plan,
+}
+
+/// By what was done last with each of its files.
+pub(crate) fn sides(session: &PrivateDir, origin: &Set) -> Result<Sides, ChangesError> {
     let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
@@ -156,21 +168,39 @@ pub(crate) fn turns(
             looks.insert(look.path.clone(), (made, look));
         }
     }
-    let mut plan = Plan::default();
-    plan.ops.extend(
-        ops.into_values()
-            .filter(|(made, _)| *made != forwards)
-            .map(|(_, op)| op),
-    );
-    plan.attributions.extend(
-        looks
-            .into_values()
-            .filter(|(made, _)| *made != forwards)
-            .map(|(_, it)| it),
-    );
-    plan.sort();
-    let is_traced = matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. });
-    Ok((plan, is_traced && !forwards))
+    let (mut made, mut back) = (Plan::default(), Plan::default());
+    for (is_made, op) in ops.into_values() {
+        let plan = if is_made { &mut made } else { &mut back };
+        plan.ops.push(op);
+    }
+    for (is_made, it) in looks.into_values() {
+        let plan = if is_made { &mut made } else { &mut back };
+        plan.attributions.push(it);
+    }
+    made.sort();
+    back.sort();
+    Ok(Sides { made, back })
+}
+
+/// A plan without what conflicts, and what cannot be done without that.
+pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
+    let mut plan = plan.clone();
+    let paths: Vec<&Path> = conflicts
+        .iter()
+        .map(|path| Path::new(OsStr::from_bytes(path)))
+        .collect();
+    let stays = |op: &Op| {
+        let path = op.path();
+        paths.iter().any(|conflict| match op.act {
+            // What is in a directory that is not put cannot be either; a directory is not taken from around a file.
+            Act::Put => path.starts_with(conflict),
+            Act::Take => conflict.starts_with(path),
+            Act::Swap => path == *conflict,
+        })
+    };
+    plan.ops.retain(|op| !stays(op));
+    plan.attributions.retain(|it| !paths.contains(&it.path()));
+    plan
 }
 
 /// Leaves only what is at these paths or below them, and the directories that this needs.

@@ -24,6 +24,7 @@ mod script;
 pub(crate) mod serving;
 mod session;
 pub(crate) mod settings;
+mod since;
 mod target;
 pub(crate) mod there;
 pub(crate) mod tui;

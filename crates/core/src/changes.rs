@@ -185,6 +185,9 @@ pub struct Changes {
     pub id: ChangesId,
     /// What has become of them.
     pub state: ChangesState,
+    /// Whether some of them were taken back since, and others were not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone_in_part: bool,
     /// How they are known.
     pub by: ChangesBy,
     /// Whether these are all of them, and each is as it says.
@@ -193,7 +196,7 @@ pub struct Changes {
     pub root: String,
     /// How many there are.
     pub counts: ChangeCounts,
-    /// The first of them, at most [`MAX_FILES`], deletions first.
+    /// The first of them, at most [`MAX_FILES`], deletions first; those in a `.git` come last.
     pub files: Vec<FileChange>,
     /// How many there are beyond `files`.
     pub more: u64,
@@ -216,6 +219,7 @@ impl Changes {
         Self {
             id,
             state,
+            undone_in_part: false,
             by,
             exact: by != ChangesBy::Scan,
             root: root.into(),
@@ -233,21 +237,22 @@ impl Changes {
     /// Sets counts, files and how many more there are, from all changes in the order of their paths.
     #[must_use]
     pub fn with_files(mut self, all: impl IntoIterator<Item = FileChange>) -> Self {
-        let (mut deleted, mut others) = (Vec::new(), Vec::new());
+        // Those deleted and the others; then the same of Git's.
+        let mut parts: [Vec<FileChange>; 4] = Default::default();
         for file in all {
             self.counts.count(file.change);
-            let part = match file.change {
-                Change::Deleted => &mut deleted,
-                _ => &mut others,
+            let part = match (file.name.is_of_git(), file.change) {
+                (false, Change::Deleted) => 0,
+                (false, _) => 1,
+                (true, Change::Deleted) => 2,
+                (true, _) => 3,
             };
-            if part.len() < MAX_FILES {
-                part.push(file);
+            if parts[part].len() < MAX_FILES {
+                parts[part].push(file);
             }
         }
-        deleted.append(&mut others);
-        deleted.truncate(MAX_FILES);
-        self.more = self.counts.total().saturating_sub(deleted.len() as u64);
-        self.files = deleted;
+        self.files = parts.into_iter().flatten().take(MAX_FILES).collect();
+        self.more = self.counts.total().saturating_sub(self.files.len() as u64);
         self
     }
 }
@@ -309,6 +314,15 @@ impl ChangeCounts {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.created + self.changed + self.deleted + self.renamed + self.mode
+    }
+
+    /// How many these are.
+    pub fn of<'a>(files: impl IntoIterator<Item = &'a FileChange>) -> Self {
+        let mut counts = Self::default();
+        for file in files {
+            counts.count(file.change);
+        }
+        counts
     }
 
     /// Counts one more.

@@ -54,6 +54,25 @@ pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
         .find_map(|ran| SHELLS.into_iter().find(|shell| ran.name() == Some(shell)))
 }
 
+/// Whether what a script prints last is read from its beginning: what git shows in a pager.
+pub fn reads_from_top(script: &Script<'_>) -> bool {
+    const PAGED: [&str; 9] = [
+        "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
+    ];
+    let here = script.ran.iter().filter(|ran| is_run_here(ran));
+    let last = here
+        .last()
+        .filter(|ran| ran.name() == Some("git") && !prints_elsewhere(ran));
+    let is_paged = |git: Git<'_>| match git.subcommand() {
+        Some("stash") => {
+            git.arguments.first().and_then(|word| word.value.literal()) == Some("list")
+        }
+        Some(subcommand) => PAGED.contains(&subcommand),
+        None => false,
+    };
+    last.is_some_and(|ran| is_paged(Git::read(&ran.words)))
+}
+
 /// The commands of a script that change the directory of the shell which runs it.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const WORDS: [&str; 3] = ["cd", "pushd", "popd"];
@@ -247,6 +266,26 @@ mod tests {
         ] {
             let read = Script::read(script, &context);
             assert_eq!(changes_directory(&read), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_git_pages_is_read_from_its_beginning() {
+        let context = Context::new("/w");
+        for (script, expected) in [
+            ("git log", true),
+            ("git -C x log --oneline -p", true),
+            ("cd x && git diff HEAD~1", true),
+            ("git stash list", true),
+            ("git stash", false),
+            ("git log | cat", false),
+            ("git log > x", false),
+            ("git log; make", false),
+            ("git status", false),
+            ("echo git log", false),
+        ] {
+            let read = Script::read(script, &context);
+            assert_eq!(reads_from_top(&read), expected, "{script}");
         }
     }
 

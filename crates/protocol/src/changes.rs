@@ -33,7 +33,7 @@ pub struct ChangesSetData {
 /// Data of `changes.diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesDiffData {
-    /// The files that were asked for, in the order of their paths.
+    /// The files that were asked for, in the order of their paths; those in a `.git` come last.
     pub files: Vec<FileDiffData>,
 }
 
@@ -71,4 +71,7 @@ pub struct ChangesPreviewData {
     pub files: Vec<FileChange>,
     /// What somebody has changed since; because of these nothing would be done, unless in part.
     pub conflicts: Vec<FileName>,
+    /// Those that would be changed in part: all, if nothing conflicts.
+    #[serde(default)]
+    pub free: Vec<FileChange>,
 }

@@ -3,7 +3,7 @@
 use crate::Theme;
 use crate::file_row::style;
 use crate::styled_line::wrapped;
-use crate::words::{self, counted, sign};
+use crate::words::{self, apart, counted, sign};
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
@@ -21,8 +21,10 @@ const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
 pub struct CardChanges {
     /// The set, as of the last look at it.
     pub set: Changes,
-    /// What was said of it last, one per line.
+    /// What was said when something was done with it last, one per line.
     pub said: Vec<String>,
+    /// What is said beside that: that something is being done now, or was not done.
+    pub aside: Vec<String>,
     /// Whether that is about something that was not done.
     pub refused: bool,
 }
@@ -33,6 +35,7 @@ impl CardChanges {
         Self {
             set,
             said: Vec::new(),
+            aside: Vec::new(),
             refused: false,
         }
     }
@@ -44,26 +47,37 @@ impl CardChanges {
             NoticeKind::Changes { line, .. } => Some(format!("[{line}]")),
             _ => None,
         });
-        changes.said.extend(lines);
         changes.refused = !changes.set.conflicts.is_empty();
+        let said = if changes.refused {
+            &mut changes.aside
+        } else {
+            &mut changes.said
+        };
+        said.extend(lines);
         Some(changes)
     }
 
     /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done; `None` if there is nothing to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
-        let counted = counts(&self.set.counts, theme);
-        if counted.is_empty() && self.set.state != ChangesState::Held {
+        let (own, of_git) = apart(&self.set);
+        let counted = counts(&own, theme);
+        if self.set.counts.total() == 0 && self.set.state != ChangesState::Held {
             return None;
         }
         let mut spans = vec![Span::styled("Δ", theme.accent)];
         let mut say = |text: String, style: Style| {
             spans.push(Span::styled(format!(" {text}"), style));
         };
-        if counted.is_empty() {
+        if self.set.counts.total() == 0 {
             say("0".to_owned(), theme.dim);
         }
-        for (text, style) in counted {
-            say(text, style);
+        let last = counted.len().saturating_sub(1);
+        for (index, (text, style)) in counted.into_iter().enumerate() {
+            let comma = if of_git > 0 && index == last { "," } else { "" };
+            say(format!("{text}{comma}"), style);
+        }
+        if of_git > 0 {
+            say(format!("{of_git} in .git"), theme.dim);
         }
         match self.set.by {
             ChangesBy::Scan => say("by scan".to_owned(), theme.warning),
@@ -87,15 +101,17 @@ impl CardChanges {
 
     /// The lines below the output.
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let style = if self.refused {
+        let beside = if self.refused {
             theme.warning
         } else {
             theme.dim
         };
-        let lines = self.said.iter();
-        let mut rows: Vec<Line<'static>> = lines
-            .flat_map(|line| wrapped(&visible::one_line(line), width, style))
-            .collect();
+        let mut rows: Vec<Line<'static>> = Vec::new();
+        for (lines, style) in [(&self.said, theme.dim), (&self.aside, beside)] {
+            for line in lines {
+                rows.extend(wrapped(&visible::one_line(line), width, style));
+            }
+        }
         if self.set.state == ChangesState::Held {
             let hint = match self.set.counts.total() {
                 0 => EMPTY_HINT,

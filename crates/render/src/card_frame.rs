@@ -84,6 +84,15 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
 /// So many rows are shown rather than counted: the count takes one itself, and a key to see them.
 const FEW: u64 = 2;
 
+/// How many of `all` rows are shown where there is room for `most`.
+pub(crate) fn shown_of(all: usize, most: usize) -> usize {
+    if all <= most + FEW as usize {
+        all
+    } else {
+        most
+    }
+}
+
 /// The last rows of an output: at most `most` of at most `lines` lines, or all if hardly more are there.
 pub(crate) fn last_rows(
     output: &OutputText,

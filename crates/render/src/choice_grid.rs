@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
+use std::ops::Range;
 
 /// Most rows, without the line below them.
 const MOST_ROWS: usize = 8;
@@ -25,13 +26,25 @@ pub struct ChoiceGrid<'a> {
     pub is_cut: bool,
 }
 
+/// Where what can be chosen was drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChoicePlaces {
+    area: Rect,
+    /// Of a column.
+    rows: usize,
+    /// Columns of the screen that a column takes.
+    wide: usize,
+    /// Indices of what is shown.
+    shown: Range<usize>,
+}
+
 impl ChoiceGrid<'_> {
-    /// Draws it at the bottom of `area`; returns the rows of a column.
-    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> usize {
+    /// Draws it at the bottom of `area`; returns where what is.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> ChoicePlaces {
         let area = area.intersection(buffer.area);
         let room = usize::from(area.height).saturating_sub(2).min(MOST_ROWS);
         if room == 0 || area.width < 8 || self.labels.is_empty() {
-            return 1;
+            return ChoicePlaces::default();
         }
         let columns = usize::from(area.width) - 2;
         let widest = self.labels.iter().map(|label| width(label)).max();
@@ -76,7 +89,39 @@ impl ChoiceGrid<'_> {
         let said = shortened(&said, usize::from(below.width));
         let line = Line::from(Span::styled(said, Style::new().patch(theme.dim)));
         buffer.set_line(below.x, below.bottom() - 1, &line, below.width);
-        rows
+        let shown = rows * across;
+        ChoicePlaces {
+            area: below,
+            rows,
+            wide,
+            shown: first..(first + shown).min(count),
+        }
+    }
+}
+
+impl Default for ChoicePlaces {
+    fn default() -> Self {
+        Self {
+            area: Rect::default(),
+            rows: 1,
+            wide: 1,
+            shown: 0..0,
+        }
+    }
+}
+
+impl ChoicePlaces {
+    /// Rows of a column.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// What stands in a cell of the screen, by its index.
+    pub fn at(&self, x: u16, y: u16) -> Option<usize> {
+        let row = usize::from(y.checked_sub(self.area.y)?);
+        let column = usize::from(x.checked_sub(self.area.x + 2)?) / self.wide;
+        let at = self.shown.start + column * self.rows + row;
+        (row < self.rows && self.shown.contains(&at)).then_some(at)
     }
 }
 
@@ -95,7 +140,17 @@ mod tests {
                 selected,
                 is_cut: false,
             };
-            assert_eq!(grid.render(area, &mut buffer, &Theme::plain()), 4);
+            let places = grid.render(area, &mut buffer, &Theme::plain());
+            assert_eq!(places.rows(), 4);
+            // Each text is where it says, and nothing else is.
+            for (x, y) in (0..40).flat_map(|x| (0..6).map(move |y| (x, y))) {
+                let cells = (x..40).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+                let at = places.at(x, y);
+                if cells.starts_with("file") {
+                    assert_eq!(at.map(|at| &*labels[at]), cells.get(..6), "{x} {y}");
+                }
+                assert!(at.is_none() || ((1..5).contains(&y) && x > 1), "{x} {y}");
+            }
             let text: String = buffer
                 .content()
                 .iter()

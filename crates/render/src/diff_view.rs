@@ -2,6 +2,7 @@
 
 use crate::file_row::file_row;
 use crate::found_text::{Marked, text};
+use crate::pager::{BEFORE, counting};
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
 use agent_bash_core::changes::FileChange;
@@ -37,8 +38,10 @@ pub struct DiffView<'a> {
     pub matches: Option<(u64, u64)>,
     /// The line with the current match, from 1.
     pub found_line: Option<u64>,
-    /// A pattern being typed.
+    /// A pattern being typed, with the sign before it.
     pub typed: Option<&'a str>,
+    /// The number before a key.
+    pub count: Option<u64>,
     /// A message instead of the keys.
     pub message: Option<&'a str>,
 }
@@ -83,6 +86,10 @@ impl DiffView<'_> {
         for ((y, line), number) in (inner.y..).zip(lines).zip(self.position.first_line..) {
             let parts = line.parts(theme);
             let room = usize::from(inner.width);
+            if parts.first_column(self.position.column, room) > 0 {
+                // On the frame: the sign stays.
+                buffer.set_string(area.x, y, BEFORE, theme.dim);
+            }
             let row = parts.row(self.position.column, room, self.pattern, theme);
             buffer.set_line(inner.x, y, &row, inner.width);
             if self.found_line == Some(number) {
@@ -104,22 +111,28 @@ impl DiffView<'_> {
             (total, seen) => format!("{first}–{} of {total}", first + seen - 1),
         };
         if let Some(typed) = self.typed {
-            return (format!("/{typed}▏"), theme.accent);
+            return (format!("{typed}▏"), theme.accent);
         }
+        if let Some(count) = self.count {
+            return (counting(count), theme.accent);
+        }
+        // What is most wanted comes first: it stays where there is little room.
+        let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
+        let counted = counted.unwrap_or_default();
         if let Some(message) = self.message {
-            return (format!("{position} · {message}"), theme.warning);
+            return (format!("{counted}{message} · {position}"), theme.warning);
         }
-        let (position, next) = match self.matches {
-            // What is most wanted comes first: it stays where there is little room.
-            Some((at, all)) => (format!("match {at}/{all} · {position}"), "n N match"),
-            None if self.pattern.is_some() => (position, "n N match"),
-            None => (position, "n N file"),
+        let position = format!("{counted}{position}");
+        let next = if self.pattern.is_some() {
+            "n N match"
+        } else {
+            "n N file"
         };
         let own = match self.keys {
             "" => String::new(),
             keys => format!(" · {keys}"),
         };
-        let keys = "/ search · g G ends · ←→ sideways · q close";
+        let keys = "/ search · f1 keys · ←→ sideways · q close";
         let text = format!("{position}{own} · {next} · {keys}");
         (text, theme.dim)
     }
@@ -177,6 +190,17 @@ struct Parts {
 }
 
 impl Parts {
+    /// The column that it begins at where those around it begin at `from`.
+    fn first_column(&self, from: usize, width: usize) -> usize {
+        let wide = self.body.width();
+        let fits = wide + self.sign.width() <= width;
+        if wide == 0 || (self.is_heading && fits) {
+            0
+        } else {
+            from
+        }
+    }
+
     /// From column `from` on, as far as there is room.
     fn row(
         self,
@@ -186,11 +210,7 @@ impl Parts {
         theme: &Theme,
     ) -> Line<'static> {
         let room = width.saturating_sub(self.sign.width());
-        let from = if self.is_heading && self.body.width() <= room {
-            0
-        } else {
-            from
-        };
+        let from = self.first_column(from, width);
         let marked = Marked {
             pattern,
             base: self.base,

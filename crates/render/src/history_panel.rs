@@ -1,6 +1,7 @@
 //! The search through what was typed: the best match at the bottom, next to what is being looked for.
 
 use crate::panel_frame::{framed, inner_rows};
+use crate::styled_line::wrapped;
 use crate::visible_text::{shortened, width};
 use crate::{Theme, spell};
 use agent_bash_core::visible::one_line;
@@ -15,6 +16,12 @@ const ROOM_FOR_DIRECTORY: usize = 60;
 
 /// Columns around a row, with the mark.
 const BESIDE: usize = 3;
+
+/// Most rows of a command that is cut in the list.
+const MOST_PREVIEW: usize = 3;
+
+/// Columns before them.
+const INDENT: usize = 3;
 
 /// Columns between a command and its directory.
 const GAP: usize = 2;
@@ -43,6 +50,8 @@ pub struct HistoryRow<'a> {
     pub age: Duration,
     /// The command, as [`HistoryRow::line`] shows it.
     pub line: &'a str,
+    /// All of it, as it was typed.
+    pub command: &'a str,
     /// The characters of `line` that match.
     pub matched: &'a [u32],
     /// Where it ran.
@@ -97,14 +106,10 @@ impl HistoryRow<'_> {
             .unwrap_or_else(|| " ".to_owned())
     }
 
-    fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
+    /// What stands beside the command, before it and behind it, and the columns that are left for it.
+    fn beside(&self, columns: usize) -> (String, String, usize) {
         let when = self.when(columns);
         let room = columns.saturating_sub(BESIDE + width(&when));
-        let mut spans = vec![
-            Span::raw(" "),
-            self.mark(theme),
-            Span::styled(when, theme.dim),
-        ];
         let line = shortened(self.line, room);
         let directory = if columns < ROOM_FOR_DIRECTORY {
             String::new()
@@ -114,6 +119,29 @@ impl HistoryRow<'_> {
         };
         let gap = if directory.is_empty() { 0 } else { GAP };
         let room = room.saturating_sub(width(&directory) + gap);
+        (when, format!("{}{directory}", " ".repeat(gap)), room)
+    }
+
+    /// The rows of the command if it is cut in the list.
+    fn preview(&self, columns: usize, style: Style) -> Vec<Line<'static>> {
+        let (_, _, room) = self.beside(columns);
+        if width(self.line) <= room {
+            return Vec::new();
+        }
+        wrapped(
+            self.command.trim_end(),
+            columns.saturating_sub(INDENT + 1),
+            style,
+        )
+    }
+
+    fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
+        let (when, directory, room) = self.beside(columns);
+        let mut spans = vec![
+            Span::raw(" "),
+            self.mark(theme),
+            Span::styled(when, theme.dim),
+        ];
         let line = shortened(self.line, room);
         for (at, c) in line.chars().enumerate() {
             let is_match =
@@ -128,15 +156,56 @@ impl HistoryRow<'_> {
                 _ => spans.push(Span::styled(c.to_string(), style)),
             }
         }
-        spans.push(Span::raw(
-            " ".repeat(room.saturating_sub(width(&line)) + gap),
-        ));
+        spans.push(Span::raw(" ".repeat(room.saturating_sub(width(&line)))));
         spans.push(Span::styled(directory, theme.dim));
         Line::from(spans)
     }
 }
 
 impl HistoryPanel<'_> {
+    /// The match that is shown in a row of the screen, by its index.
+    pub fn at(&self, area: Rect, y: u16) -> Option<usize> {
+        let list = self.list_rows(area)?;
+        let bottom = area.y + 1 + list;
+        let above = bottom.checked_sub(y + 1).filter(|above| *above < list)?;
+        let at = self.first(list) + usize::from(above);
+        (at < self.rows.len()).then_some(at)
+    }
+
+    /// Index of the match in the lowest row.
+    fn first(&self, list: u16) -> usize {
+        let page = usize::from(list).max(1);
+        self.selected.saturating_sub(page - 1)
+    }
+
+    /// Rows of the list; `None` if there is not even room for what is sought. The rest is for commands that are cut, as many as
+    /// the longest needs: else the list would jump with the selection.
+    fn list_rows(&self, area: Rect) -> Option<u16> {
+        let all = inner_rows(area).checked_sub(1)?;
+        let columns = usize::from(area.width.saturating_sub(2));
+        let rows = |row: &HistoryRow<'_>| row.preview(columns, Style::new()).len();
+        let longest = self.rows.iter().map(rows).max().unwrap_or(0);
+        let most = usize::from(all / 4).min(MOST_PREVIEW);
+        Some(all - u16::try_from(longest.min(most)).unwrap_or(0))
+    }
+
+    /// The selected command, if it is cut in the list, below what is sought.
+    fn render_preview(&self, inner: Rect, list: u16, buffer: &mut Buffer, theme: &Theme) {
+        let columns = usize::from(inner.width);
+        let Some(row) = self.rows.get(self.selected) else {
+            return;
+        };
+        let rows = row.preview(columns, theme.dim);
+        let places = inner.y + list + 1..inner.bottom();
+        let is_cut = rows.len() > places.len();
+        for (line, y) in rows.iter().zip(places) {
+            buffer.set_line(inner.x + INDENT as u16, y, line, inner.width);
+            if is_cut && y + 1 == inner.bottom() {
+                buffer.set_string(inner.right() - 1, y, "…", theme.dim);
+            }
+        }
+    }
+
     /// Draws the panel.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
@@ -144,12 +213,13 @@ impl HistoryPanel<'_> {
             return;
         }
         let titles = ["History", self.scope];
-        let keys = "enter take · ↑↓ select · ctrl+r where · esc close";
+        let keys = "enter take · ↑↓ select · ctrl+r where · f1 keys · esc close";
         let inner = framed(area, buffer, titles, (keys, theme.dim), theme);
-        let Some(list) = inner_rows(area).checked_sub(1) else {
+        let Some(list) = self.list_rows(area) else {
             return;
         };
         let columns = usize::from(inner.width);
+        self.render_preview(inner, list, buffer, theme);
         let typed = shortened(self.query, columns.saturating_sub(5));
         let query = Line::from_iter([
             Span::styled(" ❯ ", theme.accent),
@@ -161,8 +231,7 @@ impl HistoryPanel<'_> {
             let none = Line::styled("   nothing that was typed matches", theme.dim);
             buffer.set_line(inner.x, inner.y + list - 1, &none, inner.width);
         }
-        let page = usize::from(list).max(1);
-        let first = self.selected.saturating_sub(page - 1);
+        let first = self.first(list);
         let rows = self.rows.iter().enumerate().skip(first);
         for ((at, row), y) in rows.zip((inner.y..inner.y + list).rev()) {
             let style = if at == self.selected {
@@ -213,6 +282,7 @@ mod tests {
             took: Some(Duration::from_millis(took)),
             age: Duration::from_secs(age),
             line,
+            command: line,
             matched,
             directory: directory.to_owned(),
         };
@@ -250,6 +320,54 @@ mod tests {
     }
 
     #[test]
+    fn of_a_command_that_is_cut_more_is_below() {
+        let long = "for i in $(seq 1 6); do\n\techo $i\ndone && cat <<X | wc\nmore\nX";
+        let line = HistoryRow::line(long);
+        let row = |line, command| HistoryRow {
+            end: HistoryRowEnd::Good,
+            took: None,
+            age: Duration::ZERO,
+            line,
+            command,
+            matched: &[],
+            directory: "~".to_owned(),
+        };
+        let rows = [row("ls", "ls"), row(&line, long)];
+        let drawn = |selected, height| {
+            let panel = HistoryPanel {
+                query: "",
+                scope: "everywhere",
+                rows: &rows,
+                selected,
+            };
+            let area = Rect::new(0, 0, 60, height);
+            let mut buffer = Buffer::empty(area);
+            panel.render(area, &mut buffer, &Theme::plain());
+            let text = buffer.content().chunks(60).map(|row| {
+                let row: String = row.iter().map(ratatui::buffer::Cell::symbol).collect();
+                row.trim_matches(['│', ' ']).to_owned()
+            });
+            (
+                text.collect::<Vec<_>>(),
+                (0..height).map(|y| panel.at(area, y)).collect::<Vec<_>>(),
+            )
+        };
+        let (text, at) = drawn(1, 20);
+        assert!(text[14].starts_with("✓") && text[15] == "❯ ▏", "{text:?}");
+        assert_eq!(text[16], "for i in $(seq 1 6); do");
+        assert_eq!(text[17].trim_start(), "echo $i");
+        assert!(text[18].starts_with("done && cat <<X | wc ") && text[18].ends_with("…"));
+        let mut wanted = vec![None; 20];
+        (wanted[14], wanted[13]) = (Some(0), Some(1));
+        assert_eq!(at, wanted);
+        // Without a jump of the list, and not where there is no room.
+        assert_eq!(drawn(0, 20).0[15..17], ["❯ ▏", ""]);
+        let (text, at) = drawn(1, 6);
+        assert_eq!(text[4], "❯ ▏", "{text:?}");
+        assert_eq!(at, [None, None, Some(1), Some(0), None, None]);
+    }
+
+    #[test]
     fn the_best_match_is_next_to_what_is_looked_for() {
         assert_eq!(
             drawn(70, 7),
@@ -260,7 +378,7 @@ mod tests {
                 "│ ✗ 1m 05s   2h  make all                          …y/to/a/directory │",
                 "│ ✓   12ms   5s  cargo test                                ~/project │",
                 "│ ❯ ct▏                                                              │",
-                "╰─ enter take · ↑↓ select · ctrl+r where · esc close ────────────────╯",
+                "╰─ enter take · ↑↓ select · ctrl+r where · f1 keys · esc close ──────╯",
             ]
         );
         // The command keeps half of the width: the directory goes first, then the duration, then the age.
@@ -283,6 +401,7 @@ mod tests {
             took: Some(Duration::from_secs(1)),
             age: Duration::from_secs(1),
             line: &"x".repeat(200),
+            command: "",
             matched: &[],
             directory: "/a/long/way".repeat(9),
         };

@@ -60,6 +60,22 @@ pub enum JobRowState {
 }
 
 impl JobsPanel<'_> {
+    /// The job that is shown in a row of the screen, by its index.
+    pub fn at(&self, area: Rect, y: u16) -> Option<usize> {
+        let (list, first) = self.list(area.height.saturating_sub(2));
+        let row = y.checked_sub(area.y + 1).filter(|row| *row < list)?;
+        let at = first + usize::from(row);
+        (at < self.jobs.len()).then_some(at)
+    }
+
+    /// Rows of the list within `height`, and the index of the first job in it: it takes the rows it needs, at most half.
+    fn list(&self, height: u16) -> (u16, usize) {
+        let list = (self.jobs.len() as u16)
+            .min((height / 2).max(1))
+            .min(height);
+        (list, (self.selected + 1).saturating_sub(usize::from(list)))
+    }
+
     /// Draws the panel.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
@@ -91,7 +107,7 @@ impl JobsPanel<'_> {
         };
         if self.jobs.is_empty() {
             let text = visible_text::shortened(
-                " no jobs yet: end a command with & or give it `mode: background`",
+                " no jobs yet: end a command with & and it becomes one",
                 usize::from(inner.width),
             );
             if inner.height > 0 {
@@ -100,11 +116,7 @@ impl JobsPanel<'_> {
             }
             return;
         }
-        // The list takes the rows it needs, at most half of the panel.
-        let list = (self.jobs.len() as u16)
-            .min((inner.height / 2).max(1))
-            .min(inner.height);
-        let first = (self.selected + 1).saturating_sub(usize::from(list));
+        let (list, first) = self.list(inner.height);
         let of_job = |job: &JobRow| visible_text::width(&visible::one_line(job.mark(theme).1));
         let words = self
             .jobs
@@ -171,7 +183,7 @@ impl JobsPanel<'_> {
         let (text, style) = match self.message {
             Some(message) => (message, theme.warning),
             None => (
-                "j k select · enter whole output · x end it · esc close",
+                "j k select · enter whole output · x end it · ? keys · esc close",
                 theme.dim,
             ),
         };

@@ -1,8 +1,10 @@
 //! [`OutputText`]: command output as styled lines. It takes raw chunks, split anywhere, and keeps a bounded part of them, so
 //! drawing ten megabytes costs no more than ten kilobytes.
 //!
-//! Of escape sequences, SGR becomes styles; everything else is dropped. A lone carriage return restarts the line.
+//! Of escape sequences, SGR becomes styles, and those are followed with which programs edit a line ([`Edit`]); everything else is
+//! dropped. Text behind a lone carriage return restarts the line.
 
+use crate::line_cursor::{Edit, LineCursor};
 use crate::styled_line::StyledLine;
 use crate::{Theme, sgr};
 use ratatui::style::Style;
@@ -66,8 +68,8 @@ struct Lines {
     /// Lines that are no longer kept.
     dropped: u64,
     style: Style,
-    /// A carriage return was the last thing printed.
-    returned: bool,
+    /// Where on the open line the next character goes.
+    cursor: LineCursor,
 }
 
 /// A part of an output, wrapped into rows.
@@ -94,7 +96,7 @@ impl OutputText {
                 changes: 0,
                 dropped: 0,
                 style: Style::new(),
-                returned: false,
+                cursor: LineCursor::default(),
             },
             stand_in: None,
         }
@@ -110,6 +112,9 @@ impl OutputText {
     /// Adds command output.
     pub fn push(&mut self, bytes: &[u8]) {
         self.parser.advance(&mut self.lines, bytes);
+        if !self.lines.cursor.is_at_end() {
+            self.lines.show_line();
+        }
     }
 
     /// Shows a text, such as a note on binary output, instead of what is kept; `None` goes back to what is kept.
@@ -130,6 +135,7 @@ impl OutputText {
     pub fn skip(&mut self, lines: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
+        self.lines.cursor = LineCursor::default();
         if !self.lines.open().is_empty() {
             self.lines.new_line();
         }
@@ -143,7 +149,7 @@ impl OutputText {
     pub fn leap(&mut self, chars: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
-        self.lines.returned = false;
+        self.lines.cursor = LineCursor::default();
         self.lines.open().leap(chars);
     }
 
@@ -275,7 +281,10 @@ impl Lines {
     }
 
     fn new_line(&mut self) {
-        self.returned = false;
+        if !self.cursor.is_at_end() {
+            self.show_line();
+            self.cursor = LineCursor::default();
+        }
         let line = self.open();
         line.close();
         let (size, changes) = (line.size(), line.changes());
@@ -298,54 +307,81 @@ impl Lines {
         self.size > most || self.kept.len() >= most / 8 || self.changes > most / 4
     }
 
-    /// The open line with room for more of it, and how many characters it may have.
-    fn with_room(&mut self) -> (&mut StyledLine, usize) {
+    /// The open line with room for more of it, how many characters it may have, and its cursor.
+    fn with_room(&mut self) -> (&mut StyledLine, usize, &mut LineCursor) {
+        if self.kept.is_empty() {
+            self.kept.push_back(StyledLine::default());
+        }
+        let last = self.kept.len() - 1;
+        let line = &mut self.kept[last];
         let OutputLimits {
             line_chars,
             line_ends,
             ..
         } = self.limits;
-        let line = self.open();
         if !line_ends {
-            return (line, line_chars);
+            return (line, line_chars, &mut self.cursor);
         }
         line.keep_end(line_chars);
-        (line, usize::MAX)
+        (line, usize::MAX, &mut self.cursor)
     }
 
-    fn settle_return(&mut self) {
-        if std::mem::take(&mut self.returned) {
-            self.open().clear();
+    fn show_line(&mut self) {
+        let (line, most, cursor) = self.with_room();
+        cursor.show_line(line, most);
+    }
+
+    /// Adds what `add` adds to the line, where the cursor is.
+    fn write(&mut self, add: impl FnOnce(&mut StyledLine, Style, usize)) {
+        let style = self.style;
+        let (line, most, cursor) = self.with_room();
+        if cursor.is_at_end() {
+            add(line, style, most);
+            return;
         }
+        cursor.before_text(line, most);
+        let before = line.printed();
+        add(line, style, most);
+        cursor.written(line.printed() - before);
+    }
+
+    fn edit(&mut self, edit: Edit) {
+        let (line, most, cursor) = self.with_room();
+        cursor.edit(edit, line, most);
     }
 }
 
 impl Perform for Lines {
     fn print(&mut self, c: char) {
-        self.settle_return();
-        let style = self.style;
-        let (line, most) = self.with_room();
-        line.push(c, style, most);
+        self.write(|line, style, most| line.push(c, style, most));
     }
 
     fn execute(&mut self, byte: u8) {
         match byte {
             b'\n' => self.new_line(),
-            b'\r' => self.returned = true,
-            b'\t' => {
-                self.settle_return();
-                let style = self.style;
-                let (line, most) = self.with_room();
-                line.push_tab(style, most);
-            }
-            0x08 => self.open().backspace(),
+            b'\r' => self.cursor.carriage_return(),
+            b'\t' => self.write(StyledLine::push_tab),
+            0x08 => self.edit(Edit::Back(1)),
             _ => {}
         }
     }
 
     fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], ignore: bool, action: char) {
-        if action == 'm' && intermediates.is_empty() && !ignore {
+        if ignore || !intermediates.is_empty() {
+            return;
+        }
+        if action == 'm' {
             sgr::apply(&mut self.style, params);
+            return;
+        }
+        let mut numbers = params.iter();
+        let number = match (numbers.next(), numbers.next()) {
+            (None, _) => 0,
+            (Some([number]), None) => *number,
+            _ => return,
+        };
+        if let Some(edit) = Edit::of(number, action) {
+            self.edit(edit);
         }
     }
 }

@@ -201,7 +201,7 @@ fn tabs_are_drawn_as_spaces_and_copied_as_tabs() {
     );
     // A backspace takes the columns of a tab one by one, as on a terminal.
     let back = OutputText::of(OutputLimits::CARD, "a\t\x08\x08b\n");
-    assert_eq!(texts(&back.window(80, 0, 80, &Theme::dark())), ["a     b"]);
+    assert_eq!(texts(&back.window(80, 0, 80, &Theme::dark())), ["a     b "]);
 }
 
 #[test]

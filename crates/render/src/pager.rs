@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
 
+/// Stands before a line that has begun further left.
+pub(crate) const BEFORE: &str = "‹";
+
 /// A page of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Pager<'a> {
@@ -50,8 +53,10 @@ pub enum PagerPrompt<'a> {
     },
     /// The end is shown as it comes.
     Follows,
-    /// A pattern being typed.
-    Search(&'a str),
+    /// What is being typed: a pattern with the sign before it.
+    Typed(&'a str),
+    /// The number before a key.
+    Count(u64),
     /// A message.
     Message(&'a str),
 }
@@ -107,7 +112,16 @@ impl Pager<'_> {
         let is_found = self.found_line == Some(number);
         let mark = if is_found { "▸" } else { " " };
         let style = if is_found { theme.accent } else { theme.dim };
-        let mut line = Line::from(Span::styled(format!("{mark}{number:>digits$} │"), style));
+        // Instead of the rule, so that no character of the line is hidden.
+        let rule = if self.column > 0 && text.width() > 0 {
+            BEFORE
+        } else {
+            "│"
+        };
+        let mut line = Line::from(Span::styled(
+            format!("{mark}{number:>digits$} {rule}"),
+            style,
+        ));
         let room = width.saturating_sub(digits + GUTTER);
         line.spans.extend(self.shown(text, room, theme));
         if is_found {
@@ -128,29 +142,36 @@ impl Pager<'_> {
     fn footer(&self, area: Rect, theme: &Theme) -> (String, Style) {
         let seen = self.rows(usize::from(Self::page_rows(area)), theme).len() as u64;
         let first = self.first();
-        let position = match (self.total_lines, seen) {
+        let lines = match (self.total_lines, seen) {
             (0, _) | (_, 0) => "empty".to_owned(),
             (total, _) => format!("{first}–{} of {total}", first + seen - 1),
         };
-        let position = match self.matches {
-            // What is most wanted comes first: it stays where there is little room.
-            Some((at, all)) => format!("match {at}/{all} · {position}"),
-            None => position,
-        };
+        // What is most wanted comes first: it stays where there is little room.
+        let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
+        let counted = counted.unwrap_or_default();
+        let position = format!("{counted}{lines}");
         match self.prompt {
             PagerPrompt::Keys { live } => {
                 let last = if live { "F follow" } else { "←→ sideways" };
-                let keys = "/ search · n N next · g G ends";
+                let keys = "/ search · n N next · f1 keys";
                 (format!("{position} · {keys} · {last} · q close"), theme.dim)
             }
             PagerPrompt::Follows => (
                 format!("following · {position} · moving stops it · q close"),
                 theme.accent,
             ),
-            PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
-            PagerPrompt::Message(message) => (format!("{message} · {position}"), theme.warning),
+            PagerPrompt::Typed(typed) => (format!("{typed}▏"), theme.accent),
+            PagerPrompt::Count(count) => (counting(count), theme.accent),
+            PagerPrompt::Message(message) => {
+                (format!("{counted}{message} · {lines}"), theme.warning)
+            }
         }
     }
+}
+
+/// What is shown while a number is typed before a key.
+pub(crate) fn counting(count: u64) -> String {
+    format!("{count}▏ · G to this line · j k so many")
 }
 
 /// The position in a text, and how keys change it. Lines are counted from 1.
@@ -175,6 +196,8 @@ pub enum PagerMove {
     Last,
     /// Just far enough to show this line.
     To(u64),
+    /// To this line, at the top if there is enough below it.
+    Line(u64),
     /// Sideways by columns.
     Columns(isize),
 }
@@ -202,6 +225,7 @@ impl PagerPosition {
                 self.first_line
             }
             PagerMove::To(line) => line.saturating_sub(page / 3),
+            PagerMove::Line(line) => line,
             PagerMove::Columns(columns) => {
                 self.column = self.column.saturating_add_signed(columns);
                 self.first_line
@@ -245,6 +269,9 @@ mod tests {
             (PagerMove::Lines(i64::MAX), 91),
             (PagerMove::Pages(i64::MIN), 1),
             (PagerMove::First, 1),
+            (PagerMove::Line(50), 50),
+            (PagerMove::Line(u64::MAX), 91),
+            (PagerMove::Line(0), 1),
         ] {
             position.go(to, 100, 10);
             assert_eq!(position.first_line, want, "{to:?}");

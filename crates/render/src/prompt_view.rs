@@ -43,6 +43,22 @@ impl PromptView<'_> {
         row + 1
     }
 
+    /// The byte that a cell of the screen shows where [`Self::render`] has drawn it in `area`; beside a row, where it ends.
+    pub fn byte_at(text: &str, cursor: usize, area: Rect, (x, y): (u16, u16)) -> usize {
+        let (characters, end) = placed(text, text.len(), area.width);
+        let found = characters.iter().find(|one| one.at >= cursor);
+        let cursor = found.map_or(end.0, |one| one.row);
+        let first = (cursor + 1).saturating_sub(usize::from(area.height));
+        let row = first + usize::from(y.saturating_sub(area.y));
+        let column = usize::from(x.saturating_sub(area.x));
+        let is_there = |one: &&Placed<'_>| {
+            let is_end = one.text == "\n";
+            one.row > row || (one.row == row && (is_end || one.column + one.width > column))
+        };
+        let found = characters.iter().find(is_there);
+        found.map_or(text.len(), |one| one.at)
+    }
+
     /// Draws it; if there is too little room, the rows around the cursor.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);

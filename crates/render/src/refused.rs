@@ -14,6 +14,8 @@ pub struct Refused {
     pub marked: Vec<(String, String)>,
     /// What to do instead.
     pub instead: Option<String>,
+    /// Whether it would run as a trial.
+    pub can_be_tried: bool,
 }
 
 impl Refused {

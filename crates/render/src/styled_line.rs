@@ -113,11 +113,10 @@ impl StyledLine {
         self.runs.shrink_to_fit();
     }
 
-    /// Removes the last character.
-    pub(crate) fn backspace(&mut self) {
-        if self.text.pop().is_none() {
-            return;
-        }
+    /// Removes the last character and returns it with its style; a blank for a column of a tab.
+    pub(crate) fn pop(&mut self) -> Option<(char, Style)> {
+        let c = self.text.pop()?;
+        let style = self.runs.last().map_or(Style::new(), |(_, style)| *style);
         self.chars -= 1;
         while let Some((end, _)) = self.runs.last_mut() {
             *end = (*end).min(self.text.len());
@@ -131,6 +130,24 @@ impl StyledLine {
             }
             self.runs.pop();
         }
+        let is_tab = matches!(c, '\t' | TAB_COLUMN);
+        Some((if is_tab { ' ' } else { c }, style))
+    }
+
+    /// Puts back a character that was [taken](Self::pop), or adds a blank.
+    pub(crate) fn put(&mut self, c: char, style: Style, most: usize) {
+        self.is_uneven |= !takes_one_column(c);
+        self.add(c, style, most);
+    }
+
+    /// Number of characters that were printed on it, kept or not.
+    pub(crate) fn printed(&self) -> u64 {
+        self.chars as u64 + self.omitted
+    }
+
+    /// Number of characters that are kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.chars
     }
 
     pub(crate) fn clear(&mut self) {
@@ -304,16 +321,16 @@ mod tests {
     }
 
     #[test]
-    fn backspace_takes_styles_back_with_their_text() {
+    fn what_is_taken_back_has_its_style() {
         let red = Style::new().fg(ratatui::style::Color::Red);
         let mut line = StyledLine::default();
         for (c, style) in [('a', Style::new()), ('b', red), ('c', red)] {
             line.push(c, style, 10);
         }
-        line.backspace();
-        line.backspace();
-        line.backspace();
-        line.backspace();
+        assert_eq!(line.pop(), Some(('c', red)));
+        assert_eq!(line.pop(), Some(('b', red)));
+        assert_eq!(line.pop(), Some(('a', Style::new())));
+        assert_eq!(line.pop(), None);
         assert_eq!(line, StyledLine::default());
     }
 

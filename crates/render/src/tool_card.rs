@@ -2,7 +2,7 @@
 
 use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{
-    Body, CardFrame, Part, ended, folded, last_rows, parts_that_fit, railed, rows_above,
+    Body, CardFrame, Part, ended, folded, last_rows, parts_that_fit, railed, rows_above, shown_of,
 };
 use crate::remark::{Remark, remarks};
 use crate::styled_line::wrapped;
@@ -49,6 +49,8 @@ pub struct ToolCard {
     pub refused: Option<Refused>,
     /// Rows of output while it is collapsed.
     pub collapsed_rows: usize,
+    /// While it is collapsed, it shows the first rows, and not the last ones.
+    pub from_top: bool,
     /// Only the command and the outcome are shown.
     pub folded: bool,
     /// Further remarks, one per line.
@@ -86,6 +88,7 @@ impl ToolCard {
             output: OutputText::new(OutputLimits::CARD),
             refused: None,
             collapsed_rows: COLLAPSED_ROWS,
+            from_top: false,
             folded: false,
             remarks: Vec::new(),
             asides: Vec::new(),
@@ -284,6 +287,10 @@ impl ToolCard {
 
     /// The last rows, and the number of rows before them.
     fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
+        // Where the beginning is not kept, the end says more.
+        if self.from_top && !self.output.begins_later() {
+            return self.first_rows(inner, rail, theme);
+        }
         let most = [self.collapsed_rows, usize::MAX];
         let tail = last_rows(&self.output, inner, most, theme);
         let mut rows = Vec::new();
@@ -292,6 +299,19 @@ impl ToolCard {
             rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
         }
         rows.extend(railed(tail.rows, rail));
+        rows
+    }
+
+    /// The first rows, and the number of rows after them.
+    fn first_rows(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
+        let all = self.output.row_count(inner);
+        let most = shown_of(all, self.collapsed_rows);
+        let head = self.output.window(inner, 0, most, theme);
+        let mut rows = railed(head.rows, rail);
+        if head.later > 0 {
+            let hint = format!("… {} rows below · ctrl+o expands all {all}", head.later);
+            rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
+        }
         rows
     }
 

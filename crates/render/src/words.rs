@@ -3,7 +3,11 @@
 pub use crate::took::{duration, millis};
 use crate::{CardState, icon};
 use agent_bash_core::changes::{Change, ChangeCounts, Changes, ChangesBy, ChangesState};
-use agent_bash_core::{SizeStyle, Status, Timestamp, size_text};
+use agent_bash_core::sandbox::SandboxLevel;
+use agent_bash_core::{SizeStyle, Status, Timestamp, ToolResult, size_text};
+
+/// The mark of a call that was let out of the sandbox.
+pub const OUTSIDE_SANDBOX: &str = "outside the sandbox";
 
 /// How the end of a call looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,8 +86,15 @@ pub fn delta(counts: &ChangeCounts) -> String {
     parts.join(" ")
 }
 
-/// What has become of changes, in a word; `None` if they were done as any call's.
+/// What has become of changes, in a few words; `None` if they were done as any call's.
 pub fn fate(changes: &Changes) -> Option<&'static str> {
+    if changes.undone_in_part {
+        return Some(match (changes.state, changes.by) {
+            (ChangesState::Interrupted, _) => "interrupted, undone in part",
+            (_, ChangesBy::Overlay) => "committed, undone in part",
+            _ => "undone in part",
+        });
+    }
     match (changes.state, changes.by) {
         (ChangesState::Held, _) => Some("held"),
         (ChangesState::Done, ChangesBy::Overlay) => Some("committed"),
@@ -98,10 +109,30 @@ pub fn fate(changes: &Changes) -> Option<&'static str> {
     }
 }
 
+/// How many files of a set are not in a `.git`, and how many are, where all of them are known; else all are among the former.
+/// Git changes several of its own at every command, and they are not what somebody looks for.
+pub(crate) fn apart(changes: &Changes) -> (ChangeCounts, u64) {
+    let (of_git, own): (Vec<_>, Vec<_>) =
+        changes.files.iter().partition(|file| file.name.is_of_git());
+    if of_git.is_empty() || changes.more > 0 {
+        return (changes.counts, 0);
+    }
+    (ChangeCounts::of(own), of_git.len() as u64)
+}
+
+/// `+2 ~1 −1`; with files in a `.git`: `~1, 7 in .git`.
+fn own_delta(changes: &Changes) -> String {
+    let (own, of_git) = apart(changes);
+    let parts = [delta(&own), format!("{of_git} in .git")];
+    let parts = parts.into_iter().take(if of_git > 0 { 2 } else { 1 });
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
+}
+
 /// What a call did to files, and what has become of that unless it is simply done: `+2 ~1 −1`, `−3 held`; empty if nothing
 /// was done.
 pub fn effect(changes: &Changes) -> String {
-    let counts = delta(&changes.counts);
+    let counts = own_delta(changes);
     match fate(changes) {
         Some(fate) if !counts.is_empty() && changes.state != ChangesState::Listed => {
             format!("{counts} {fate}")
@@ -110,10 +141,33 @@ pub fn effect(changes: &Changes) -> String {
     }
 }
 
+/// What is said of a call beside how it ended: that it was not, or elsewhere, done as it reads.
+pub fn marks(result: &ToolResult) -> Vec<String> {
+    let is_trial = result.changes.as_ref().is_some_and(|set| {
+        // Of one that was committed, that says so.
+        set.by == ChangesBy::Overlay
+            && matches!(set.state, ChangesState::Held | ChangesState::Discarded)
+    });
+    let escalated = result.sandbox.as_ref().filter(|sandbox| sandbox.escalated);
+    let mut marks = Vec::new();
+    marks.extend(is_trial.then(|| "trial".to_owned()));
+    marks.extend(escalated.map(|sandbox| match sandbox.level {
+        SandboxLevel::Off => OUTSIDE_SANDBOX.to_owned(),
+        _ => "wider sandbox".to_owned(),
+    }));
+    if !result.survivors.is_empty() {
+        // Whether they are alive by now is another question.
+        marks.push(format!("left {} running", result.survivors.len()));
+    }
+    marks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::changes::ChangesId;
+    use agent_bash_core::Survivor;
+    use agent_bash_core::changes::{ChangesId, FileChange, FileName};
+    use agent_bash_core::sandbox::{Network, Sandboxed};
 
     #[test]
     fn what_a_call_did_says_whether_it_holds() {
@@ -139,6 +193,73 @@ mod tests {
             assert_eq!(of(state, by, 3), want);
             assert_eq!(of(state, by, 0), "");
         }
+    }
+
+    #[test]
+    fn what_is_undone_in_part_is_neither_done_nor_undone() {
+        for (state, by, want) in [
+            (ChangesState::Done, ChangesBy::Trace, "−3 undone in part"),
+            (
+                ChangesState::Done,
+                ChangesBy::Overlay,
+                "−3 committed, undone in part",
+            ),
+            (
+                ChangesState::Interrupted,
+                ChangesBy::Trace,
+                "−3 interrupted, undone in part",
+            ),
+        ] {
+            let mut changes = Changes::new(ChangesId(1), state, by, "/w");
+            changes.counts.deleted = 3;
+            changes.undone_in_part = true;
+            assert_eq!(effect(&changes), want);
+        }
+    }
+
+    #[test]
+    fn what_git_keeps_for_itself_is_counted_apart() {
+        let of = |paths: &[&str], more| {
+            let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+            let file = |path: &&str| FileChange::new(FileName::new(path), Change::Changed);
+            let set = Changes::new(ChangesId(1), state, by, "/w");
+            let mut set = set.with_files(paths.iter().map(file));
+            set.more = more;
+            effect(&set)
+        };
+        assert_eq!(of(&["a", ".gitignore"], 0), "~2");
+        assert_eq!(
+            of(&["a", ".git/index", "sub/.git/HEAD"], 0),
+            "~1, 2 in .git"
+        );
+        assert_eq!(of(&[".git/index"], 0), "1 in .git");
+        // Of files that are not listed it is not known where they are.
+        assert_eq!(of(&["a", ".git/index"], 9), "~2");
+    }
+
+    #[test]
+    fn what_was_not_done_as_it_reads_is_marked() {
+        let marked = |state, by| {
+            let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+            result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
+            marks(&result)
+        };
+        assert_eq!(marked(ChangesState::Held, ChangesBy::Overlay), ["trial"]);
+        let discarded = marked(ChangesState::Discarded, ChangesBy::Overlay);
+        assert_eq!(discarded, ["trial"]);
+        for (state, by) in [
+            (ChangesState::Done, ChangesBy::Overlay),
+            (ChangesState::Undone, ChangesBy::Trace),
+        ] {
+            assert!(marked(state, by).is_empty(), "{state:?}");
+        }
+        let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+        let mut sandbox = Sandboxed::new(SandboxLevel::Off, Network::On, None);
+        sandbox.escalated = true;
+        result.sandbox = Some(sandbox);
+        let survivor = |pid| Survivor::new(pid, "sleep", false);
+        result.survivors = vec![survivor(1), survivor(2)];
+        assert_eq!(marks(&result), [OUTSIDE_SANDBOX, "left 2 running"]);
     }
 
     #[test]

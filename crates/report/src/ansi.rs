@@ -1,9 +1,11 @@
 //! An output with its colours, as markup: of escape sequences only colours and attributes are left, each as a class of the
-//! page's style.
+//! page's style. What else is left of it is what the model's text and a card are made of: nothing that was printed may hide
+//! more from a reviewer than from the model.
 
 use crate::colour::{Ink, Rgb, nearest, readable};
 use agent_bash_journal::Printed;
 use agent_bash_render::{OutputLimits, OutputText, Theme};
+use agent_bash_sink::TerminalText;
 use maud::{Markup, html};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
@@ -72,7 +74,12 @@ impl Palette {
     }
 
     fn text(&mut self, text: &str) -> Markup {
-        let output = OutputText::of(LIMITS, text);
+        let mut output = OutputText::new(LIMITS);
+        // As for a card. It knows where a sequence that nothing ends is over: for the parser of `OutputText` alone, all of
+        // the rest would belong to it.
+        let mut clean = TerminalText::coloured();
+        output.push(&clean.push(text.as_bytes()));
+        output.push(&clean.finish());
         let all = output.tail(UNWRAPPED, usize::MAX, usize::MAX, &Theme::dark());
         shortened_on_paper(&all.rows, |line| self.line(line))
     }
@@ -174,6 +181,20 @@ mod tests {
             rules,
             ".f1{color:light-dark(#cf222e,#ff7b72)}.f208{color:light-dark(#a55700,#ff8700)}"
         );
+    }
+
+    #[test]
+    fn a_string_that_nothing_ends_hides_its_own_line_only() {
+        for begin in ["\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1bX"] {
+            let text = format!("before\n{begin}never ended\nnot \x1b[31mhidden\nlast\n");
+            let wanted =
+                "before\n\nnot <span class=\"f1\">hidden</span>\n<span class=\"f1\">last</span>\n";
+            assert_eq!(shown(&text).0, wanted, "{begin:?}");
+            // Nor one that is longer than any.
+            let long = format!("a{begin}{}b\n", "x".repeat((1 << 20) + 1));
+            let html = shown(&long).0;
+            assert!(html.ends_with("xb\n") && html.len() < 8, "{begin:?}");
+        }
     }
 
     #[test]

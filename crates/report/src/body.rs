@@ -63,7 +63,7 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
         entry
             .session
             .as_ref()
-            .map(|name| format!("shell {}", visible::one_line(&name.0))),
+            .map(|name| format!("persistent shell {}", visible::one_line(&name.0))),
     );
     if let Some(sandbox) = &result.sandbox
         && sandbox.level != SandboxLevel::Off
@@ -77,7 +77,8 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
     {
         facts.push("let out of the sandbox".to_owned());
     }
-    facts.extend(entry.escalation.as_ref().map(asked));
+    let escalation = entry.escalation.as_ref();
+    facts.extend(escalation.map(|escalation| asked(entry, escalation)));
     if !result.stages.is_empty() {
         facts.push(stages(result));
     }
@@ -104,15 +105,20 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
     facts
 }
 
-/// `asked to leave the sandbox: "reason"; the answer was no: later`
-fn asked(escalation: &Escalation) -> String {
+/// `asked to leave the sandbox: "reason"; the answer was no: later`.
+fn asked(entry: &Entry, escalation: &Escalation) -> String {
     let answer = match escalation.allowed {
         Some(true) => "the answer was yes",
         Some(false) => "the answer was no",
         None => "nobody answered",
     };
     let said = escalation.said.as_deref().unwrap_or_default();
-    let said = if said.is_empty() {
+    let is_said_above = match (&entry.objection, &entry.result.status) {
+        (Some(objection), _) => objection.message.contains(said),
+        (None, Status::NotStarted { reason }) => reason.contains(said),
+        _ => false,
+    };
+    let said = if said.is_empty() || is_said_above {
         String::new()
     } else {
         format!(": {}", visible::one_line(said))
@@ -135,13 +141,22 @@ pub(crate) fn output(entry: &Entry, palette: &mut Palette) -> Markup {
 }
 
 pub(crate) fn processes(entry: &Entry, jobs: &[JobLine]) -> Markup {
+    // Survivors of one call write to its output, which is among the facts if it was kept.
+    let artifacts = entry.result.artifacts.iter();
+    let mut said: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
+    let mut output = |id: &JobId| {
+        let output = job(jobs, id).and_then(|job| job.output.as_deref())?;
+        let is_new = !said.contains(&output);
+        said.push(output);
+        is_new.then_some(output)
+    };
     html! {
         @if !entry.result.survivors.is_empty() {
             section { h4 { "Still alive afterwards" } ul {
                 @for survivor in &entry.result.survivors { li {
                     "pid " (survivor.pid) " " code { (visible::one_line(&survivor.command)) }
                     @if let Some(id) = &survivor.job { " · job " (visible::one_line(&id.0)) (now(jobs, id))
-                        @if let Some(output) = job(jobs, id).and_then(|job| job.output.as_deref()) { " · its output: " code { (visible::one_line(output)) } }
+                        @if let Some(output) = output(id) { " · its output: " code { (visible::one_line(output)) } }
                     }
                 } }
             } }

@@ -2,35 +2,39 @@
 
 use crate::ansi::Palette;
 use crate::body;
-use crate::changes::changes;
-use crate::given::{Diff, JobLine};
+use crate::changes::{Known, changes, late};
+use crate::given::JobLine;
+use crate::given::Page;
 use crate::kinds::{FILTERS, outside};
-use agent_bash_core::{Caller, NoticeKind, Status, visible};
+use agent_bash_core::changes::Changes;
+use agent_bash_core::{Caller, JobId, NoticeKind, Status, visible};
 use agent_bash_journal::Entry;
-use agent_bash_render::words::{self, clock, duration, effect, millis};
+use agent_bash_render::words::{self, OUTSIDE_SANDBOX, clock, duration, effect, millis};
 use maud::{Markup, html};
 
 /// In the place of a command that is not there.
 const NO_COMMAND: &str = "(no command: the request was invalid)";
 
 /// The call with this number.
-pub(crate) fn call(
-    number: usize,
-    entry: &Entry,
-    diffs: &[Diff],
-    jobs: &[JobLine],
-    palette: &mut Palette,
-) -> Markup {
-    let result = &entry.result;
+pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Palette) -> Markup {
+    let (result, jobs) = (&entry.result, &page.jobs);
+    let after = page.late(entry);
+    let runs = runs(entry, jobs);
+    let known = |set| Known {
+        diffs: page.diffs(set),
+        deeds: page.deeds(set),
+        runs,
+        call: result.started_at,
+    };
     let kinds: Vec<&str> = FILTERS
         .iter()
-        .filter(|one| one.applies(entry))
+        .filter(|one| one.applies(entry, after))
         .map(|one| one.key)
         .collect();
     html! {
         li id={ "c" (number) } data-kinds=(kinds.join(" ")) {
             details {
-                summary { (row(number, entry, jobs)) }
+                summary { (row(number, entry, after, jobs)) }
                 div.body {
                     (body::command(entry))
                     p.facts { a href={ "#c" (number) } { "#c" (number) } @for fact in body::facts(entry) { span { (fact) } } }
@@ -38,8 +42,9 @@ pub(crate) fn call(
                     (body::processes(entry, jobs))
                     (body::denials(entry))
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
-                        (changes(set, diffs))
+                        (changes(set, known(set)))
                     } }
+                    @for set in after { (late(set, known(set))) }
                     (body::notices(entry))
                 }
             }
@@ -47,7 +52,7 @@ pub(crate) fn call(
     }
 }
 
-fn row(number: usize, entry: &Entry, jobs: &[JobLine]) -> Markup {
+fn row(number: usize, entry: &Entry, after: &[Changes], jobs: &[JobLine]) -> Markup {
     let result = &entry.result;
     let (class, icon, ended) = look(entry, jobs);
     let mut lines = entry.command.lines();
@@ -65,14 +70,34 @@ fn row(number: usize, entry: &Entry, jobs: &[JobLine]) -> Markup {
         }
         @if let Some(description) = &entry.description { span.about { (visible::one_line(description)) } }
         span.meta {
+            span.marks {
+                @for (index, mark) in words::marks(result).iter().enumerate() {
+                    @if index > 0 { " " }
+                    @if mark == OUTSIDE_SANDBOX { span.warn { (mark) } } @else { span { (mark) } }
+                }
+            }
             span.delta {
                 (changed)
-                @if outside(entry) > 0 { span.warn title="tried to write outside of the directory that is looked at" { " ·" (outside(entry)) " outside" } }
+                @for set in after.iter().filter(|set| set.counts.total() > 0) {
+                    span title="changed by what it left running" { @if !changed.is_empty() { " " } "later " (effect(set)) }
+                }
+                @if outside(entry) > 0 { span.warn title="tried to write outside of the directory that is looked at" { " " (outside(entry)) " outside" } }
             }
             span.took { @if result.duration_ms > 0.0 { (duration(millis(result.duration_ms))) } }
             span.outcome.(class) { (visible::one_line(&ended)) }
         }
     }
+}
+
+/// Whether something that it left running, or its job, has not ended yet.
+fn runs(entry: &Entry, jobs: &[JobLine]) -> bool {
+    let survivors = entry.result.survivors.iter();
+    let mut ids: Vec<&JobId> = survivors.filter_map(|it| it.job.as_ref()).collect();
+    if let Status::MovedToBackground { job, .. } = &entry.result.status {
+        ids.push(job);
+    }
+    jobs.iter()
+        .any(|job| job.is_running && ids.contains(&&job.id))
 }
 
 /// Class, icon and words for how it ended: with what the exit code does not show, and what has become of its job since.

@@ -1,10 +1,10 @@
 //! What a call did to files: one row a file, with its diff where that is still known.
 
 use crate::ansi::shortened_on_paper;
-use crate::given::Diff;
+use crate::given::{Deed, Diff};
 use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState, FileChange};
-use agent_bash_core::visible;
-use agent_bash_render::words::sign;
+use agent_bash_core::{Timestamp, visible};
+use agent_bash_render::words::{clock, date, sign};
 use maud::{Markup, html};
 
 /// Lines of one diff that are shown.
@@ -13,18 +13,41 @@ const MOST_LINES: usize = 400;
 /// A file, and what else is known of it.
 type Row<'a> = (&'a FileChange, Option<&'a Diff>);
 
-pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
+/// What is known of a set beside what its call has recorded.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) diffs: &'a [Diff],
+    /// What was done with it, in the order of time.
+    pub(crate) deeds: &'a [Deed],
+    /// Whether what changes the files has not ended.
+    pub(crate) runs: bool,
+    /// When the call began.
+    pub(crate) call: Timestamp,
+}
+
+/// What the call itself changed, or its job.
+pub(crate) fn changes(changes: &Changes, known: Known<'_>) -> Markup {
+    section("Files", changes, known)
+}
+
+/// What the call left running has changed.
+pub(crate) fn late(changes: &Changes, known: Known<'_>) -> Markup {
+    section("Files, by what it left running", changes, known)
+}
+
+fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {
+    let diffs = known.diffs;
     let all: Vec<Row<'_>> = if diffs.is_empty() {
         changes.files.iter().map(|file| (file, None)).collect()
     } else {
         diffs.iter().map(|diff| (&diff.file, Some(diff))).collect()
     };
-    // Git keeps its books at every command; what a reviewer looks for is beside them.
     let (of_git, own): (Vec<Row<'_>>, Vec<Row<'_>>) =
-        all.into_iter().partition(|(file, _)| is_of_git(file));
+        all.into_iter().partition(|(file, _)| file.name.is_of_git());
     html! {
         section.changes {
-            h4 { "Files" span.note { @if changes.counts.total() > 0 { " · " (state(changes)) } " · " (visible::one_line(&changes.root)) } }
+            h4 { (title) span.note { @if changes.counts.total() > 0 { " · " (state(changes, known.runs)) } " · " (visible::one_line(&changes.root)) } }
+            @if !known.deeds.is_empty() { p.deeds { @for deed in known.deeds { span { (time(deed.at, known.call)) " " (visible::one_line(&deed.what)) } } } }
             @for row in &own { (one(row)) }
             @if !of_git.is_empty() {
                 details.diff.git {
@@ -34,10 +57,10 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
             }
             @if diffs.is_empty() && changes.more > 0 { p.note { "and " (changes.more) " more" } }
             @if !changes.outside.is_empty() {
-                // What is counted are system calls, of which some may have been refused.
-                p.outside { "Tried to write outside: "
+                // What is counted are system calls, before they are made.
+                p.outside { "Writes outside of it, some of which may have failed: "
                     @for (index, (directory, count)) in changes.outside.iter().enumerate() {
-                        @if index > 0 { ", " } (count) " in " code { (visible::one_line(directory)) }
+                        @if index > 0 { ", " } (count) " below " code { (visible::one_line(directory)) }
                     }
                 }
             }
@@ -45,8 +68,10 @@ pub(crate) fn changes(changes: &Changes, diffs: &[Diff]) -> Markup {
     }
 }
 
-fn is_of_git(file: &FileChange) -> bool {
-    file.name.path.split('/').any(|part| part == ".git")
+/// With the day, unless that is the call's.
+fn time(at: Timestamp, call: Timestamp) -> String {
+    let is_same_day = date(at).get(..10) == date(call).get(..10);
+    if is_same_day { clock(at) } else { date(at) }
 }
 
 fn one((file, diff): &Row<'_>) -> Markup {
@@ -59,6 +84,7 @@ fn one((file, diff): &Row<'_>) -> Markup {
         @if let Some(from) = &file.from { (visible::one_line(from)) " → " }
         (visible::one_line(&file.name.path))
         @if !lines.is_empty() { span.note { " · " (numbers(count("add"), count("del"))) } }
+        @else if text.is_some() && file.change == Change::Renamed { span.note { " · same content" } }
         @else if text.is_some() { span.note { " · no lines" } }
         @if let Some(note) = note { span.note { " · " (visible::one_line(note)) } }
     };
@@ -112,8 +138,17 @@ fn classed(text: &str) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
-fn state(changes: &Changes) -> &'static str {
+fn state(changes: &Changes, runs: bool) -> &'static str {
+    if changes.undone_in_part {
+        return match changes.by {
+            ChangesBy::Overlay => "committed, and taken back in part",
+            _ => "taken back in part",
+        };
+    }
     match (changes.state, changes.by) {
+        (ChangesState::Running, _) if runs => "so far: it is still running",
+        // The supervisor that it has in common with others has not closed the list.
+        (ChangesState::Running, _) => "as far as seen",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
         (ChangesState::Undone, _) => "taken back",
@@ -136,6 +171,15 @@ fn class(change: Change) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(diffs: &[Diff]) -> Known<'_> {
+        Known {
+            diffs,
+            deeds: &[],
+            runs: false,
+            call: Timestamp(0),
+        }
+    }
     use agent_bash_core::changes::{ChangesId, FileName};
 
     fn file(path: &str, change: Change) -> FileChange {
@@ -171,7 +215,7 @@ mod tests {
                 ..Diff::of(file("empty", Change::Created))
             },
         ];
-        let html = changes(&set(Vec::new()), &diffs).into_string();
+        let html = changes(&set(Vec::new()), of(&diffs)).into_string();
         for part in [
             "→<span class=\"unseen\"> renamed</span></span> x → y<span class=\"note\"> · +2 −1 lines",
             "<p class=\"file-row\"><span class=\"del\" title=\"deleted\">−",
@@ -187,7 +231,7 @@ mod tests {
     fn the_books_of_git_come_last_and_together() {
         let files = [".git/index", "a", "sub/.git/HEAD", ".gitignore"];
         let files = files.map(|path| file(path, Change::Changed));
-        let html = changes(&set(files.to_vec()), &[]).into_string();
+        let html = changes(&set(files.to_vec()), of(&[])).into_string();
         let (own, of_git) = html.split_once("2 files of .git").unwrap();
         assert!(
             own.contains(".gitignore") && !own.contains("index"),
@@ -197,12 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn writes_outside_are_said_to_be_attempts() {
+    fn writes_outside_are_not_said_to_have_succeeded() {
         let mut set = set(Vec::new());
         set.outside.insert("/etc".to_owned(), 2);
         set.outside.insert("/tmp/x".to_owned(), 1);
-        let html = changes(&set, &[]).into_string();
-        let wanted = "Tried to write outside: 2 in <code>/etc</code>, 1 in <code>/tmp/x</code>";
+        let html = changes(&set, of(&[])).into_string();
+        let wanted = "Writes outside of it, some of which may have failed: 2 below <code>/etc</code>, 1 below <code>/tmp/x</code>";
         assert!(html.contains(wanted), "{html}");
     }
 
@@ -211,6 +255,16 @@ mod tests {
         let files = vec![file("a", Change::Created)];
         let mut set = set(files);
         set.by = ChangesBy::Overlay;
-        assert!(changes(&set, &[]).into_string().contains(" · committed"));
+        assert!(
+            changes(&set, of(&[]))
+                .into_string()
+                .contains(" · committed · ")
+        );
+        set.undone_in_part = true;
+        let html = changes(&set, of(&[])).into_string();
+        assert!(
+            html.contains(" · committed, and taken back in part · "),
+            "{html}"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What stands above the calls: the session in a few facts, and the controls.
 
+use crate::given::Page;
 use crate::kinds::FILTERS;
 use crate::timeline::{moment, span};
 use agent_bash_core::visible;
@@ -64,13 +65,14 @@ fn facts(entries: &[Entry]) -> Vec<String> {
     facts
 }
 
-pub(crate) fn controls(entries: &[Entry]) -> Markup {
+pub(crate) fn controls(page: &Page) -> Markup {
+    let entries = &page.entries;
     html! {
         nav hidden aria-label="Filters and search" {
             div.kinds role="group" aria-label="Show" {
                 button type="button" data-kind="" aria-pressed="true" { "All " span { (entries.len()) } }
                 @for filter in &FILTERS {
-                    @let count = entries.iter().filter(|entry| filter.applies(entry)).count();
+                    @let count = entries.iter().filter(|entry| filter.applies(entry, page.late(entry))).count();
                     @if count > 0 {
                         button type="button" data-kind=(filter.key) data-label=(filter.label) aria-pressed="false" { (filter.label) " " span { (count) } }
                     }

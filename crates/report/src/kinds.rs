@@ -1,5 +1,6 @@
 //! Kinds of calls that can be looked at alone.
 
+use agent_bash_core::changes::Changes;
 use agent_bash_core::{Caller, Status};
 use agent_bash_journal::Entry;
 
@@ -9,7 +10,7 @@ pub(crate) struct Filter {
     pub(crate) key: &'static str,
     /// For people.
     pub(crate) label: &'static str,
-    applies: fn(&Entry) -> bool,
+    applies: fn(&Entry, &[Changes]) -> bool,
 }
 
 /// Those of the page, in their order.
@@ -17,30 +18,31 @@ pub(crate) const FILTERS: [Filter; 7] = [
     Filter {
         key: "failed",
         label: "Failed",
-        applies: |entry| entry.result.is_error && !is_refused(entry),
+        applies: |entry, _| entry.result.is_error && !is_refused(entry),
     },
     Filter {
         key: "refused",
         label: "Refused",
-        applies: is_refused,
+        applies: |entry, _| is_refused(entry),
     },
     Filter {
         key: "slow",
         label: "Over 10 s",
-        applies: |entry| entry.result.duration_ms > 10_000.0,
+        applies: |entry, _| entry.result.duration_ms > 10_000.0,
     },
     Filter {
         key: "files",
         label: "Changed files",
-        applies: |entry| {
-            let changes = entry.result.changes.as_ref();
-            changes.is_some_and(|changes| changes.counts.total() > 0) || outside(entry) > 0
+        applies: |entry, late| {
+            let own = entry.result.changes.iter();
+            let changed = own.chain(late).any(|changes| changes.counts.total() > 0);
+            changed || outside(entry) > 0
         },
     },
     Filter {
         key: "jobs",
         label: "Jobs and survivors",
-        applies: |entry| {
+        applies: |entry, _| {
             !entry.result.survivors.is_empty()
                 || matches!(entry.result.status, Status::MovedToBackground { .. })
         },
@@ -48,7 +50,7 @@ pub(crate) const FILTERS: [Filter; 7] = [
     Filter {
         key: "denied",
         label: "Sandbox",
-        applies: |entry| {
+        applies: |entry, _| {
             let asked = entry.escalation.is_some();
             asked
                 || entry.result.sandbox.as_ref().is_some_and(|sandbox| {
@@ -60,14 +62,14 @@ pub(crate) const FILTERS: [Filter; 7] = [
     Filter {
         key: "user",
         label: "By the user",
-        applies: |entry| entry.by == Caller::User,
+        applies: |entry, _| entry.by == Caller::User,
     },
 ];
 
 impl Filter {
-    /// Whether a call is one of these.
-    pub(crate) fn applies(&self, entry: &Entry) -> bool {
-        (self.applies)(entry)
+    /// Whether a call is one of these, of which what it left running has changed this.
+    pub(crate) fn applies(&self, entry: &Entry, late: &[Changes]) -> bool {
+        (self.applies)(entry, late)
     }
 }
 

@@ -16,5 +16,4 @@ mod policy;
 mod timeline;
 
 pub use agent_bash_journal as journal;
-pub use given::{Diff, JobLine};
-pub use page::Page;
+pub use given::{Deed, Diff, JobLine, Page};

@@ -41,7 +41,7 @@
       call.hidden = !fits;
       return fits;
     });
-    for (const day of days) day.hidden = !day.querySelector("li:not([hidden])");
+    for (const day of days) day.hidden = !day.querySelector("li[id]:not([hidden])");
     nothing.hidden = shown.length > 0 || !calls.length;
     select(null);
     tell();

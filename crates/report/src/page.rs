@@ -1,56 +1,21 @@
-//! [`Page`]: what is on the page, and its frame.
+//! The page and its frame.
 
 use crate::ansi::Palette;
 use crate::call::call;
-use crate::given::{Diff, JobLine};
+use crate::given::Page;
 use crate::head::{controls, summary};
 use crate::policy::policy;
 use crate::timeline::timeline;
-use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{Timestamp, visible};
-use agent_bash_journal::{Entry, Recorded};
+use agent_bash_core::visible;
+use agent_bash_journal::Entry;
 use agent_bash_render::words::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use std::collections::BTreeMap;
 
 /// Ours, without a character of the session's.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A recorded session.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Page {
-    /// Its name.
-    pub session: String,
-    /// When the page is made.
-    pub made_at: Timestamp,
-    /// Its calls.
-    pub entries: Vec<Entry>,
-    /// Lines of the record that could not be read, also because a newer version has written them.
-    pub damaged: u64,
-    /// Whether the record was full before the session ended.
-    pub full: bool,
-    /// What changed in files, by the set of a call.
-    pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
-    /// What has become of its jobs.
-    pub jobs: Vec<JobLine>,
-}
-
 impl Page {
-    /// A page of what was recorded of a session, without diffs and jobs.
-    pub fn new(session: impl Into<String>, recorded: Recorded, made_at: Timestamp) -> Self {
-        Self {
-            session: session.into(),
-            made_at,
-            entries: recorded.entries,
-            damaged: recorded.damaged + recorded.newer,
-            full: recorded.full,
-            diffs: BTreeMap::new(),
-            jobs: Vec::new(),
-        }
-    }
-
     /// The page, as a file.
     pub fn html(&self) -> String {
         let mut palette = Palette::default();
@@ -70,7 +35,7 @@ impl Page {
                 }
                 body {
                     header { h1 { (title) } (summary(&self.entries, self.damaged, self.full)) (timeline(&self.entries)) }
-                    (controls(&self.entries))
+                    (controls(self))
                     main { (calls) p id="nothing" hidden { "No call matches: " kbd { "Esc" } " in the search, or “All”, shows them again." } }
                     footer { "Made by agent-bash " (env!("CARGO_PKG_VERSION")) ", " (date(self.made_at)) ". Times are UTC." }
                     script { (PreEscaped(SCRIPT)) }
@@ -95,7 +60,8 @@ impl Page {
                         h2.day { (day(&of_day[0])) }
                         ol {
                             @for entry in of_day {
-                                ({ number += 1; self.call(number, entry, palette) })
+                                @if self.begins(entry) { li.began { "A new process of the session: shells, their variables and what ran in them are not those from before." } }
+                                ({ number += 1; call(number, entry, self, palette) })
                             }
                         }
                     }
@@ -104,10 +70,9 @@ impl Page {
         }
     }
 
-    fn call(&self, number: usize, entry: &Entry, palette: &mut Palette) -> Markup {
-        let set = entry.result.changes.as_ref().map(|changes| changes.id);
-        let diffs = set.and_then(|id| self.diffs.get(&id));
-        let diffs = diffs.map_or(&[][..], Vec::as_slice);
-        call(number, entry, diffs, &self.jobs, palette)
+    /// Whether a process of the session that is not its first began with this call.
+    fn begins(&self, entry: &Entry) -> bool {
+        let later = self.processes.get(1..).unwrap_or_default();
+        later.contains(&entry.result.started_at)
     }
 }

@@ -52,6 +52,7 @@ impl IntoData<ChangesPreviewData> for Preview {
             counts: self.counts,
             files: self.files,
             conflicts: self.conflicts,
+            free: self.free,
         }
     }
 }

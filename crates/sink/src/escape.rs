@@ -1,5 +1,5 @@
 //! Finds where an escape sequence ends, by means of `vte`, the parser that terminals use (ECMA-48, Paul Williams'
-//! state machine). Sequences are removed; their meaning is ignored except for the few with which programs redraw a
+//! state machine). Sequences are removed; their meaning is ignored except for the few with which programs redraw and edit a
 //! line ([`LineEffect`]).
 //!
 //! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS, PM, APC) never
@@ -19,6 +19,10 @@ const DEL: u8 = 0x7f;
 /// Longest body of a string sequence, in bytes. The longest ones in practice are inline images.
 const MAX_STRING: u32 = 1 << 20;
 
+/// The most columns of one movement, and the most blanks that one makes: hardly a terminal is wider, and what is printed must not make
+/// much more text than it is.
+pub(crate) const WIDEST: usize = 512;
+
 /// What a byte within a sequence turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -32,24 +36,46 @@ pub(crate) enum Step {
     After,
 }
 
-/// What a sequence does to its line.
+/// What a sequence does to its line. The numbers are at least 1, and at most [`WIDEST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum LineEffect {
     /// Nothing that matters to the text.
     #[default]
     None,
-    /// CHA to column 1, or EL of the whole line: handled like a carriage return.
+    /// CHA to column 1: handled like a carriage return.
     Restart,
+    /// EL of the whole line: the same, and what was on the line is gone.
+    EraseLine,
     /// EL from the cursor to the end of the line.
     EraseRight,
+    /// CUF: right.
+    Forward(usize),
+    /// CUB: left.
+    Back(usize),
+    /// CHA to another column than the first, which is 1.
+    Column(usize),
+    /// ICH: blanks in front of what is right of the cursor.
+    Insert(usize),
+    /// DCH: the rest of the line closes up.
+    Delete(usize),
+    /// ECH: blanks in place of what is right of the cursor.
+    Erase(usize),
 }
 
 impl LineEffect {
     /// The effect of a control sequence with one parameter, or none (then 0).
     fn of(parameter: u16, last: char) -> Self {
+        let number = usize::from(parameter).clamp(1, WIDEST);
         match (last, parameter) {
-            ('G', 0 | 1) | ('K', 2) => Self::Restart,
+            ('G', 0 | 1) => Self::Restart,
+            ('G', _) => Self::Column(number),
             ('K', 0) => Self::EraseRight,
+            ('K', 2) => Self::EraseLine,
+            ('C', _) => Self::Forward(number),
+            ('D', _) => Self::Back(number),
+            ('@', _) => Self::Insert(number),
+            ('P', _) => Self::Delete(number),
+            ('X', _) => Self::Erase(number),
             _ => Self::None,
         }
     }

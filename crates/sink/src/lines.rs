@@ -80,9 +80,13 @@ impl Lines {
         head: Option<u64>,
         shrink: Option<Shrink>,
     ) -> Self {
+        let shrink_open = shrink.map(|shrink| Shrink {
+            tail: shrink.tail.max(OPEN_KEPT),
+            ..shrink
+        });
         Self {
             finished: Window::new(head_cap, tail_cap, shrink),
-            open: Window::new(head_cap, tail_cap.max(OPEN_KEPT), shrink),
+            open: Window::new(head_cap, tail_cap.max(OPEN_KEPT), shrink_open),
             clamp: max_chars.map(|max| Clamping {
                 max: max as u64,
                 kept: 0,
@@ -287,6 +291,15 @@ impl TextSink for Lines {
             self.beyond.open = true;
             return;
         }
+        if raw_len == 0 {
+            // Text that was on the line already, or blanks: as much of it as fits.
+            let fitting = match &mut self.clamp {
+                Some(clamp) => clamp.admit_printed(text.as_bytes(), raw),
+                None => text.len(),
+            };
+            self.open.append(&text.as_bytes()[..fitting], raw, 0);
+            return;
+        }
         let admitted = self
             .clamp
             .as_mut()
@@ -355,6 +368,16 @@ impl Clamping {
         let fitting = nth_char(text, room);
         self.kept = self.max;
         self.omit(chars - room, raw + fitting as u64);
+        fitting
+    }
+
+    /// The same for text that stands for no bytes of the stream: it is all at `raw`.
+    fn admit_printed(&mut self, text: &[u8], raw: u64) -> usize {
+        let has_omitted = self.omitted > 0;
+        let fitting = self.admit(text, raw);
+        if !has_omitted {
+            self.from = raw;
+        }
         fitting
     }
 

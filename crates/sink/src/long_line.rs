@@ -79,8 +79,11 @@ impl LongLine {
 
     /// Removes up to `chars` characters from the end.
     pub(crate) fn take_back(&mut self, chars: usize) -> String {
+        let Some(last) = chars.checked_sub(1) else {
+            return String::new();
+        };
         let text = String::from_utf8_lossy(&self.bytes);
-        let from = text.char_indices().rev().nth(chars.saturating_sub(1));
+        let from = text.char_indices().rev().nth(last);
         let taken = text[from.map_or(0, |(at, _)| at)..].to_owned();
         self.bytes
             .truncate(self.bytes.len().saturating_sub(taken.len()));

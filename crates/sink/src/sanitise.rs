@@ -3,7 +3,7 @@
 //!
 //! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
 
-use crate::escape::{Escape, LineEffect, Step};
+use crate::escape::{Escape, LineEffect, Step, WIDEST};
 use crate::scan;
 use agent_bash_core::visible;
 
@@ -18,10 +18,19 @@ const CR_MARK: &str = "\u{240d}";
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
 
+/// Where the first `chars` characters of a text end, and how many there are.
+fn first_chars(text: &str, chars: usize) -> (usize, usize) {
+    let first = text.char_indices().take(chars);
+    first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
+}
+
 /// Whether a text has anything visible.
 fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
+
+/// Characters of the open line that a cursor at its beginning has right of it: as many as are sure to be kept.
+const REACH: usize = 4096;
 
 /// From this many undecodable bytes on they are no accident.
 const NOISE: u64 = 64;
@@ -42,7 +51,7 @@ pub enum CarriageReturn {
 pub(crate) trait TextSink {
     /// Text that is identical, byte for byte, to the stream at `raw`.
     fn text(&mut self, text: &[u8], raw: u64);
-    /// A stand-in for the `raw_len` bytes at `raw`.
+    /// A stand-in for the `raw_len` bytes at `raw`; for none of them if it was printed before, or the cursor passed over it.
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
     /// A line end for the CR at `raw`.
     fn line_end(&mut self, raw: u64);
@@ -50,6 +59,14 @@ pub(crate) trait TextSink {
     fn restart_line(&mut self, raw: u64);
     /// Removes up to `chars` characters from the end of the line, as far as they are available, and returns them.
     fn take_back(&mut self, chars: usize) -> String;
+    /// Removes the line, as far as it is available, and returns it: the cursor is at its beginning.
+    fn take_line(&mut self) -> String {
+        self.take_back(REACH)
+    }
+    /// Whether it follows the effect itself, as it does not hold the line.
+    fn hands_on(&mut self, _effect: LineEffect) -> bool {
+        false
+    }
     /// A character that was taken back was replaced by a different one.
     fn written_over(&mut self) {}
     /// An SGR sequence (colours), which is not part of the text.
@@ -67,10 +84,14 @@ pub(crate) struct Sanitiser {
     partial: Partial,
     /// Position of a CR whose effect depends on what comes next.
     pending_cr: Option<u64>,
+    /// The line was erased since, or by what stands for the CR.
+    erased: bool,
     /// Pending backspaces, whose effect depends on what comes next.
     backspaces: usize,
     /// Text right of the cursor: taken back, but not overwritten yet.
     right: String,
+    /// Columns between the end of the line and the cursor: blanks, once something is written there.
+    blanks: usize,
     /// The last character, if it was left as it is: it decides whether a joiner after it is spelling.
     before: Option<char>,
     /// Length of the current run of NULs, and where the next one would stand.
@@ -109,8 +130,10 @@ impl Sanitiser {
             escape_from: 0,
             partial: Partial::default(),
             pending_cr: None,
+            erased: false,
             backspaces: 0,
             right: String::new(),
+            blanks: 0,
             before: None,
             nuls: (0, 0),
             raw: 0,
@@ -167,10 +190,14 @@ impl Sanitiser {
 
     /// Puts the text right of the cursor back onto the line, as at its end.
     pub(crate) fn settle(&mut self, out: &mut impl TextSink) {
-        self.backspaces = 0;
+        self.settle_at(self.raw, out);
+    }
+
+    fn settle_at(&mut self, raw: u64, out: &mut impl TextSink) {
+        (self.backspaces, self.blanks) = (0, 0);
         if !self.right.is_empty() {
             let right = std::mem::take(&mut self.right);
-            out.stand_in(&right, self.raw, 0);
+            out.stand_in(&right, raw, 0);
         }
     }
 
@@ -209,7 +236,7 @@ impl Sanitiser {
             // Several CRs in a row count as the first one.
             b'\r' => self.pending_cr = self.pending_cr.or(Some(raw)),
             // At the first column a backspace has no effect.
-            0x08 if self.pending_cr.is_none() => self.backspaces += 1,
+            0x08 if self.pending_cr.is_none() => self.back(1),
             // BEL, BS, VT, FF, SO, SI, CAN, SUB, DEL: common in text output, so not counted as noise.
             0x07 | 0x08 | 0x0b | 0x0c | 0x0e | 0x0f | 0x18 | 0x1a | 0x7f => {}
             _ => self.not_text += 1,
@@ -232,17 +259,100 @@ impl Sanitiser {
     /// Applies a control sequence, whose last byte is at `raw`, to the line.
     fn apply(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
         match effect {
+            LineEffect::None => {}
             LineEffect::Restart => self.control(b'\r', raw, out),
-            // Text before the cursor stays. After a CR, text is only removed once something replaces it.
-            LineEffect::EraseRight if self.pending_cr.is_none() => {
-                let taken = out.take_back(std::mem::take(&mut self.backspaces));
-                if is_seen(&taken) || is_seen(&self.right) {
-                    out.written_over();
-                }
-                self.right.clear();
+            LineEffect::EraseLine => {
+                self.control(b'\r', raw, out);
+                self.erased = true;
             }
-            LineEffect::None | LineEffect::EraseRight => {}
+            // After a CR, text is only removed once something replaces it.
+            LineEffect::EraseRight if self.pending_cr.is_some() => self.erased = true,
+            LineEffect::Back(_) if self.pending_cr.is_some() => {}
+            LineEffect::Back(columns) => self.back(columns),
+            effect => {
+                self.place_cursor(out);
+                if !out.hands_on(effect) {
+                    self.edit(effect, raw, out);
+                }
+            }
         }
+    }
+
+    fn back(&mut self, columns: usize) {
+        let blanks = self.blanks.min(columns);
+        self.blanks -= blanks;
+        self.backspaces += columns - blanks;
+    }
+
+    /// Something moves the cursor or edits the line, rather than replace it: applies what was pending, so that all that is
+    /// right of the cursor is in `right`.
+    fn place_cursor(&mut self, out: &mut impl TextSink) {
+        match self.pending_cr.take() {
+            Some(cr) if std::mem::take(&mut self.erased) => self.return_carriage(cr, true, out),
+            Some(_) => self.go_to_beginning(out),
+            None => self.take_back(out),
+        }
+    }
+
+    fn go_to_beginning(&mut self, out: &mut impl TextSink) {
+        (self.backspaces, self.blanks) = (0, 0);
+        self.right.insert_str(0, &out.take_line());
+    }
+
+    fn take_back(&mut self, out: &mut impl TextSink) {
+        if self.backspaces > 0 {
+            let taken = out.take_back(std::mem::take(&mut self.backspaces));
+            self.right.insert_str(0, &taken);
+        }
+    }
+
+    /// Applies a sequence to the line, with the cursor in its place. Columns are characters, as for backspaces.
+    fn edit(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
+        match effect {
+            LineEffect::Forward(columns) => self.forward(columns, raw, out),
+            LineEffect::Column(column) => {
+                self.go_to_beginning(out);
+                self.forward(column - 1, raw, out);
+            }
+            LineEffect::Insert(columns) if !self.right.is_empty() => {
+                // A terminal loses what it moves beyond its width.
+                let room = REACH.saturating_sub(self.right.len());
+                self.right.insert_str(0, &" ".repeat(columns.min(room)));
+            }
+            LineEffect::Delete(columns) => {
+                self.remove_right(columns, out);
+            }
+            LineEffect::Erase(columns) => {
+                let removed = self.remove_right(columns, out);
+                if !self.right.is_empty() {
+                    self.right.insert_str(0, &" ".repeat(removed));
+                }
+            }
+            LineEffect::EraseRight => {
+                self.remove_right(usize::MAX, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Moves the cursor over what is right of it, and beyond.
+    fn forward(&mut self, columns: usize, raw: u64, out: &mut impl TextSink) {
+        let (end, passed) = first_chars(&self.right, columns);
+        if passed > 0 {
+            out.stand_in(&self.right[..end], raw + 1, 0);
+            self.right.drain(..end);
+        }
+        self.blanks = (self.blanks + columns - passed).min(WIDEST);
+    }
+
+    /// Removes characters right of the cursor; returns how many there were.
+    fn remove_right(&mut self, chars: usize, out: &mut impl TextSink) -> usize {
+        let (end, removed) = first_chars(&self.right, chars);
+        if is_seen(&self.right[..end]) {
+            out.written_over();
+        }
+        self.right.drain(..end);
+        removed
     }
 
     fn in_escape(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
@@ -339,7 +449,7 @@ impl Sanitiser {
     }
 
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64, out: &mut impl TextSink) {
-        self.before_text(text.as_bytes(), out);
+        self.before_text(text.as_bytes(), raw, out);
         self.before = None;
         out.stand_in(text, raw, raw_len);
     }
@@ -385,7 +495,7 @@ impl Sanitiser {
         if text.is_empty() {
             return;
         }
-        self.before_text(text, out);
+        self.before_text(text, raw, out);
         self.before = text.last().map(|last| char::from(*last));
         let mut text = text;
         let mut raw = raw;
@@ -403,44 +513,57 @@ impl Sanitiser {
         out.text(text, raw);
     }
 
-    /// Text follows: applies a pending CR or pending backspaces.
+    /// Text follows: applies what moved the cursor.
     #[inline]
-    fn before_text(&mut self, text: &[u8], out: &mut impl TextSink) {
-        if self.pending_cr.is_some() || self.backspaces > 0 || !self.right.is_empty() {
-            self.move_cursor(text, out);
+    fn before_text(&mut self, text: &[u8], raw: u64, out: &mut impl TextSink) {
+        let moved = self.backspaces > 0 || self.blanks > 0 || !self.right.is_empty();
+        if moved || self.pending_cr.is_some() {
+            self.move_cursor(text, raw, out);
         }
     }
 
-    fn move_cursor(&mut self, text: &[u8], out: &mut impl TextSink) {
-        let ends_line = text.first() == Some(&b'\n');
-        if let Some(cr) = self.pending_cr.take().filter(|_| !ends_line) {
-            match self.carriage_return {
-                CarriageReturn::Overwrite => {
-                    if is_seen(&self.right) {
-                        out.written_over();
-                    }
-                    self.right.clear();
-                    self.backspaces = 0;
-                    out.restart_line(cr);
-                }
-                CarriageReturn::Newline => {
-                    self.settle(out);
-                    out.line_end(cr);
-                }
-                CarriageReturn::Marked => {
-                    self.settle(out);
-                    out.stand_in(CR_MARK, cr, 1);
-                }
-            }
+    fn move_cursor(&mut self, text: &[u8], raw: u64, out: &mut impl TextSink) {
+        let cr = self.pending_cr.take();
+        let erased = std::mem::take(&mut self.erased);
+        if text.first() == Some(&b'\n') {
+            (self.backspaces, self.blanks) = (0, 0);
+            return;
         }
-        if ends_line {
-            self.backspaces = 0;
-        } else if self.backspaces > 0 {
-            let taken = out.take_back(std::mem::take(&mut self.backspaces));
-            self.right.insert_str(0, &taken);
+        if let Some(cr) = cr {
+            self.return_carriage(cr, erased, out);
+        }
+        self.take_back(out);
+        if self.blanks > 0 {
+            let blanks = " ".repeat(std::mem::take(&mut self.blanks));
+            out.stand_in(&blanks, raw, 0);
         }
         if !self.right.is_empty() {
             self.write_over(text, out);
+        }
+    }
+
+    /// What follows a CR replaces the line, or comes behind it.
+    fn return_carriage(&mut self, cr: u64, erased: bool, out: &mut impl TextSink) {
+        match self.carriage_return {
+            CarriageReturn::Overwrite => {
+                if is_seen(&self.right) {
+                    out.written_over();
+                }
+                self.right.clear();
+                (self.backspaces, self.blanks) = (0, 0);
+                out.restart_line(cr);
+                if erased {
+                    out.hands_on(LineEffect::EraseRight);
+                }
+            }
+            CarriageReturn::Newline => {
+                self.settle_at(cr, out);
+                out.line_end(cr);
+            }
+            CarriageReturn::Marked => {
+                self.settle_at(cr, out);
+                out.stand_in(CR_MARK, cr, 1);
+            }
         }
     }
 

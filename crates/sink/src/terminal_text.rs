@@ -1,13 +1,18 @@
 //! [`TerminalText`]: live output made safe to write to a terminal. Raw output is not: an escape sequence in it can write the
 //! clipboard, set the title, or inject input.
 
+use crate::escape::LineEffect;
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
+use std::io::Write as _;
+
+/// More of them in a row are one sequence: a few bytes of output must not become thousands.
+const BACKSPACES: usize = 8;
 
 /// Longest colour sequence that is held back until it is complete.
 const LONGEST: usize = 64;
 
-/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass; an incomplete character is held back until it is
-/// complete.
+/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass, and what moves the cursor within its line or edits it (`\b`, `ESC[nC`,
+/// `D`, `G`, `@`, `P`, `X`, `ESC[K`), as sequences of ours; an incomplete character is held back until it is complete.
 pub struct TerminalText {
     sanitiser: Sanitiser,
     /// Also pass colour sequences (SGR).
@@ -102,6 +107,13 @@ struct Clean {
     coloured: bool,
 }
 
+impl Clean {
+    fn sequence(&mut self, number: usize, last: char) {
+        // Writing to a Vec cannot fail.
+        let _ = write!(self.text, "\x1b[{number}{last}");
+    }
+}
+
 impl TextSink for Clean {
     fn text(&mut self, text: &[u8], _: u64) {
         self.text.extend_from_slice(text);
@@ -127,8 +139,34 @@ impl TextSink for Clean {
 
     /// The terminal moves its cursor back itself, and further than the text held here.
     fn take_back(&mut self, chars: usize) -> String {
-        self.text.extend(std::iter::repeat_n(b'\x08', chars));
+        if chars > BACKSPACES {
+            self.sequence(chars, 'D');
+        } else {
+            self.text.extend(std::iter::repeat_n(b'\x08', chars));
+        }
         String::new()
+    }
+
+    fn take_line(&mut self) -> String {
+        self.text.push(b'\r');
+        String::new()
+    }
+
+    /// As a sequence of ours, which acts on nothing but the line.
+    fn hands_on(&mut self, effect: LineEffect) -> bool {
+        match effect {
+            LineEffect::Forward(columns) => self.sequence(columns, 'C'),
+            LineEffect::Column(column) => self.sequence(column, 'G'),
+            LineEffect::Insert(columns) => self.sequence(columns, '@'),
+            LineEffect::Delete(columns) => self.sequence(columns, 'P'),
+            LineEffect::Erase(columns) => self.sequence(columns, 'X'),
+            LineEffect::EraseRight => self.text.extend_from_slice(b"\x1b[K"),
+            LineEffect::None
+            | LineEffect::Restart
+            | LineEffect::EraseLine
+            | LineEffect::Back(_) => {}
+        }
+        true
     }
 }
 

@@ -11,7 +11,6 @@ mod running;
 mod typed;
 
 pub(crate) use news::News;
-pub(crate) use running::TRYING;
 
 use crate::OnQuit;
 use crate::aliases::Aliases;
@@ -52,7 +51,7 @@ const WHEEL: isize = 3;
 pub(crate) const CARD_PAGE: u64 = 500;
 
 /// Said where a key is about a command, and there is none.
-const NO_COMMAND: &str = "no command has run yet";
+const NO_COMMAND: &str = "no card is there: a command makes one, ctrl+l removes them";
 
 /// The state of the interface.
 #[derive(Debug)]
@@ -270,7 +269,8 @@ impl App {
                 Handled::Close => self.console = None,
             }
         }
-        if self.search.is_some() {
+        if self.helps(event) {
+        } else if self.search.is_some() {
             self.search_event(event);
         } else if self.diff.is_some() {
             self.diff_event(event);
@@ -332,12 +332,6 @@ impl App {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.message = None;
-                if let Some(help) = &mut self.help {
-                    if !help.key(*key) {
-                        self.help = None;
-                    }
-                    return;
-                }
                 if !self.list_key(*key) {
                     self.key(*key, now);
                 }
@@ -351,7 +345,12 @@ impl App {
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),
                 MouseEventKind::ScrollDown => self.transcript.scroll(-WHEEL),
-                MouseEventKind::Down(MouseButton::Left) => self.click(mouse.row),
+                MouseEventKind::Down(MouseButton::Left) => {
+                    let (x, y) = (mouse.column, mouse.row);
+                    if !self.list_click(x, y) && !self.prompt_click(x, y) {
+                        self.click(y);
+                    }
+                }
                 _ => {}
             },
             _ => {}
@@ -524,6 +523,17 @@ fn welcome(theme: &Theme) -> Vec<Line<'static>> {
     let title = Line::styled(version, theme.title);
     let said = said.map(|line| Line::styled(line, theme.dim));
     [title].into_iter().chain(said).collect()
+}
+
+/// The left button is pressed there.
+#[cfg(test)]
+pub(crate) fn pressed_at(column: u16, row: u16) -> Event {
+    Event::Mouse(crossterm::event::MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column,
+        row,
+        modifiers: crossterm::event::KeyModifiers::NONE,
+    })
 }
 
 #[cfg(test)]

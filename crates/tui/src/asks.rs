@@ -4,7 +4,7 @@ use agent_bash_render::OutputText;
 
 /// What a program prints that draws, or that looked for a terminal and found none: the switch to the alternate screen, and
 /// the words of the system and of common programs for it, in small letters. Each is what at least one of them says.
-const SIGNS: [&[u8]; 20] = [
+const SIGNS: [&[u8]; 21] = [
     b"\x1b[?1049h",
     b"\x1b[?1047h",
     b"\x1b[?47h",
@@ -33,6 +33,8 @@ const SIGNS: [&[u8]; 20] = [
     b"bdb.bdbquit",
     // Installers
     b"must be run interactively",
+    // git that would ask for a name or a password
+    b"terminal prompts disabled",
 ];
 
 /// How much of an open line is looked at.

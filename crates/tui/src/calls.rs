@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What can be done about a refusal, a time-out, and a sandbox.
+const BY_TRIAL: &str = "f3 tries it: nothing is applied until you commit";
 const BY_RULE: &str = "`!` before the line runs it as your own";
 const TIMED_OUT: &str = "`timeout.default` in the settings gives more time";
 const DENIED: &str = "f4 runs it again outside of the sandbox";
@@ -104,6 +105,7 @@ fn refused(command: &str, refusal: &Refusal) -> Refused {
     let mut refused = Refused::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
         refused.instead.clone_from(&rule.explanation.instead);
+        refused.can_be_tried = rule.explanation.can_be_tried;
         let lines = rule
             .explanation
             .span
@@ -153,7 +155,12 @@ fn hint(result: &ToolResult, card: &ToolCard, outside: Option<&'static str>) -> 
     let hint = match &result.status {
         // Whoever has just said no is not offered another way out.
         Status::Blocked { rule, .. } if rule == ESCALATION_RULE => return None,
-        Status::Blocked { .. } if card.refused.is_some() => BY_RULE,
+        Status::Blocked { .. } => match &card.refused {
+            // It is safer than the other way.
+            Some(refused) if refused.can_be_tried => BY_TRIAL,
+            Some(_) => BY_RULE,
+            None => return None,
+        },
         Status::TimedOut { .. } => TIMED_OUT,
         _ if was_denied => outside?,
         _ => return None,
@@ -342,6 +349,15 @@ mod tests {
         let offer = |text: &str| vec![Remark::Offer(text.to_owned())];
         assert_eq!(offered(blocked(), false, None), offer(BY_RULE));
         assert_eq!(offered(blocked(), true, None), [], "that is no trial");
+        // Where a trial passes the rules, that is offered rather than a command of one's own.
+        let mut card = ToolCard::new("x");
+        card.refused = Some(Refused {
+            can_be_tried: true,
+            ..Refused::new("no")
+        });
+        let result = ToolResult::new(blocked(), "", Timestamp(0));
+        let tries = Some(Remark::Offer(BY_TRIAL.to_owned()));
+        assert_eq!(hint(&result, &card, None), tries);
         let timed_out = Status::TimedOut { after_ms: 1 };
         assert_eq!(offered(timed_out, false, None), offer(TIMED_OUT));
         let ended = || Status::Exited { code: 0 };

@@ -16,7 +16,10 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
         (ChangesState::Done | ChangesState::Interrupted, _)
             if set.undo != Undoable::No && set.counts.total() > 0 =>
         {
-            &[ChangesAct::Undo]
+            match set.undone_in_part {
+                true => &[ChangesAct::Undo, ChangesAct::Redo],
+                false => &[ChangesAct::Undo],
+            }
         }
         (ChangesState::Undone, _) => &[ChangesAct::Redo],
         _ => &[],
@@ -144,7 +147,7 @@ impl Proposed {
         };
         let root = &self.root;
         match self.act {
-            ChangesAct::Discard => format!("Not applied, and dropped for good: {counts} in {root}"),
+            ChangesAct::Discard => format!("Not applied, and removed: {counts} in {root}"),
             _ => format!("In {root}: {counts}"),
         }
     }

@@ -1,5 +1,6 @@
 //! A search through the lines of a diff, all of which are there.
 
+use crate::around;
 use crate::pattern_input::{not_found, pattern};
 use agent_bash_render::DiffLine;
 use agent_bash_render::regex::Regex;
@@ -24,30 +25,17 @@ impl DiffSearch {
             .filter(|(_, line)| pattern.is_match(&line.text()));
         let lines: Vec<u64> = found.map(|(number, _)| number).collect();
         if lines.is_empty() {
-            return Err(not_found(Some(&pattern), false));
+            return Err(not_found(Some(&pattern)));
         }
         let at = None;
         Ok(Self { pattern, lines, at })
     }
 
-    /// The next or previous line with a match; the first time from a line on.
-    ///
-    /// # Errors
-    /// What to say if there is none.
-    pub(crate) fn find(&mut self, from: u64, forward: bool) -> Result<u64, String> {
-        let next = match (self.at, forward) {
-            (Some(at), true) => at.checked_add(1),
-            (Some(at), false) => at.checked_sub(1),
-            (None, true) => self.lines.iter().position(|line| *line >= from),
-            (None, false) => self.lines.iter().rposition(|line| *line <= from),
-        };
-        match next.and_then(|at| Some((at, *self.lines.get(at)?))) {
-            Some((at, line)) => {
-                self.at = Some(at);
-                Ok(line)
-            }
-            None => Err(not_found(Some(&self.pattern), true)),
-        }
+    /// The next line with a match from a line on, or the last one up to it, and whether it was found from the other end.
+    pub(crate) fn find(&mut self, from: u64, forward: bool) -> Option<(u64, bool)> {
+        let (at, is_around) = around::next(&self.lines, from, forward)?;
+        self.at = Some(at);
+        Some((self.lines[at], is_around))
     }
 
     /// The line that was gone to last.
@@ -71,17 +59,16 @@ mod tests {
         let lines = ["one", "two", "One", "three", "one"].map(line);
         let mut search = DiffSearch::new("one", &lines).unwrap();
         assert_eq!((search.line(), search.count()), (None, None));
-        for (forward, wanted) in [
-            (true, Ok(3)),
-            (true, Ok(5)),
-            (true, Err("no further `one`".to_owned())),
-            (false, Ok(3)),
-            (false, Ok(1)),
-            (false, Err("no further `one`".to_owned())),
+        for (from, forward, wanted) in [
+            (2, true, (3, false)),
+            (4, true, (5, false)),
+            (6, true, (1, true)),
+            (0, false, (5, true)),
+            (4, false, (3, false)),
         ] {
-            assert_eq!(search.find(2, forward), wanted, "{forward}");
+            assert_eq!(search.find(from, forward), Some(wanted), "{forward}");
         }
-        assert_eq!((search.line(), search.count()), (Some(1), Some((1, 3))));
+        assert_eq!((search.line(), search.count()), (Some(3), Some((2, 3))));
         for (typed, wanted) in [
             ("One", Ok(vec![3])),
             ("^t", Ok(vec![2, 4])),
@@ -91,9 +78,5 @@ mod tests {
             let found = DiffSearch::new(typed, &lines);
             assert_eq!(found.map(|it| it.lines), wanted, "{typed}");
         }
-        // Above where it begins.
-        let mut search = DiffSearch::new("two", &lines).unwrap();
-        assert!(search.find(4, true).is_err());
-        assert_eq!(search.find(4, false), Ok(2));
     }
 }

@@ -1,9 +1,11 @@
 //! The diff of a call's changes while it is open.
 
+use crate::around;
 use crate::deeds;
 use crate::diff_search::DiffSearch;
 use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
+use crate::typed_count::{TypedCount, lines};
 use agent_bash::change_sets::{FileDiff, Text};
 use agent_bash::core::changes::{Change, Changes, ChangesId};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
@@ -40,11 +42,14 @@ pub(crate) struct DiffState {
     lines: Vec<DiffLine>,
     position: PagerPosition,
     rows: u16,
-    /// What is being typed after `/`.
+    /// What is being typed after `/` or `?`.
     typing: PatternInput,
+    count: TypedCount,
     search: Option<DiffSearch>,
     /// The match may be beside what is shown of its line.
     reveals: bool,
+    /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
+    has_left: bool,
     pub(crate) message: Option<String>,
 }
 
@@ -71,8 +76,10 @@ impl DiffState {
             position: PagerPosition::first(),
             rows: 0,
             typing: PatternInput::default(),
+            count: TypedCount::default(),
             search: None,
             reveals: false,
+            has_left: false,
             message: None,
         }
     }
@@ -100,16 +107,24 @@ impl DiffState {
             }
             return DiffRequest::Nothing;
         }
+        if self.count.takes(key) {
+            return DiffRequest::Nothing;
+        }
+        let count = self.count.take();
         match (key.code, key.modifiers) {
+            (KeyCode::Esc, _) if count.is_some() => {}
+            (KeyCode::Char('g' | 'G'), _) if count.is_some() => {
+                self.go(PagerMove::Line(count.unwrap_or(1)));
+            }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
-            (KeyCode::Char('/'), _) => self.typing.begin(),
-            (KeyCode::Char('n'), _) if self.search.is_some() => self.find(true),
-            (KeyCode::Char('N'), _) if self.search.is_some() => self.find(false),
+            (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
+            (KeyCode::Char('n'), _) if self.search.is_some() => self.find(!self.typing.is_back),
+            (KeyCode::Char('N'), _) if self.search.is_some() => self.find(self.typing.is_back),
             (KeyCode::Char('n'), _) => self.next_file(),
             (KeyCode::Char('N'), _) => self.last_file(),
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(1)),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
             (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-1)),
@@ -138,6 +153,8 @@ impl DiffState {
     }
 
     fn go(&mut self, to: PagerMove) {
+        let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
+        self.has_left |= leaves;
         self.position.go(to, self.lines.len() as u64, self.rows);
     }
 
@@ -177,7 +194,7 @@ impl DiffState {
         match DiffSearch::new(typed, &self.lines) {
             Ok(search) => {
                 self.search = Some(search);
-                self.find(true);
+                self.find(!self.typing.is_back);
             }
             Err(message) => self.message = Some(message),
         }
@@ -188,12 +205,13 @@ impl DiffState {
         let Some(search) = &mut self.search else {
             return;
         };
-        match search.find(self.position.first_line, forward) {
-            Ok(line) => {
-                self.reveals = true;
-                self.go(PagerMove::To(line));
-            }
-            Err(message) => self.message = Some(message),
+        let found = search.line().filter(|_| !self.has_left);
+        let from = around::origin(found, &self.position, self.rows, forward);
+        if let Some((line, is_around)) = search.find(from, forward) {
+            self.reveals = true;
+            self.message = around::said(is_around, forward);
+            self.go(PagerMove::To(line));
+            self.has_left = false;
         }
     }
 
@@ -238,6 +256,7 @@ impl DiffState {
             matches: search.and_then(DiffSearch::count),
             found_line: search.and_then(DiffSearch::line),
             typed: self.typing.typed(),
+            count: self.count.typed(),
             message: self.message.as_deref(),
         };
         view.render(area, frame.buffer_mut(), theme);
@@ -252,12 +271,15 @@ pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, Ch
     let mut paths: Vec<PathBuf> = Vec::new();
     if more > 0 {
         // Of so many, rather those of which the name does not say all.
-        files.sort_by_key(|file| matches!(file.change, Change::Created | Change::Deleted));
+        files.sort_by_key(|file| {
+            let is_said = matches!(file.change, Change::Created | Change::Deleted);
+            (file.name.is_of_git(), is_said)
+        });
         let names = files.iter().filter_map(|file| file.name.bytes());
         let path = |name| Path::new(&root).join(OsString::from_vec(name));
         paths.extend(names.take(MOST_FILES).map(path));
     }
-    let mut lines = lines(&sets.diff(id, &paths)?);
+    let mut lines = lines_of(&sets.diff(id, &paths)?);
     if more > 0 {
         lines.push(DiffLine::Blank);
         lines.push(DiffLine::Note(not_shown(more)));
@@ -265,7 +287,7 @@ pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, Ch
     Ok(lines)
 }
 
-fn lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
+fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     for (at, diff) in diffs.iter().enumerate() {
         if lines.len() >= MOST_LINES {

@@ -51,7 +51,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         ..area
     };
     draw_diff(app, frame, panel);
-    if let Some(jobs) = &app.jobs {
+    if let Some(jobs) = &mut app.jobs {
         jobs.draw(frame, panel, &theme);
     }
     if let Some(pager) = &mut app.pager {

@@ -1,6 +1,5 @@
 //! One card of the transcript with its state: takes in what its command prints while it runs.
 
-use crate::app::TRYING;
 use crate::asks::Asks;
 use crate::deeds;
 use agent_bash::core::{ArtifactId, JobId};
@@ -19,6 +18,9 @@ use std::time::Duration;
 
 /// The most that a card keeps of what is printed.
 const CARD_BYTES: usize = OutputLimits::CARD.bytes;
+
+/// On the card of a trial while it runs. Afterwards it says what is held back.
+pub(crate) const TRYING: &str = "a trial: what it does to files is held back";
 
 /// What is offered to a command that asks for a terminal.
 const OFFER: &str = "it asks for a terminal: f5 runs it again on one";

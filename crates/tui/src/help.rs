@@ -18,6 +18,11 @@ struct Group {
     keys: &'static [(&'static str, &'static str)],
 }
 
+/// Titles of groups, by which whoever is there finds their page.
+pub(crate) const HISTORY: &str = "The search of the history";
+pub(crate) const PAGER: &str = "The pager and the diff";
+pub(crate) const JOBS: &str = "Background jobs";
+
 const GROUPS: &[Group] = &[
     Group {
         title: "The line",
@@ -69,6 +74,7 @@ const GROUPS: &[Group] = &[
             ("ctrl+g f2", "background jobs"),
             ("ctrl+t", "a terminal for every command, or as needed"),
             ("pgup pgdn wheel", "scroll"),
+            ("click", "in lists: select, and take; in the line: go there"),
             ("ctrl+home ctrl+end", "to the first card, to the last"),
             ("ctrl+l", "clear the screen"),
             ("ctrl+z ctrl+d", "suspend, quit"),
@@ -86,7 +92,6 @@ const GROUPS: &[Group] = &[
             ),
             ("ctrl+a home", "its beginning"),
             ("ctrl+e end →", "its end; there, take what is suggested"),
-            ("alt+.", "the last argument before; again: an older one"),
             ("backspace ctrl+h", "delete the character before the cursor"),
             ("delete", "delete the one at it"),
             ("alt+backspace alt+d", "delete a word back, on"),
@@ -94,7 +99,10 @@ const GROUPS: &[Group] = &[
                 "ctrl+w ctrl+u ctrl+k",
                 "delete back to a blank, all up to here, from here",
             ),
-            ("ctrl+y", "put back what was deleted"),
+            (
+                "ctrl+y alt+.",
+                "put in what was deleted; the last argument before",
+            ),
             ("ctrl+_ ctrl+/ alt+_", "undo, undo, redo"),
         ],
     },
@@ -106,29 +114,30 @@ const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        title: "The search of the history",
+        title: HISTORY,
         keys: &[
             ("↑ ↓ pgup pgdn", "select"),
             ("ctrl+r", "everywhere, this directory, this run"),
             ("ctrl+w ctrl+u", "delete a word, or all, of what is sought"),
-            ("enter esc ctrl+g", "take it; close"),
+            ("enter tab", "take it"),
+            ("esc ctrl+g", "close"),
         ],
     },
     Group {
-        title: "The pager and the diff",
+        title: PAGER,
         keys: &[
-            ("/ n N", "search; next and previous match"),
+            ("/ ? n N", "search, back; next and previous match"),
             ("n N", "in a diff without a search: next, previous file"),
             ("F", "follow what is still being written"),
             ("j k ↓ ↑ ← →", "lines, sideways"),
             ("space b pgdn pgup", "pages"),
             ("ctrl+d ctrl+u", "half pages"),
-            ("g G home end", "the first line, the last"),
+            ("g G home end", "the first line, the last; 50G: line 50"),
             ("q esc", "close"),
         ],
     },
     Group {
-        title: "Background jobs",
+        title: JOBS,
         keys: &[
             ("j k ↓ ↑ g G home end", "select"),
             ("enter x", "the whole output; end it"),
@@ -148,6 +157,8 @@ const GROUPS: &[Group] = &[
 /// The help while it is open.
 #[derive(Debug, Default)]
 pub(crate) struct Help {
+    /// The group whose page is to be shown first.
+    first: Option<&'static str>,
     /// The page that is shown.
     page: usize,
     /// How many there were when it was drawn.
@@ -155,6 +166,24 @@ pub(crate) struct Help {
 }
 
 impl Help {
+    /// Opened where these keys are meant: on their page.
+    pub(crate) fn about(first: &'static str) -> Self {
+        Self {
+            first: Some(first),
+            ..Self::default()
+        }
+    }
+
+    /// Handles the wheel, which turns the pages.
+    pub(crate) fn wheel(&mut self, down: bool) {
+        let last = self.pages.saturating_sub(1);
+        self.page = if down {
+            (self.page + 1).min(last)
+        } else {
+            self.page.saturating_sub(1)
+        };
+    }
+
     /// Handles a key. Returns whether it stays open.
     pub(crate) fn key(&mut self, key: KeyEvent) -> bool {
         let page = match key.code {
@@ -170,6 +199,11 @@ impl Help {
         let inner = [area.width, area.height].map(|size| usize::from(size.saturating_sub(2)));
         let pages = pages(inner);
         self.pages = pages.len();
+        if let Some(first) = self.first.take() {
+            let has = |row: &Row| matches!(row, Row::Title(title) if *title == first);
+            let found = pages.iter().position(|page| page.iter().any(has));
+            self.page = found.unwrap_or(0);
+        }
         self.page = self.page.min(pages.len().saturating_sub(1));
         // All pages are as wide and as high as the largest.
         let all = pages.iter().flatten();
@@ -338,6 +372,28 @@ mod tests {
             );
         }
         assert!(seen.contains(" · any other key closes"), "{seen}");
+    }
+
+    #[test]
+    fn it_opens_on_the_page_about_what_is_there() {
+        for (first, key) in [
+            (HISTORY, "this run"),
+            (PAGER, "n N"),
+            (JOBS, "the whole output"),
+        ] {
+            let mut help = Help::about(first);
+            let screen = drawn(&mut help, 80, 15);
+            assert!(screen.contains(first) && screen.contains(key), "{screen}");
+            assert!(help.page > 1, "{first}");
+        }
+        let mut help = Help::default();
+        drawn(&mut help, 80, 15);
+        for (down, page) in [(false, 0), (true, 1), (true, 2), (false, 1)] {
+            help.wheel(down);
+            assert_eq!(help.page, page);
+        }
+        (0..99).for_each(|_| help.wheel(true));
+        assert_eq!(help.page, help.pages - 1);
     }
 
     #[test]

@@ -4,7 +4,9 @@ use crate::history::History;
 use agent_bash::core::Timestamp;
 use agent_bash::journals::{HistoryEnd, HistoryEntry};
 use agent_bash_render::{HistoryPanel, HistoryRow, HistoryRowEnd, Theme};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::Frame;
@@ -37,6 +39,8 @@ pub(crate) struct HistorySearch {
     found: Vec<Found>,
     /// Position in `found`, the best first.
     selected: usize,
+    /// Which matches were drawn in which rows of the screen.
+    drawn: Vec<(u16, usize)>,
     matcher: Matcher,
 }
 
@@ -70,6 +74,7 @@ impl HistorySearch {
             now,
             found: Vec::new(),
             selected: 0,
+            drawn: Vec::new(),
             matcher: Matcher::new(Config::DEFAULT),
         }
     }
@@ -124,6 +129,7 @@ impl HistorySearch {
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollUp => self.go(1),
                 MouseEventKind::ScrollDown => self.go(-1),
+                MouseEventKind::Down(MouseButton::Left) => return self.click(mouse.row),
                 _ => {}
             },
             _ => {}
@@ -135,12 +141,7 @@ impl HistorySearch {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), CTRL) => return SearchRequest::Close,
-            (KeyCode::Enter, _) => {
-                return match self.found.get(self.selected) {
-                    Some(found) => SearchRequest::Take(found.entry.command.clone()),
-                    None => SearchRequest::Nothing,
-                };
-            }
+            (KeyCode::Enter | KeyCode::Tab, _) => return self.take(),
             (KeyCode::Char('r'), CTRL) => {
                 self.scope = match self.scope {
                     Scope::Everywhere => Scope::Directory,
@@ -176,12 +177,29 @@ impl HistorySearch {
         SearchRequest::Nothing
     }
 
+    /// A click selects, and takes what is selected.
+    fn click(&mut self, row: u16) -> SearchRequest {
+        match self.drawn.iter().find(|(y, _)| *y == row) {
+            Some((_, at)) if *at == self.selected => return self.take(),
+            Some((_, at)) => self.selected = *at,
+            None => {}
+        }
+        SearchRequest::Nothing
+    }
+
+    fn take(&self) -> SearchRequest {
+        match self.found.get(self.selected) {
+            Some(found) => SearchRequest::Take(found.entry.command.clone()),
+            None => SearchRequest::Nothing,
+        }
+    }
+
     fn go(&mut self, by: isize) {
         let last = self.found.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, home: &str, theme: &Theme) {
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, home: &str, theme: &Theme) {
         let rows: Vec<HistoryRow<'_>> = self
             .found
             .iter()
@@ -199,6 +217,8 @@ impl HistorySearch {
             selected: self.selected,
         };
         panel.render(area, frame.buffer_mut(), theme);
+        let drawn = (area.y..area.bottom()).filter_map(|y| Some((y, panel.at(area, y)?)));
+        self.drawn = drawn.collect();
     }
 
     fn row<'a>(&'a self, found: &'a Found, home: &str) -> HistoryRow<'a> {
@@ -223,6 +243,7 @@ impl HistorySearch {
             took: entry.took_ms.map(Duration::from_millis),
             age: Duration::from_millis(self.now.0.saturating_sub(entry.at.0)),
             line: &found.line,
+            command: &found.entry.command,
             matched: &found.at,
             directory,
         }
@@ -274,13 +295,36 @@ mod tests {
             key(&mut search, KeyCode::Char(c), KeyModifiers::NONE);
         }
         assert_eq!(lines(&search), ["cargo test -p render"]);
-        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+        for code in [KeyCode::Enter, KeyCode::Tab] {
+            let taken = key(&mut search, code, KeyModifiers::NONE);
+            assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+        }
         key(&mut search, KeyCode::Char('x'), KeyModifiers::NONE);
-        let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
+        let taken = key(&mut search, KeyCode::Tab, KeyModifiers::NONE);
         assert_eq!(taken, SearchRequest::Nothing);
         key(&mut search, KeyCode::Char('u'), KeyModifiers::CONTROL);
         assert_eq!(lines(&search), all);
+    }
+
+    #[test]
+    fn a_click_selects_and_takes_what_is_selected() {
+        use ratatui::{Terminal, backend::TestBackend};
+        let mut search = HistorySearch::new("", "/work".into(), "one".into(), Timestamp(9));
+        search.search(&history());
+        let mut terminal = Terminal::new(TestBackend::new(80, 10)).unwrap();
+        let mut click = |search: &mut HistorySearch, row| {
+            let draw = |frame: &mut Frame<'_>| {
+                search.draw(frame, frame.area(), "/", &Theme::plain());
+            };
+            terminal.draw(draw).unwrap();
+            search.event(&crate::app::pressed_at(9, row), &history())
+        };
+        // The best match is in row 7, above what is sought.
+        assert_eq!(click(&mut search, 8), SearchRequest::Nothing);
+        assert_eq!(click(&mut search, 5), SearchRequest::Nothing);
+        assert_eq!(search.selected, 2);
+        let taken = click(&mut search, 5);
+        assert_eq!(taken, SearchRequest::Take("cargo build".into()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use agent_bash::core::{JobId, Timestamp};
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub(crate) struct JobsState {
     /// The output file of each job.
     files: Vec<Option<PathBuf>>,
     selected: usize,
+    /// Which jobs were drawn in which rows of the screen.
+    drawn: Vec<(u16, usize)>,
     output: Option<(String, OutputText)>,
     /// The job that is to be ended, if the answer is yes.
     asked: Option<JobId>,
@@ -47,7 +49,8 @@ impl JobsState {
     pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp, ended_here: &BTreeSet<JobId>) {
         let selected = self.selected_id().map(|JobId(id)| id);
         let row = |job: &&Job| row(job, now, ended_here.contains(&job.id));
-        let jobs: Vec<&Job> = jobs.iter().rev().filter(|job| is_listed(job)).collect();
+        let is_listed = |job: &&Job| ended_here.contains(&job.id) || !is_over_at_once(job);
+        let jobs: Vec<&Job> = jobs.iter().rev().filter(is_listed).collect();
         self.rows = jobs.iter().map(row).collect();
         self.files = jobs.iter().map(|job| job.output.clone()).collect();
         let at = selected.and_then(|id| self.rows.iter().position(|row| row.id == id));
@@ -61,6 +64,11 @@ impl JobsState {
         self.rows
             .get(self.selected)
             .map(|row| JobId(row.id.clone()))
+    }
+
+    /// Its state.
+    pub(crate) fn selected_state(&self) -> Option<&JobRowState> {
+        self.rows.get(self.selected).map(|row| &row.state)
     }
 
     /// The end of a job's output.
@@ -89,6 +97,7 @@ impl JobsState {
                 match mouse.kind {
                     MouseEventKind::ScrollUp => self.select(-1),
                     MouseEventKind::ScrollDown => self.select(1),
+                    MouseEventKind::Down(MouseButton::Left) => self.click(mouse.row),
                     _ => {}
                 }
                 return JobsRequest::Nothing;
@@ -111,6 +120,12 @@ impl JobsState {
             _ => {}
         }
         JobsRequest::Nothing
+    }
+
+    fn click(&mut self, row: u16) {
+        if let Some((_, at)) = self.drawn.iter().find(|(y, _)| *y == row) {
+            self.selected = *at;
+        }
     }
 
     fn select(&mut self, by: isize) {
@@ -154,7 +169,7 @@ impl JobsState {
         }
     }
 
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
         let selected = self.rows.get(self.selected).map(|row| row.id.as_str());
         let output = self
             .output
@@ -167,16 +182,18 @@ impl JobsState {
             message: self.message.as_deref(),
         };
         panel.render(area, frame.buffer_mut(), theme);
+        let drawn = (area.y..area.bottom()).filter_map(|y| Some((y, panel.at(area, y)?)));
+        self.drawn = drawn.collect();
     }
 }
 
-/// Whether a job is one to whoever looks. What goes on for a moment behind every other `git commit` is none.
-fn is_listed(job: &Job) -> bool {
+/// Whether it is no job to whoever looks: what goes on for a moment behind every other `git commit`.
+fn is_over_at_once(job: &Job) -> bool {
     let JobState::Ended(end) = &job.state else {
-        return true;
+        return false;
     };
     let (Timestamp(from), Timestamp(to)) = (job.started_at, end.ended_at);
-    job.kind != JobKind::Adopted || to.saturating_sub(from) >= MOMENT
+    job.kind == JobKind::Adopted && to.saturating_sub(from) < MOMENT
 }
 
 fn row(job: &Job, now: Timestamp, ended_here: bool) -> JobRow {
@@ -216,6 +233,67 @@ fn ended(ending: &Ending, ended_here: bool) -> JobRowState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash::process::supervisor::JobEnd;
+
+    #[test]
+    fn what_was_over_at_once_is_not_listed_unless_the_person_ended_it() {
+        let job = |id: &str, kind, ended_at| Job {
+            id: JobId(id.to_owned()),
+            kind,
+            command: "git commit".to_owned(),
+            cwd: "/".to_owned(),
+            pid: 1,
+            pgid: 1,
+            output: None,
+            stdin: false,
+            state: JobState::Ended(JobEnd {
+                ending: Ending::Gone,
+                ended_at: Timestamp(ended_at),
+                dropped_bytes: 0,
+                left: false,
+                length: 0,
+            }),
+            started_at: Timestamp(5000),
+            sandbox: None,
+            unrecorded: None,
+            left: Vec::new(),
+        };
+        let jobs = [
+            job("1", JobKind::Adopted, 5022),
+            job("2", JobKind::Adopted, 5022),
+            job("3", JobKind::Adopted, 6000),
+            job("4", JobKind::Started, 5022),
+        ];
+        let mut state = JobsState::default();
+        let ended_here = BTreeSet::from([JobId("2".to_owned())]);
+        state.list(&jobs, Timestamp(9000), &ended_here);
+        let listed: Vec<&str> = state.rows.iter().map(|row| row.id.as_str()).collect();
+        assert_eq!(listed, ["4", "3", "2"]);
+    }
+
+    #[test]
+    fn a_click_selects() {
+        use ratatui::{Terminal, backend::TestBackend};
+        let row = |id: &str| JobRow {
+            id: id.to_owned(),
+            command: "sleep 9".to_owned(),
+            pid: 1,
+            state: JobRowState::Running,
+            elapsed: None,
+        };
+        let mut jobs = JobsState {
+            rows: vec![row("3"), row("2"), row("1")],
+            ..JobsState::default()
+        };
+        let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
+        for (y, selected) in [(3, "1"), (2, "2"), (7, "2"), (0, "2"), (1, "3")] {
+            terminal
+                .draw(|frame| jobs.draw(frame, frame.area(), &Theme::plain()))
+                .unwrap();
+            jobs.event(&crate::app::pressed_at(5, y));
+            assert_eq!(jobs.selected_id(), Some(JobId(selected.to_owned())), "{y}");
+        }
+    }
 
     #[test]
     fn an_end_is_no_failure_unless_it_is_known_to_be_one() {

@@ -8,6 +8,7 @@
 mod aliases;
 mod app;
 mod approvals;
+mod around;
 mod asks;
 mod calls;
 mod clusters;
@@ -43,6 +44,7 @@ mod status;
 mod stops;
 mod terminals;
 mod transcript;
+mod typed_count;
 
 use agent_bash::exec::Job;
 

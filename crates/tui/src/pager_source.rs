@@ -1,5 +1,6 @@
 //! What the pager shows: lines of a kept output, or of a card, and searches through them.
 
+use crate::around;
 use crate::transcript::EntryId;
 use agent_bash::sink::{FileView, Search};
 use agent_bash_render::regex::Regex;
@@ -26,6 +27,8 @@ pub(crate) struct Match {
     pub(crate) at: u64,
     /// How many there are.
     pub(crate) all: u64,
+    /// It is beyond the end: the search has gone on from the other one.
+    pub(crate) is_around: bool,
 }
 
 /// Which lines are wanted.
@@ -81,7 +84,8 @@ pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, Str
     })))
 }
 
-/// The next matching line from a line on, or the last one before it. Blocks on the disk.
+/// The next matching line from a line on, or the last one up to it; if there is none, the one from the other end. Blocks on
+/// the disk.
 pub(crate) fn find(
     kept: &Kept,
     pattern: &str,
@@ -101,11 +105,12 @@ pub(crate) fn find(
     };
     let all = search(1, 0)?.total_matches;
     // The line, and how many match from it on: a search counts all, however few it shows.
-    let hit = if forward {
-        let found = search(from.max(1), 1)?;
-        let first = found.lines.iter().find(|line| line.is_match);
-        first.map(|line| (line.number, found.total_matches))
-    } else {
+    let hit = |from: u64| {
+        if forward {
+            let found = search(from.max(1), 1)?;
+            let first = found.lines.iter().find(|line| line.is_match);
+            return Ok(first.map(|line| (line.number, found.total_matches)));
+        }
         let mut last = None;
         let mut start = 1;
         let line = loop {
@@ -119,17 +124,20 @@ pub(crate) fn find(
             }
         };
         match line {
-            Some(line) => Some((line, search(line, 0)?.total_matches)),
-            None => None,
+            Some(line) => Ok::<_, String>(Some((line, search(line, 0)?.total_matches))),
+            None => Ok(None),
         }
     };
-    let Some((line, rest)) = hit else {
-        return Ok(None);
-    };
-    Ok(Some(Match {
+    let mut found = hit(from)?;
+    let is_around = found.is_none() && all > 0;
+    if is_around {
+        found = hit(if forward { 1 } else { u64::MAX })?;
+    }
+    Ok(found.map(|(line, rest)| Match {
         line,
         at: (all + 1).saturating_sub(rest),
         all,
+        is_around,
     }))
 }
 
@@ -144,15 +152,12 @@ pub(crate) fn find_in(
     let lines = text.lines().zip(output.dropped_lines() + 1..);
     let hits = lines.filter(|(line, _)| pattern.is_match(line));
     let hits: Vec<u64> = hits.map(|(_, number)| number).collect();
-    let at = if forward {
-        hits.iter().position(|line| *line >= from)
-    } else {
-        hits.iter().rposition(|line| *line <= from)
-    }?;
+    let (at, is_around) = around::next(&hits, from, forward)?;
     Some(Match {
         line: hits[at],
         at: at as u64 + 1,
         all: hits.len() as u64,
+        is_around,
     })
 }
 
@@ -174,16 +179,20 @@ mod tests {
     fn matches_are_found_in_both_directions() {
         let (_file, kept) = kept(5000);
         for (pattern, from, forward, want) in [
-            ("line 7$", 1, true, Some(7)),
-            ("line 7$", 8, true, None),
-            ("line 7$", 5000, false, Some(7)),
-            ("line 7$", 6, false, None),
-            ("00$", 101, true, Some(200)),
-            ("00$", 4999, false, Some(4900)),
-            ("line", 4000, false, Some(4000)),
+            ("line 7$", 1, true, Some((7, false))),
+            ("line 7$", 8, true, Some((7, true))),
+            ("line 7$", 5000, false, Some((7, false))),
+            ("line 7$", 6, false, Some((7, true))),
+            ("00$", 101, true, Some((200, false))),
+            ("00$", 4999, false, Some((4900, false))),
+            ("00$", 50, false, Some((5000, true))),
+            ("line", 4000, false, Some((4000, false))),
+            ("line", 0, false, Some((5000, true))),
+            ("nowhere", 9, true, None),
+            ("nowhere", 9, false, None),
         ] {
             let found = find(&kept, pattern, from, forward).unwrap();
-            let line = found.map(|found| found.line);
+            let line = found.map(|found| (found.line, found.is_around));
             assert_eq!(line, want, "{pattern} {from} {forward}");
         }
         let found = find(&kept, "00$", 101, true);
@@ -192,7 +201,8 @@ mod tests {
             Ok(Some(Match {
                 line: 200,
                 at: 2,
-                all: 50
+                all: 50,
+                is_around: false
             }))
         );
         let found = find(&kept, "00$", 4999, false);
@@ -201,7 +211,8 @@ mod tests {
             Ok(Some(Match {
                 line: 4900,
                 at: 49,
-                all: 50
+                all: 50,
+                is_around: false
             }))
         );
         assert!(find(&kept, "(", 1, true).is_err());
@@ -236,7 +247,8 @@ mod tests {
         };
         assert_eq!(line(&output, 2, true), Some((2, 2, 3)));
         assert_eq!(line(&output, 3, false), Some((2, 2, 3)));
-        assert_eq!(line(&output, 5, true), None);
+        assert_eq!(line(&output, 5, true), Some((1, 1, 3)));
+        assert_eq!(line(&output, 0, false), Some((4, 3, 3)));
         output.skip(10);
         output.push(b"xax\n");
         assert_eq!(line(&output, 1, true), Some((15, 1, 1)));

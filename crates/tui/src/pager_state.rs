@@ -1,12 +1,14 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
+use crate::around;
 use crate::pager_source::{Loaded, Match, Range, Source, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
+use crate::typed_count::{TypedCount, lines};
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
-    OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
+    JobRowState, OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
 };
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
@@ -28,6 +30,7 @@ const MOMENT: Duration = Duration::from_millis(300);
 struct Searching {
     /// Matches to go on to when it has found one; back if negative.
     further: i64,
+    forward: bool,
     /// When it was drawn first.
     since: Option<Duration>,
     /// It takes so long that it is said.
@@ -53,14 +56,17 @@ pub(crate) struct PagerState {
     /// The end is shown as it comes.
     follows: bool,
     /// No more comes.
-    pub(crate) has_ended: bool,
-    /// What is being typed after `/`.
+    has_ended: bool,
+    /// What is being typed after `/` or `?`.
     typing: PatternInput,
+    count: TypedCount,
     pattern: Option<Regex>,
     found: Option<Match>,
     searching: Option<Searching>,
     /// The match may be beside what is shown of its line.
     reveals: bool,
+    /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
+    has_left: bool,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
@@ -108,14 +114,27 @@ impl PagerState {
             follows: false,
             has_ended: false,
             typing: PatternInput::default(),
+            count: TypedCount::default(),
             pattern: None,
             found: None,
             searching: None,
             reveals: false,
+            has_left: false,
             message: None,
             asked: None,
             looked: None,
             len: None,
+        }
+    }
+
+    /// It is on the output of a job in this state, or on one that is whole: of a job that runs it shows the end as it comes, as of
+    /// a command that does.
+    pub(crate) fn goes_on(&mut self, job: Option<&JobRowState>) {
+        self.has_ended = job.is_none_or(|state| {
+            matches!(state, JobRowState::Succeeded | JobRowState::Ended { .. })
+        });
+        if job == Some(&JobRowState::Running) {
+            self.follow();
         }
     }
 
@@ -179,13 +198,19 @@ impl PagerState {
 
     /// A search has ended; returns the next one, if more was asked for meanwhile.
     pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) -> PagerRequest {
-        let further = self.searching.take().map_or(0, |it| it.further);
+        let searching = self.searching.take().unwrap_or_default();
+        let further = searching.further;
         match found {
             Ok(Some(found)) => {
+                if found.line > self.total {
+                    // It was written since the last look.
+                    (self.total, self.asked) = (found.line, None);
+                }
                 self.found = Some(found);
                 self.reveals = true;
-                self.message = None;
+                self.message = around::said(found.is_around, searching.forward);
                 self.go(PagerMove::To(found.line));
+                self.has_left = false;
                 if further != 0 {
                     let request = self.find(further > 0);
                     if let Some(searching) = &mut self.searching {
@@ -195,7 +220,7 @@ impl PagerState {
                 }
             }
             Ok(None) => {
-                self.message = Some(not_found(self.pattern.as_ref(), self.found.is_some()));
+                self.message = Some(not_found(self.pattern.as_ref()));
             }
             Err(error) => (self.found, self.message) = (None, Some(error)),
         }
@@ -211,6 +236,8 @@ impl PagerState {
     /// Goes somewhere, and stays there.
     fn go(&mut self, to: PagerMove) {
         self.follows = false;
+        let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
+        self.has_left |= leaves;
         self.position.go(to, self.total, self.rows);
     }
 
@@ -249,21 +276,29 @@ impl PagerState {
             let entered = self.typing.key(key);
             return entered.map_or(PagerRequest::Nothing, |typed| self.seek(&typed));
         }
+        if self.count.takes(key) {
+            return PagerRequest::Nothing;
+        }
+        let count = self.count.take();
         match (key.code, key.modifiers) {
+            (KeyCode::Esc, _) if count.is_some() => {}
+            (KeyCode::Char('g' | 'G'), _) if count.is_some() => {
+                self.go(PagerMove::Line(count.unwrap_or(1)));
+            }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return PagerRequest::Close;
             }
-            (KeyCode::Char('/'), _) => self.typing.begin(),
+            (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
             (KeyCode::Char('F'), _) if self.has_ended => {
                 self.go(PagerMove::Last);
                 self.message = Some("it has ended: nothing follows".to_owned());
             }
             (KeyCode::Char('F'), _) => self.follow(),
-            (KeyCode::Char('n'), _) => return self.find(true),
-            (KeyCode::Char('N'), _) => return self.find(false),
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(1)),
+            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back),
+            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
             (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
@@ -284,16 +319,21 @@ impl PagerState {
     /// A pattern has been entered: an empty one is the last one again.
     fn seek(&mut self, typed: &str) -> PagerRequest {
         if !typed.is_empty() {
-            self.found = None;
             match pattern(typed) {
-                Ok(pattern) => self.pattern = Some(pattern),
+                // The same once more goes on.
+                Ok(same)
+                    if self
+                        .pattern
+                        .as_ref()
+                        .is_some_and(|it| it.as_str() == same.as_str()) => {}
+                Ok(pattern) => (self.pattern, self.found) = (Some(pattern), None),
                 Err(error) => {
-                    self.message = Some(error);
+                    (self.found, self.message) = (None, Some(error));
                     return PagerRequest::Nothing;
                 }
             }
         }
-        self.find(true)
+        self.find(!self.typing.is_back)
     }
 
     /// Asks for the next or previous match.
@@ -306,12 +346,13 @@ impl PagerState {
             searching.further += if forward { 1 } else { -1 };
             return PagerRequest::Nothing;
         }
-        self.searching = Some(Searching::default());
-        let from = match (self.found, forward) {
-            (Some(found), true) => found.line + 1,
-            (Some(found), false) => found.line.saturating_sub(1),
-            (None, _) => self.position.first_line,
-        };
+        self.searching = Some(Searching {
+            forward,
+            ..Searching::default()
+        });
+        let found = self.found.filter(|_| !self.has_left);
+        let found = found.map(|found| found.line);
+        let from = around::origin(found, &self.position, self.rows, forward);
         PagerRequest::Find {
             pattern: pattern.as_str().to_owned(),
             from,
@@ -390,7 +431,8 @@ impl PagerState {
         }
         let is_slow = self.is_slow(now);
         let prompt = match (self.typing.typed(), &self.message) {
-            (Some(typed), _) => PagerPrompt::Search(typed),
+            (Some(typed), _) => PagerPrompt::Typed(typed),
+            _ if let Some(count) = self.count.typed() => PagerPrompt::Count(count),
             _ if is_slow => PagerPrompt::Message("searching…"),
             (None, Some(message)) => PagerPrompt::Message(message),
             (None, None) if self.follows => PagerPrompt::Follows,

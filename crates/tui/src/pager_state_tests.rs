@@ -108,9 +108,6 @@ fn a_match_beside_what_is_shown_is_scrolled_to() {
     // One that is at the beginning again.
     let request = letters(&mut state, "/line 3$\n");
     assert_eq!(carry_out(&mut state, request), 1);
-    assert!(state.found.is_none(), "it is above");
-    let request = letters(&mut state, "gN");
-    carry_out(&mut state, request);
     let request = letters(&mut state, "/line 30\n");
     carry_out(&mut state, request);
     assert!(drawn(&mut state, 60, 12, Duration::ZERO).contains("│line 30 "));
@@ -155,4 +152,144 @@ fn what_has_ended_is_not_followed() {
     letters(&mut state, "F");
     assert!(!state.is_live());
     assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("it has ended"));
+}
+
+/// Types a search or its keys, and carries it out.
+fn seeks(state: &mut PagerState, keys: &str) -> (u64, String) {
+    let request = letters(state, keys);
+    carry_out(state, request);
+    let screen = drawn(state, 80, 12, Duration::ZERO);
+    (state.found.map_or(0, |found| found.line), screen)
+}
+
+#[test]
+fn a_search_goes_around_the_ends_and_says_so() {
+    let (_file, mut state) = on(&numbered(100));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line, footer) in [
+        ("G/line 12$\n", 12, "match 1/1 · from the top · 9–18"),
+        ("n", 12, "match 1/1 · from the top"),
+        ("N", 12, "match 1/1 · from the end"),
+        ("g/5$\n", 5, "match 1/10 · 1–10"),
+        ("N", 95, "match 10/10 · from the end"),
+        ("n", 5, "match 1/10 · from the top"),
+        ("/nowhere\n", 0, "`nowhere` is not there · "),
+    ] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
+        assert!(screen.contains(footer), "{keys}: {screen}");
+    }
+}
+
+#[test]
+fn a_search_goes_on_from_what_is_on_the_screen() {
+    let (_file, mut state) = on(&numbered(100));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line) in [
+        ("/5$\n", 5),
+        ("n", 15),
+        ("GN", 95),
+        ("gn", 5),
+        // It is still there.
+        ("jn", 15),
+        // An end was meant, though the match is there.
+        ("GN", 95),
+        ("GN", 95),
+    ] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
+    }
+    // The mouse moves, too.
+    for _ in 0..14 {
+        let up = crossterm::event::MouseEvent {
+            kind: MouseEventKind::ScrollUp,
+            column: 3,
+            row: 3,
+            modifiers: KeyModifiers::NONE,
+        };
+        state.event(&Event::Mouse(up));
+    }
+    assert_eq!(state.position.first_line, 49);
+    assert_eq!(seeks(&mut state, "N").0, 55);
+}
+
+#[test]
+fn a_number_before_a_key_counts_and_is_shown() {
+    let (_file, mut state) = on(&numbered(189));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    letters(&mut state, "50");
+    let screen = drawn(&mut state, 80, 12, Duration::ZERO);
+    assert!(screen.contains("─ 50▏ · G to this line"), "{screen}");
+    for (keys, first) in [
+        ("G", 50),
+        ("20g", 20),
+        ("12j", 32),
+        ("2k", 30),
+        ("j", 31),
+        ("999G", 180),
+        ("100 G", 180),
+        ("0g", 1),
+    ] {
+        letters(&mut state, keys);
+        assert_eq!(state.position.first_line, first, "{keys}");
+    }
+    // Esc leaves the number, and not the pager.
+    letters(&mut state, "7");
+    let left = press(&mut state, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!(left, PagerRequest::Nothing);
+    letters(&mut state, "G");
+    assert_eq!(state.position.first_line, 180);
+    // A search goes on from that line.
+    assert_eq!(seeks(&mut state, "/5$\n").0, 185);
+    assert_eq!(seeks(&mut state, "182Gn").0, 185);
+}
+
+#[test]
+fn a_question_mark_seeks_backwards_and_n_goes_on_so() {
+    let (_file, mut state) = on(&numbered(100));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line) in [("G?5$\n", 95), ("n", 85), ("N", 95), ("N", 5), ("n", 95)] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
+    }
+    letters(&mut state, "?x");
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("─ ?x▏"));
+    press(&mut state, KeyCode::Esc, KeyModifiers::NONE);
+    letters(&mut state, "/");
+    press(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("─ /5$▏"));
+    assert_eq!(seeks(&mut state, "\n").0, 5);
+}
+
+#[test]
+fn what_was_written_since_the_last_look_is_found_and_shown() {
+    let (mut file, mut state) = on(&numbered(3));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for number in 4..=60 {
+        writeln!(file, "later {number}").unwrap();
+    }
+    let (found, screen) = seeks(&mut state, "/later 50\n");
+    assert_eq!(found, 50);
+    assert!(screen.contains("▸50 │later 50"), "{screen}");
+}
+
+#[test]
+fn the_output_of_a_job_that_runs_is_followed() {
+    for (job, is_followed, footer) in [
+        (Some(JobRowState::Running), true, "following · 41–50 of 50"),
+        // It may run still.
+        (
+            Some(JobRowState::Failed("lost".to_owned())),
+            false,
+            "F follow",
+        ),
+        (Some(JobRowState::Succeeded), false, "1–10 of 50"),
+        (None, false, "1–10 of 50"),
+    ] {
+        let (_file, mut state) = on(&numbered(50));
+        state.goes_on(job.as_ref());
+        let screen = drawn(&mut state, 100, 12, Duration::ZERO);
+        assert_eq!(state.is_live(), is_followed, "{job:?}");
+        assert!(screen.contains(footer), "{job:?}: {screen}");
+    }
 }

@@ -1,4 +1,4 @@
-//! A pattern that is typed after `/`, in the pager and in a diff, and what is said about it.
+//! A pattern that is typed after `/` or `?`, in the pager and in a diff, and what is said about it.
 
 use agent_bash_render::regex::Regex;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -7,36 +7,58 @@ use unicode_segmentation::UnicodeSegmentation;
 /// In front of a pattern it ignores case.
 const ANY_CASE: &str = "(?i)";
 
+/// Before a pattern that is sought backwards.
+const BACK: char = '?';
+
+/// Bytes of the sign before a pattern.
+const SIGN: usize = 1;
+
 /// What has been typed, while it is being typed.
 #[derive(Debug, Default)]
-pub(crate) struct PatternInput(Option<String>);
+pub(crate) struct PatternInput {
+    /// With the sign before it.
+    typed: Option<String>,
+    /// What was entered last.
+    last: String,
+    /// What was entered last is sought backwards: `n` goes back, and `N` forth.
+    pub(crate) is_back: bool,
+}
 
 impl PatternInput {
-    pub(crate) fn begin(&mut self) {
-        self.0 = Some(String::new());
+    /// Begins with `/`, or with `?`, which seeks backwards.
+    pub(crate) fn begin(&mut self, sign: char) {
+        self.typed = Some(sign.to_string());
     }
 
-    /// The text so far; `None` while nothing is being typed.
+    /// The text so far with the sign before it; `None` while nothing is being typed.
     pub(crate) fn typed(&self) -> Option<&str> {
-        self.0.as_deref()
+        self.typed.as_deref()
     }
 
     pub(crate) fn paste(&mut self, text: &str) {
-        if let Some(typed) = &mut self.0 {
+        if let Some(typed) = &mut self.typed {
             typed.extend(text.chars().filter(|c| !c.is_control()));
         }
     }
 
     /// Handles a key. Returns what is to be sought once it is entered.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Option<String> {
-        let typed = self.0.as_mut()?;
+        let typed = self.typed.as_mut()?;
         match (key.code, key.modifiers) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.0 = None,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.typed = None,
             (KeyCode::Backspace, _) => {
                 let last = typed.grapheme_indices(true).next_back();
-                typed.truncate(last.map_or(0, |(at, _)| at));
+                typed.truncate(last.map_or(0, |(at, _)| at).max(SIGN));
             }
-            (KeyCode::Enter, _) => return self.0.take(),
+            (KeyCode::Up, _) if typed.len() == SIGN => typed.push_str(&self.last),
+            (KeyCode::Enter, _) => {
+                self.is_back = typed.starts_with(BACK);
+                let entered = self.typed.take()?.split_off(SIGN);
+                if !entered.is_empty() {
+                    self.last.clone_from(&entered);
+                }
+                return Some(entered);
+            }
             (KeyCode::Char(c), held)
                 if !held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
             {
@@ -66,20 +88,49 @@ pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
     })
 }
 
-/// That it was not found; `is_further`: beyond the match that there is.
-pub(crate) fn not_found(pattern: Option<&Regex>, is_further: bool) -> String {
+/// That it was not found.
+pub(crate) fn not_found(pattern: Option<&Regex>) -> String {
     let pattern = pattern.map_or("", Regex::as_str);
     let typed = pattern.strip_prefix(ANY_CASE).unwrap_or(pattern);
-    if is_further {
-        format!("no further `{typed}`")
-    } else {
-        format!("`{typed}` is not there")
-    }
+    format!("`{typed}` is not there")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_pattern_comes_back_and_the_sign_stays() {
+        let mut input = PatternInput::default();
+        input.begin('?');
+        let press = |input: &mut PatternInput, code| {
+            let entered = input.key(KeyEvent::new(code, KeyModifiers::NONE));
+            (input.typed().unwrap_or_default().to_owned(), entered)
+        };
+        let some = |text: &str| Some(text.to_owned());
+        for (code, typed, entered, is_back) in [
+            (KeyCode::Up, "?", None, false),
+            (KeyCode::Char('a'), "?a", None, false),
+            (KeyCode::Backspace, "?", None, false),
+            (KeyCode::Backspace, "?", None, false),
+            (KeyCode::Char('/'), "?/", None, false),
+            (KeyCode::Up, "?/", None, false),
+            (KeyCode::Enter, "", some("/"), true),
+        ] {
+            let said = press(&mut input, code);
+            assert_eq!(
+                (said, input.is_back),
+                ((typed.to_owned(), entered), is_back)
+            );
+        }
+        input.begin('/');
+        assert_eq!(press(&mut input, KeyCode::Esc), (String::new(), None));
+        assert!(input.is_back, "one that is left is none");
+        input.begin('/');
+        press(&mut input, KeyCode::Up);
+        assert_eq!(press(&mut input, KeyCode::Enter).1, some("/"));
+        assert!(!input.is_back);
+    }
 
     #[test]
     fn a_pattern_without_a_capital_ignores_case() {

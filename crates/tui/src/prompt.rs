@@ -43,6 +43,8 @@ pub(crate) struct Prompt {
     /// The commands that there are, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
+    /// Where it was drawn.
+    drawn: Rect,
 }
 
 impl Prompt {
@@ -56,6 +58,7 @@ impl Prompt {
             program: None,
             commands: None,
             theme: theme.clone(),
+            drawn: Rect::default(),
         };
         prompt.set("");
         prompt
@@ -286,9 +289,33 @@ impl Prompt {
         (above, rows.saturating_sub(above + height))
     }
 
+    /// Moves the cursor to a cell of the screen. Returns whether that is in the prompt.
+    pub(crate) fn click(&mut self, x: u16, y: u16) -> bool {
+        if !self.drawn.contains((x, y).into()) {
+            return false;
+        }
+        let text = self.text();
+        let at = PromptView::byte_at(&text, self.cursor(), beside_mark(self.drawn), (x, y));
+        let before = &text[..at];
+        let row = before.matches('\n').count();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        self.area.cancel_selection();
+        let column = number(line.chars().count());
+        self.area.move_cursor(CursorMove::Jump(number(row), column));
+        true
+    }
+
     /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed. `suggests`: no list
     /// has the keys that take what is suggested.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, has_keys: bool, suggests: bool) {
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        has_keys: bool,
+        suggests: bool,
+    ) {
+        self.drawn = area;
         if area.is_empty() {
             return;
         }
@@ -313,11 +340,7 @@ impl Prompt {
             "⋮ "
         };
         frame.buffer_mut().set_string(area.x, area.y, mark, style);
-        let rest = Rect {
-            x: area.x + MARK.min(area.width),
-            width: area.width.saturating_sub(MARK),
-            ..area
-        };
+        let rest = beside_mark(area);
         if text.is_empty() {
             let hint = if usize::from(rest.width) < ROOM_FOR_BOTH {
                 "a command · !command is yours"
@@ -346,6 +369,15 @@ impl Prompt {
 /// Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
 fn is_undo(key: KeyEvent) -> bool {
     key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('_' | '/' | '7'))
+}
+
+/// What the text has of the prompt.
+fn beside_mark(area: Rect) -> Rect {
+    Rect {
+        x: area.x + MARK.min(area.width),
+        width: area.width.saturating_sub(MARK),
+        ..area
+    }
 }
 
 /// Characters of a command's name that nothing is to be done with before it can be looked for.

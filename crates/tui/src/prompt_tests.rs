@@ -40,6 +40,34 @@ fn the_history_goes_back_and_forth_and_keeps_what_is_being_written() {
 }
 
 #[test]
+fn a_click_places_the_cursor() {
+    use ratatui::{Terminal, backend::TestBackend};
+    let mut prompt = Prompt::new(&Theme::plain());
+    prompt.paste("echo 你好\nls");
+    let mut terminal = Terminal::new(TestBackend::new(20, 9)).unwrap();
+    for (x, y, before) in [
+        (2, 5, Some("")),
+        (0, 5, Some("")),
+        (4, 5, Some("ec")),
+        (8, 5, Some("echo ")),
+        (9, 5, Some("echo 你")),
+        (15, 5, Some("echo 你好")),
+        (3, 6, Some("echo 你好\nl")),
+        (9, 6, Some("echo 你好\nls")),
+        (9, 4, None),
+        (9, 7, None),
+    ] {
+        let area = Rect::new(0, 5, 20, 2);
+        terminal
+            .draw(|frame| prompt.draw(frame, area, true, true))
+            .unwrap();
+        let was = prompt.before();
+        assert_eq!(prompt.click(x, y), before.is_some(), "{x} {y}");
+        assert_eq!(prompt.before(), before.unwrap_or(&was), "{x} {y}");
+    }
+}
+
+#[test]
 fn lines_are_added_by_modified_enter_and_by_a_backslash() {
     let mut prompt = Prompt::new(&Theme::plain());
     typed(&mut prompt, "a");

@@ -12,6 +12,10 @@ use agent_bash_render::DiffLine;
 /// Files of a set that somebody else has changed, which are named on a card.
 const NAMED: usize = 3;
 
+/// Which key leads to what a refusal says can be done.
+const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
+const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
+
 /// What is wanted of a card's changes.
 #[derive(Debug)]
 pub(crate) enum Wish {
@@ -69,21 +73,12 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
         ChangesAct::Discard => return Ok(proposed),
         ChangesAct::Commit => conflict_text(id, first),
         ChangesAct::Redo => not_redone_text(first),
-        ChangesAct::Undo => {
-            let conflicts = &proposed.conflicts;
-            proposed
-                .files
-                .retain(|file| !conflicts.contains(&file.name));
-            if !proposed.files.is_empty() {
-                proposed.counts = ChangeCounts::default();
-                for file in &proposed.files {
-                    proposed.counts.count(file.change);
-                }
-                proposed.partial = true;
-                return Ok(proposed);
-            }
-            not_undone_text(first, 0)
+        // What is free of them is offered by itself.
+        ChangesAct::Undo if !proposed.files.is_empty() => {
+            proposed.partial = true;
+            return Ok(proposed);
         }
+        ChangesAct::Undo => not_undone_text(first, 0),
     };
     let mut said = refused(sets, id, &line);
     let names = others.iter().take(NAMED);
@@ -92,6 +87,9 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
     let more = others.len().saturating_sub(NAMED) as u64;
     said.lines
         .extend((more > 0).then(|| format!("and {} more", counted(more))));
+    if act == ChangesAct::Commit {
+        said.lines.push(TRY_AGAIN.to_owned());
+    }
     Err(Box::new(said))
 }
 
@@ -125,8 +123,8 @@ fn turned(
         id,
         partial: false,
         root,
-        counts: preview.counts,
-        files: preview.files,
+        counts: ChangeCounts::of(&preview.free),
+        files: preview.free,
         more: 0,
         conflicts: preview.conflicts,
     }))
@@ -146,7 +144,17 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
             lines: done.text.lines().map(str::to_owned).collect(),
             refused: false,
         },
-        Err(error) => refused(sets, id, &error.to_string()),
+        Err(error) => {
+            let mut said = refused(sets, id, &error.to_string());
+            // Somebody has changed a file while the question was open.
+            if let ChangesRefused::Conflict(conflict) = &error
+                && (proposed.act, proposed.partial) == (ChangesAct::Undo, false)
+                && conflict.free > 0
+            {
+                said.lines.push(ASK_AGAIN.to_owned());
+            }
+            said
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
-pub(crate) use crate::entry::{Card, Entry, EntryId};
+pub(crate) use crate::entry::{Card, Entry, EntryId, TRYING};
 
 use agent_bash::exec::Job;
 use agent_bash::sink::LiveUpdates;

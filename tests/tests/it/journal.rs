@@ -174,13 +174,13 @@ fn the_page_and_the_list_show_what_changed() -> Result<()> {
         command.env("AGENT_BASH_JOURNAL_LEVEL", "metadata").args([
             "run",
             "--changes=undo",
-            "echo new > made-by-it",
+            "echo new > made-by-it; echo new > another",
         ]);
         product::run(command, None)?
     };
     ensure!(ran.code == 0, "{ran:?}");
     let text = read(&world, &["log"])?.stdout;
-    assert!(text.contains("+1") && text.contains("✓ exit 0"), "{text}");
+    assert!(text.contains("+2") && text.contains("✓ exit 0"), "{text}");
     let page = read(&world, &["report"])?;
     ensure!(page.code == 0, "{page:?}");
     let html = std::fs::read_to_string(world.cwd().join("report.html"))?;
@@ -189,12 +189,24 @@ fn the_page_and_the_list_show_what_changed() -> Result<()> {
         "{html}"
     );
     // What has become of it since is read anew.
-    let undone = read(&world, &["changes", "undo", "1"])?;
-    ensure!(undone.code == 0, "{undone:?}");
-    let text = read(&world, &["log"])?.stdout;
-    ensure!(text.contains("+1 undone"), "{text}");
-    ensure!(read(&world, &["report"])?.code == 0, "no page");
-    let html = std::fs::read_to_string(world.cwd().join("report.html"))?;
-    ensure!(html.contains("+1 undone"), "{html}");
+    for (undo, row, part) in [
+        (
+            &["changes", "undo", "1", "another"][..],
+            "+2 undone in part",
+            "taken back in part",
+        ),
+        (&["changes", "undo", "1"], "+2 undone ", "taken back · "),
+    ] {
+        let undone = read(&world, undo)?;
+        ensure!(undone.code == 0, "{undone:?}");
+        let text = read(&world, &["log"])?.stdout;
+        ensure!(text.contains(row), "{text}");
+        ensure!(read(&world, &["report"])?.code == 0, "no page");
+        let html = std::fs::read_to_string(world.cwd().join("report.html"))?;
+        ensure!(
+            html.contains(row.trim_end()) && html.contains(part),
+            "{html}"
+        );
+    }
     Ok(())
 }

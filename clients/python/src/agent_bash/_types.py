@@ -230,7 +230,7 @@ class _ChangesAlways(TypedDict):
     # Whether these are all of them, and each is as it says.
     exact: bool
 
-    # The first of them, at most `MAX_FILES`, deletions first.
+    # The first of them, at most `MAX_FILES`, deletions first; those in a `.git` come last.
     files: List[FileChange]
 
     # The set that keeps them.
@@ -258,6 +258,9 @@ class Changes(_ChangesAlways, total=False):
     # Writes beyond `root`, by directory.
     outside: Dict[str, int]
 
+    # Whether some of them were taken back since, and others were not.
+    undone_in_part: bool
+
 
 # How changes are known.
 ChangesBy = Literal["overlay", "trace", "scan"]
@@ -266,7 +269,7 @@ ChangesBy = Literal["overlay", "trace", "scan"]
 class ChangesDiffData(TypedDict):
     """Data of `changes.diff`."""
 
-    # The files that were asked for, in the order of their paths.
+    # The files that were asked for, in the order of their paths; those in a `.git` come last.
     files: List[FileDiffData]
 
 
@@ -301,6 +304,9 @@ class ChangesPreviewData(TypedDict):
 
     # All of them.
     files: List[FileChange]
+
+    # Those that would be changed in part: all, if nothing conflicts.
+    free: List[FileChange]
 
 
 class _ChangesSetDataAlways(TypedDict):

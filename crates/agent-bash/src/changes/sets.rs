@@ -77,7 +77,7 @@ pub struct ChangesConflict {
     pub id: ChangesId,
     /// The files.
     pub conflicts: Vec<FileName>,
-    /// Others of the set that are as they were.
+    /// How many files of the set could be done without them.
     pub free: u64,
 }
 
@@ -155,6 +155,17 @@ impl ChangeSets {
             !(is_empty && changes.by != ChangesBy::Overlay && is_certain)
         });
         Ok(sets)
+    }
+
+    /// Other sessions in the same state directory that have sets of where this one works, those with the newest first.
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub fn elsewhere(&self) -> Result<Vec<String>, ChangesRefused> {
+        let here = self.here();
+        let mut sessions = self.with(None, |store, _| store.sessions_of(&here))?;
+        sessions.retain(|session| session != self.own.session());
+        Ok(sessions)
     }
 
     /// What a set did, or would do, with the first of its files.
@@ -353,14 +364,19 @@ impl ChangeSets {
         })
     }
 
+    /// The directory as roots are named.
+    fn here(&self) -> PathBuf {
+        let here = self.cwd.canonicalize();
+        here.unwrap_or_else(|_| self.cwd.clone())
+    }
+
     /// Paths as they are below a set's root.
     fn below_root(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, ChangesRefused> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
         let root = PathBuf::from(self.show(id)?.root);
-        let here = self.cwd.canonicalize();
-        let here = here.unwrap_or_else(|_| self.cwd.clone());
+        let here = self.here();
         let from = if here.starts_with(&root) {
             &here
         } else {

@@ -25,6 +25,15 @@ pub fn state(state: ChangesState) -> &'static str {
     }
 }
 
+/// The same of this set, and whether some of it was taken back.
+fn fate(changes: &Changes) -> String {
+    let word = state(changes.state);
+    match changes.undone_in_part {
+        true => format!("{word}, undone in part"),
+        false => word.to_owned(),
+    }
+}
+
 /// `2 created, 1 deleted`, or `no files`.
 pub fn counts(counts: &ChangeCounts) -> String {
     match counts.in_words() {
@@ -40,12 +49,12 @@ pub fn kind(listed: &Listed) -> String {
         (_, Some(of)) => format!("redid {of}"),
         (None, None) if listed.after.is_some() => {
             let after = listed.after.map_or(0, |id| id.0);
-            format!("{}, after {after}", state(listed.changes.state))
+            format!("{}, after {after}", fate(&listed.changes))
         }
         _ if listed.changes.by == ChangesBy::Scan => {
-            format!("{}, by scan", state(listed.changes.state))
+            format!("{}, by scan", fate(&listed.changes))
         }
-        _ => state(listed.changes.state).to_owned(),
+        _ => fate(&listed.changes),
     }
 }
 
@@ -58,7 +67,7 @@ pub fn set(changes: &Changes, files: &[FileChange]) -> String {
     let mut text = format!(
         "{what} {}, {}: {} in {}\n",
         changes.id,
-        state(changes.state),
+        fate(changes),
         counts(&changes.counts),
         one_line(&changes.root)
     );

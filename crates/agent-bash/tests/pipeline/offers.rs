@@ -11,7 +11,8 @@ use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
 use agent_bash::session::{Session, SessionParts};
 use agent_bash::{
-    Approval, Approver, BashTool, BashToolBuilder, ChangesSettings, CommitBy, Proposal, profiles,
+    Approval, Approver, BashTool, BashToolBuilder, CallOptions, ChangesSettings, CommitBy,
+    Proposal, Refusal, profiles,
 };
 use agent_bash_core::Profile;
 use agent_bash_policy::{RuleSelection, SafeMode, Verdict};
@@ -187,6 +188,29 @@ async fn it_is_offered_only_where_it_would_run() {
     }
     // The control.
     assert!(offers(&case.refused(rm()).await));
+}
+
+/// A person tries the same in a call of its own, whether or not the model is offered that.
+#[tokio::test]
+async fn whether_it_can_be_tried_is_known_where_it_is_not_offered() {
+    let can_be_tried = async |case: &Case, request: Value| {
+        let tool = case.tool_with(|builder| builder);
+        let options = CallOptions::default();
+        let account = tool.account(request, options, &Cancel::new()).await;
+        let Some(Refusal::Rule(rule)) = account.refusal else {
+            panic!("{:?}", account.result);
+        };
+        assert!(!rule.explanation.offers_trial && !offers(&account.result));
+        rule.explanation.can_be_tried
+    };
+    let mut case = Case::new();
+    let in_session = |command| json!({"command": command, "session": "a"});
+    assert!(can_be_tried(&case, in_session("rm -rf .git")).await);
+    assert!(!can_be_tried(&case, in_session("rm -rf .git ../outside")).await);
+    case.settings.offer_trial = false;
+    assert!(can_be_tried(&case, json!({"command": "rm -rf .git"})).await);
+    case.settings.trial_passes_rules = false;
+    assert!(!can_be_tried(&case, in_session("rm -rf .git")).await);
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use crate::support::{Place, SESSION};
 use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
-use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, FileChange, FileName};
+use agent_bash_core::changes::{
+    ChangesId, ChangesLevel, ChangesState, FileChange, FileName, Undoable,
+};
 use std::path::PathBuf;
 
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
@@ -77,6 +79,27 @@ fn a_diff_is_the_same_held_done_and_undone() {
     assert!(matches!(error, ChangesError::NotInSet { .. }), "{error}");
 }
 
+/// In a list, in a diff, and in what an undo would do.
+#[test]
+fn what_git_keeps_for_itself_comes_last() {
+    let place =
+        Place::new("mkdir -p .git sub/.git; echo a >.git/index; echo a >sub/.git/HEAD; echo a >z");
+    let id = place
+        .hold("echo b >.git/index; rm sub/.git/HEAD; echo b >z; echo b >.gitignore")
+        .id;
+    place.commit(id);
+    let store = place.store();
+    let names = |files: Vec<FileChange>| -> Vec<String> {
+        files.into_iter().map(|file| file.name.path).collect()
+    };
+    let want = [".gitignore", "z", ".git/index", "sub/.git/HEAD"];
+    assert_eq!(names(store.files(SESSION, id).unwrap()), want);
+    let diffs = diffs(&place, id, &[]);
+    assert_eq!(names(diffs.into_iter().map(|it| it.file).collect()), want);
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!(names(preview.files), want);
+}
+
 /// What an undo and a redo would do is what they then do; and to show it does nothing.
 #[test]
 fn what_an_undo_would_do_is_known_before() {
@@ -110,6 +133,111 @@ fn what_an_undo_would_do_is_known_before() {
     assert_eq!(preview.conflicts, [FileName::new("text")]);
     let kept = place.text("text");
     assert_eq!(kept.as_deref(), Some("somebody\n"));
+}
+
+/// What an undo in part would do is counted in files, each once, before, in the refusal, and after: not in operations, which
+/// directories and both ends of a rename are as well.
+#[test]
+fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
+    let place = Place::new(
+        "mkdir docs data; echo a >docs/intro; echo p >data/prices; echo r >readme; echo c >cart",
+    );
+    let id = place
+        .hold("mkdir build made; echo x >made/x; cp cart readme build/; mv docs/intro docs/start; rm data/prices; echo more >>readme; chmod +x cart")
+        .id;
+    place.commit(id);
+    place.sh("echo theirs >build/cart");
+    let store = place.store();
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!((preview.files.len(), preview.counts.total()), (7, 7));
+    assert_eq!(preview.conflicts, [FileName::new("build/cart")]);
+    let refused = store.undo(SESSION, id, &[], false).unwrap_err();
+    let ChangesError::Conflict { free, .. } = refused else {
+        panic!("{refused}");
+    };
+    let done = store.undo(SESSION, id, &[], true).unwrap();
+    assert_eq!((free, preview.free.len(), done.counts.total()), (6, 6, 6));
+    // Where nothing is free, nothing is offered.
+    place.sh("rm build/cart; echo theirs >build/other");
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!(preview.free, []);
+    let refused = store.undo(SESSION, id, &[], true).unwrap_err();
+    assert!(
+        matches!(refused, ChangesError::Conflict { free: 0, .. }),
+        "{refused}"
+    );
+}
+
+/// Where all that is left to be undone is a mode, it is.
+#[test]
+fn a_mode_is_undone_beside_a_file_that_is_not() {
+    let place = Place::new("echo a >a; echo b >b");
+    let id = place.hold("echo aa >a; chmod 700 b").id;
+    place.commit(id);
+    place.sh("echo theirs >a");
+    let store = place.store();
+    let preview = store.preview(SESSION, id, false).unwrap();
+    assert_eq!((preview.files.len(), preview.free.len()), (2, 1));
+    let done = store.undo(SESSION, id, &[], true).unwrap();
+    assert_eq!((done.counts.mode, done.counts.total()), (1, 1));
+    assert_eq!(place.text("a").as_deref(), Some("theirs\n"));
+}
+
+const ABC: &str = "echo a >a; echo b >b; echo c >c";
+
+/// Undoes some of what a set did to `a` and `b`, in both ways, and does it again.
+fn undo_in_part(place: &Place, id: ChangesId) {
+    let store = place.store();
+    let known = || {
+        let set = store.show(SESSION, id).unwrap();
+        (set.state, set.undone_in_part, set.undo)
+    };
+    let done = (ChangesState::Done, false, Undoable::Whole);
+    let part = (ChangesState::Done, true, Undoable::Whole);
+    assert_eq!(known(), done);
+    let after = place.text("a");
+    store.undo(SESSION, id, &["a".into()], false).unwrap();
+    assert_eq!(known(), part);
+    let preview = store.preview(SESSION, id, true).unwrap();
+    assert_eq!(preview.files.len(), 1, "a redo is of that part");
+    // An older version did not write it down.
+    let lock = place.state.join(format!("changes/{SESSION}/{id}/lock"));
+    let bytes = std::fs::read(&lock).unwrap();
+    std::fs::write(&lock, &bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!(known(), done);
+    std::fs::write(&lock, &bytes).unwrap();
+    place.redo(id);
+    assert_eq!((known(), place.text("a")), (done, after.clone()));
+    place.sh("echo theirs >b");
+    store.undo(SESSION, id, &[], true).unwrap();
+    assert_eq!(known(), part);
+    store.undo(SESSION, id, &[], true).unwrap_err();
+    assert_eq!(known(), part, "where nothing more can be done");
+    place.redo(id);
+    assert_eq!((known(), place.text("a")), (done, after));
+}
+
+#[test]
+fn what_is_undone_in_part_says_so_and_can_be_done_again() {
+    let place = Place::new(ABC);
+    let id = place.hold("echo aa >a; echo bb >b; rm c").id;
+    place.commit(id);
+    undo_in_part(&place, id);
+
+    let place = Place::new(ABC);
+    let store = place.store();
+    let set = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for path in ["a", "b"] {
+        let path = place.root.join(path);
+        recorder.before(&path, Touch::Content).unwrap();
+    }
+    place.sh("echo aa >a; echo bb >b");
+    recorder.finish().unwrap();
+    let id = store.finish(set).unwrap().id;
+    undo_in_part(&place, id);
 }
 
 #[test]

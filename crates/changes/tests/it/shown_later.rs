@@ -143,3 +143,23 @@ fn what_was_not_kept_is_not_called_undone() {
     let shown = store.show(SESSION, changes.id).unwrap();
     assert_eq!(shown.state, ChangesState::Done);
 }
+
+#[test]
+fn when_a_trial_was_decided_on_is_known_whatever_is_done_with_it_later() {
+    let decided = |place: &Place, id: ChangesId| {
+        let sets = place.store().list(SESSION).unwrap();
+        let set = sets.into_iter().find(|set| set.changes.id == id).unwrap();
+        set.decided
+    };
+    let place = Place::new("echo zero >a");
+    let (kept, gone) = (place.hold("echo one >a").id, place.hold("echo two >a").id);
+    assert_eq!((decided(&place, kept), decided(&place, gone)), (None, None));
+    place.store().discard(SESSION, gone).unwrap();
+    place.commit(kept);
+    let both = (decided(&place, kept), decided(&place, gone));
+    assert!(both.0.is_some() && both.1.is_some(), "{both:?}");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    place.undo(kept);
+    place.redo(kept);
+    assert_eq!((decided(&place, kept), decided(&place, gone)), both);
+}

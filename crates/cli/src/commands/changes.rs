@@ -4,7 +4,7 @@ use crate::args::{ChangesAction, ChangesArgs};
 use crate::output;
 use crate::start::Start;
 use crate::table::{ago, table};
-use agent_bash::change_sets::Listed;
+use agent_bash::change_sets::{ChangesError, Listed};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
@@ -14,6 +14,7 @@ use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
 use agent_bash_server::{ChangesSetData, FileDiffData, IntoData};
 use anyhow::Context;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Exit code where nothing was done.
@@ -25,7 +26,11 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
     let kept = Kept {
-        sets: ChangeSets::in_state(state, &args.state, start.host.cwd.clone()),
+        place: Place {
+            state,
+            cwd: start.host.cwd.clone(),
+            session: &args.state,
+        },
         json: args.json,
     };
     match kept.act(&args.action) {
@@ -56,15 +61,54 @@ impl From<anyhow::Error> for Refused {
     }
 }
 
+/// Other sessions that are named where one has not what is looked for.
+const NAMED: usize = 5;
+
+/// Where sets are looked for.
+struct Place<'a> {
+    state: PathBuf,
+    cwd: PathBuf,
+    session: &'a str,
+}
+
+impl Place<'_> {
+    fn sets(&self, session: &str) -> ChangeSets {
+        ChangeSets::in_state(self.state.clone(), session, self.cwd.clone())
+    }
+
+    /// Lines that name other sessions with sets of this directory, and how to look there; none if there are none. That of a
+    /// running interface, for example: nothing is done there unasked, as numbers are a session's own.
+    fn others(&self, now: Timestamp) -> String {
+        let sessions = self.sets(self.session).elsewhere().unwrap_or_default();
+        let mut text = String::new();
+        for session in sessions.iter().take(NAMED) {
+            let listed = self.sets(session).list().unwrap_or_default();
+            let Some(last) = listed.iter().map(|one| one.begun).max() else {
+                continue;
+            };
+            if text.is_empty() {
+                text.push_str("\nother sessions have sets of this directory:");
+            }
+            let sets = match listed.len() {
+                1 => "1 set".to_owned(),
+                many => format!("{many} sets, the last"),
+            };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\n  --state {session}  {sets} {}", ago(last, now));
+        }
+        text
+    }
+}
+
 /// The sets of a session.
-struct Kept {
-    sets: ChangeSets,
+struct Kept<'a> {
+    place: Place<'a>,
     json: bool,
 }
 
-impl Kept {
+impl Kept<'_> {
     fn act(&self, action: &ChangesAction) -> Result<(), Refused> {
-        let sets = &self.sets;
+        let sets = &self.sets();
         match action {
             ChangesAction::List => self.list(),
             ChangesAction::Show { id, names } => self.show(*id, *names),
@@ -78,6 +122,10 @@ impl Kept {
         }
     }
 
+    fn sets(&self) -> ChangeSets {
+        self.place.sets(self.place.session)
+    }
+
     fn tell(&self, done: &ChangesDone) -> Result<(), Refused> {
         if self.json {
             return print_json(&json!(done.changes));
@@ -87,7 +135,11 @@ impl Kept {
 
     fn refuse(&self, refused: &ChangesRefused) -> anyhow::Result<()> {
         let ChangesRefused::Conflict(conflict) = refused else {
-            output::say(&format!("agent-bash: {refused}"));
+            let mut text = format!("agent-bash: {refused}");
+            if let ChangesRefused::Set(ChangesError::Unknown { .. }) = refused {
+                text.push_str(&self.place.others(now()));
+            }
+            output::say(&text);
             return Ok(());
         };
         if self.json {
@@ -100,7 +152,7 @@ impl Kept {
     }
 
     fn list(&self) -> Result<(), Refused> {
-        let listed = self.sets.list()?;
+        let listed = self.sets().list()?;
         if self.json {
             for one in &listed {
                 let data: ChangesSetData = one.clone().into_data();
@@ -109,17 +161,19 @@ impl Kept {
             return Ok(());
         }
         if listed.is_empty() {
-            output::say("nothing is kept");
+            let others = self.place.others(now());
+            let session = self.place.session;
+            output::say(&format!("nothing is kept in session {session}{others}"));
             return Ok(());
         }
-        let now = SystemClock::new().wall();
+        let now = now();
         let rows: Vec<[String; 5]> = listed.iter().map(|one| row(one, now)).collect();
         let headings = ["CHANGES", "STARTED", "STATE", "FILES", "IN"];
         Ok(output::print(&table(headings, &rows))?)
     }
 
     fn show(&self, id: ChangesId, names: bool) -> Result<(), Refused> {
-        let (mut changes, files) = self.sets.show_all(id)?;
+        let (mut changes, files) = self.sets().show_all(id)?;
         if names {
             let all = files.iter().filter_map(|file| file.name.bytes());
             let text: Vec<u8> = all.flat_map(|name| [name, vec![0]].concat()).collect();
@@ -134,7 +188,7 @@ impl Kept {
     }
 
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), Refused> {
-        let diffs = self.sets.diff(id, paths)?;
+        let diffs = self.sets().diff(id, paths)?;
         if self.json {
             let all = diffs.into_iter().map(IntoData::into_data);
             let all: Vec<FileDiffData> = all.collect();
@@ -143,6 +197,10 @@ impl Kept {
         let text: String = diffs.iter().map(layout::diff).collect();
         Ok(output::print(&text)?)
     }
+}
+
+fn now() -> Timestamp {
+    SystemClock::new().wall()
 }
 
 fn print_json(value: &Value) -> Result<(), Refused> {

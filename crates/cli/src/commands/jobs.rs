@@ -193,7 +193,7 @@ fn ending(state: &JobState) -> String {
             Ending::Exited { code } => format!("exited with code {code}"),
             Ending::Signaled { signal, .. } => format!("ended by {signal}"),
             Ending::TimedOut { after } => format!("timed out after {}", short_duration(*after)),
-            _ => "gone".to_owned(),
+            _ => "ended".to_owned(),
         },
         JobState::Lost { reason } => format!("lost: {reason}"),
     }

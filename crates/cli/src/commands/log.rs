@@ -2,9 +2,11 @@
 
 use crate::args::LogArgs;
 use crate::commands::recorded::{self, Named};
+use crate::commands::since;
 use crate::output;
 use crate::start::Start;
 use crate::table::{ago, fitted, table};
+use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Caller, Clock, Timestamp, ToolResult};
 use agent_bash::journals::Entry;
@@ -12,6 +14,7 @@ use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_render::words;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 
 /// Nothing is recorded.
@@ -45,7 +48,11 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         let now = SystemClock::new().wall();
         output::print(&heading(&session.name, session.since, now))?;
     }
-    let rows: Vec<[String; 6]> = entries.iter().enumerate().skip(from).map(row).collect();
+    let late = since::late(&session.sets);
+    let numbered = entries.iter().enumerate().skip(from);
+    let rows: Vec<[String; 6]> = numbered
+        .map(|(index, entry)| row(index, entry, &late))
+        .collect();
     let table = fitted(
         ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
         &rows,
@@ -93,16 +100,19 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
     text
 }
 
-/// `+1 ~2 ·3 outside`: what it did to files, and how often it tried to write beyond the directory that is looked at.
-fn files(result: &ToolResult) -> String {
+/// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how often it tried to write
+/// beyond the directory that is looked at.
+fn files(result: &ToolResult, late: &[Changes]) -> String {
     let changes = result.changes.as_ref();
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
     let mut parts = vec![recorded::effect(result)];
+    let late = late.iter().filter(|set| set.counts.total() > 0);
+    parts.extend(late.map(|set| format!("later {}", words::effect(set))));
     if outside > 0 {
-        parts.push(format!("·{outside} outside"));
+        parts.push(format!("{outside} outside"));
     }
     parts.retain(|part| !part.is_empty());
-    parts.join(" ")
+    parts.join(", ")
 }
 
 /// Which record it is: above the table, for people.
@@ -115,9 +125,16 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-fn row((index, entry): (usize, &Entry)) -> [String; 6] {
+fn row(index: usize, entry: &Entry, late: &BTreeMap<ChangesId, Vec<Changes>>) -> [String; 6] {
     let result = &entry.result;
+    let set = result.changes.as_ref().map(|changes| changes.id);
+    let late = set.and_then(|id| late.get(&id));
     let look = words::outcome(&result.status);
+    let mut outcome = format!("{} {}", look.icon, look.text);
+    for mark in words::marks(result) {
+        outcome.push_str(", ");
+        outcome.push_str(&mark);
+    }
     let mut command = one_line(entry.command.trim_start()).into_owned();
     if entry.by == Caller::User {
         command.insert(0, '!');
@@ -130,8 +147,8 @@ fn row((index, entry): (usize, &Entry)) -> [String; 6] {
             0.0 => String::new(),
             ms => words::duration(words::millis(ms)),
         },
-        format!("{} {}", look.icon, look.text),
-        files(result),
+        outcome,
+        files(result, late.map_or(&[], Vec::as_slice)),
         command,
     ]
 }
@@ -187,8 +204,8 @@ fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::core::Status;
-    use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
+    use agent_bash::core::changes::{ChangesBy, ChangesState};
+    use agent_bash::core::{ProfileName, Status};
 
     #[test]
     fn another_day_has_a_line_of_its_own() {
@@ -208,10 +225,27 @@ mod tests {
         let mut changes = Changes::new(ChangesId(1), state, by, "/w");
         changes.outside.insert("/etc".to_owned(), 2);
         result.changes = Some(changes.clone());
-        assert_eq!(files(&result), "·2 outside");
+        assert_eq!(files(&result, &[]), "2 outside");
+        let mut late = changes.clone();
+        late.counts.changed = 3;
+        assert_eq!(files(&result, &[late.clone()]), "later ~3, 2 outside");
         changes.counts.created = 1;
         result.changes = Some(changes);
-        assert_eq!(files(&result), "+1 ·2 outside");
+        assert_eq!(files(&result, &[late]), "+1, later ~3, 2 outside");
+    }
+
+    #[test]
+    fn what_was_tried_is_no_row_like_that_of_what_was_done() {
+        let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+        let profile = ProfileName::Standard;
+        let outcome = |result: &ToolResult| {
+            let entry = Entry::new(Caller::Model, profile, "rm -r x", result.clone());
+            row(0, &entry, &BTreeMap::new())[3].clone()
+        };
+        assert_eq!(outcome(&result), "✓ exit 0");
+        let (state, by) = (ChangesState::Discarded, ChangesBy::Overlay);
+        result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
+        assert_eq!(outcome(&result), "✓ exit 0, trial");
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! Which record `log` and `report` read.
 
 use crate::args::{RecordName, Recorded as Chosen};
+use crate::commands::since;
 use crate::start::Start;
 use crate::usage::Usage;
-use agent_bash::change_sets::Store;
-use agent_bash::core::changes::{ChangesId, ChangesState};
+use agent_bash::change_sets::Listed;
+use agent_bash::core::changes::{Changes, ChangesId, ChangesState};
 use agent_bash::core::{Timestamp, ToolResult};
 use agent_bash::journals::{Recorded, Recording, recordings};
 use agent_bash_render::words;
 use anyhow::Context;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is recorded of a session.
 pub(crate) struct Session {
@@ -18,6 +19,10 @@ pub(crate) struct Session {
     /// When the first call began that is shown.
     pub(crate) since: Timestamp,
     pub(crate) recorded: Recorded,
+    /// When the first call of each process began of which this is the record.
+    pub(crate) processes: Vec<Timestamp>,
+    /// All sets of changes that are kept of the session.
+    pub(crate) sets: Vec<Listed>,
 }
 
 /// A record, and what it is called.
@@ -68,11 +73,8 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<S
     let name = last.session.clone();
     found.retain(|one| one.name == last || chosen.all && one.name.session == name);
     let found: Vec<Recording> = found.into_iter().map(|one| one.recording).collect();
-    let since = found
-        .iter()
-        .map(|one| one.started_at)
-        .min()
-        .unwrap_or(Timestamp(0));
+    let processes: Vec<Timestamp> = found.iter().map(|one| one.started_at).collect();
+    let since = processes.iter().copied().min().unwrap_or(Timestamp(0));
     let mut recorded = Recorded::default();
     for one in &found {
         let read = one.read();
@@ -85,11 +87,14 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<S
     recorded
         .entries
         .sort_by_key(|entry| entry.result.started_at);
-    renew(&mut recorded, &state(start)?, &name);
+    let sets = since::sets(start, &state(start)?, &name);
+    renew(&mut recorded, &sets);
     Ok(Some(Session {
         name,
         since,
         recorded,
+        processes,
+        sets,
     }))
 }
 
@@ -116,18 +121,18 @@ pub(crate) fn effect(result: &ToolResult) -> String {
 }
 
 /// Takes over what has become of changes since they were recorded, as far as they are still kept.
-fn renew(recorded: &mut Recorded, state: &Path, session: &str) {
-    let Ok(sets) = Store::open(state).and_then(|store| store.list(session)) else {
-        return;
-    };
-    let now: BTreeMap<ChangesId, ChangesState> = sets
-        .iter()
-        .map(|set| (set.changes.id, set.changes.state))
-        .collect();
+fn renew(recorded: &mut Recorded, sets: &[Listed]) {
+    let now: BTreeMap<ChangesId, &Changes> =
+        sets.iter().map(|it| (it.changes.id, &it.changes)).collect();
     let results = recorded.entries.iter_mut().map(|entry| &mut entry.result);
     for changes in results.filter_map(|result| result.changes.as_mut()) {
-        if let Some(state) = now.get(&changes.id) {
-            changes.state = *state;
+        match now.get(&changes.id) {
+            // A job had only begun when its call was recorded.
+            Some(now) if changes.state == ChangesState::Running => *changes = (*now).clone(),
+            Some(now) => {
+                (changes.state, changes.undone_in_part) = (now.state, now.undone_in_part);
+            }
+            None => {}
         }
     }
 }

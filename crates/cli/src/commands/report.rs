@@ -1,17 +1,17 @@
 //! `agent-bash report`: a recorded session as a page.
 
 use crate::args::ReportArgs;
-use crate::commands::{jobs, recorded, session};
+use crate::commands::{jobs, recorded, session, since};
 use crate::output;
-use crate::start::{Chosen, Start};
+use crate::start::Start;
 use agent_bash::change_sets::{FileDiff, Store, Text};
-use agent_bash::core::changes::ChangesId;
+use agent_bash::core::changes::{Change, Changes, ChangesId, FileChange};
 use agent_bash::core::{Clock, Ending, Timestamp};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
 use agent_bash::sink::{SizeStyle, size_text};
-use agent_bash_report::{Diff, JobLine, Page};
+use agent_bash_report::{Deed, Diff, JobLine, Page};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,7 +32,13 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     };
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
-    page.diffs = diffs(&recorded::state(start)?, &page, &masks(start));
+    page.processes = found.processes;
+    page.late = since::late(&found.sets);
+    page.deeds = since::deeds(&found.sets)
+        .into_iter()
+        .map(|(id, deeds)| (id, deeds.into_iter().map(deed).collect()))
+        .collect();
+    page.diffs = diffs(&recorded::state(start)?, &page, &since::masks(start));
     page.jobs = session::jobs(start, &found.name)
         .and_then(|jobs| jobs.list().ok())
         .into_iter()
@@ -55,8 +61,13 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
+fn deed(of: since::Deed) -> Deed {
+    Deed::new(of.at, of.what)
+}
+
 fn job_line(job: Job) -> JobLine {
     let mut line = JobLine::new(job.id.clone(), jobs::state(&job));
+    line.is_running = job.state == JobState::Running;
     line.failed = match &job.state {
         JobState::Running => false,
         JobState::Ended(end) => end.ending != Ending::Exited { code: 0 },
@@ -105,17 +116,6 @@ fn led_to(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// Takes the host's secrets, and what looks like one, out of what the record does not have.
-fn masks(start: &Start) -> Masks {
-    let settings = start.settings(&Chosen::default());
-    let secrets = settings.map(|loaded| loaded.settings.environment().secrets);
-    let variables = start.host.env.iter();
-    Masks::new(
-        variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())),
-        secrets.ok().flatten().unwrap_or_default(),
-    )
-}
-
 fn hidden(mut diff: Diff, masks: &Masks) -> Diff {
     let hide = |text: &mut String| *text = masks.hide(text).into_owned();
     hide(&mut diff.file.name.path);
@@ -129,19 +129,43 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
     let Ok(store) = Store::open(state) else {
         return BTreeMap::new();
     };
-    let sets = page
+    let of_calls = page
         .entries
         .iter()
         .filter_map(|entry| entry.result.changes.as_ref());
+    let late = |set: &Changes| page.late.get(&set.id).into_iter().flatten();
+    let sets = of_calls.flat_map(|set| std::iter::once(set).chain(late(set)));
     // What later sets have kept is read once for all.
     let known = store.diffs(&page.session);
     sets.filter(|set| set.counts.total() <= MOST_FILES as u64)
         .filter_map(|set| {
             let diffs = known.of(set.id, &[]).ok()?;
             let hidden = |one| hidden(diff(one), masks);
-            Some((set.id, diffs.into_iter().map(hidden).collect()))
+            let diffs = diffs.into_iter().map(hidden).collect();
+            Some((set.id, with_renames(&set.files, diffs)))
         })
         .collect()
+}
+
+/// What the record says was renamed: when a part of a set was taken back, or files are gone since, that is not known any more
+/// from what is kept of the set.
+fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
+    for file in recorded {
+        let Some(from) = &file.from else { continue };
+        let at = |path: &str, change| {
+            let is_it = |diff: &Diff| diff.file.name.path == path && diff.file.change == change;
+            diffs.iter().position(is_it)
+        };
+        let both = at(from, Change::Deleted).zip(at(&file.name.path, Change::Created));
+        if let Some((gone, new)) = both {
+            let mut renamed = Diff::of(file.clone());
+            // It is by its content that it was taken for the same file.
+            renamed.text = Some(String::new());
+            diffs[new] = renamed;
+            diffs.remove(gone);
+        }
+    }
+    diffs
 }
 
 fn diff(of: FileDiff) -> Diff {
@@ -167,4 +191,30 @@ fn diff(of: FileDiff) -> Diff {
     diff.text = text;
     diff.note = (!notes.is_empty()).then(|| notes.join(", "));
     diff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::core::changes::FileName;
+
+    #[test]
+    fn what_was_renamed_stays_renamed() {
+        let file = |path, change| FileChange::new(FileName::new(path), change);
+        let renamed = file("new", Change::Renamed).renamed_from(FileName::new("old"));
+        let kept = [
+            file("else", Change::Changed),
+            file("new", Change::Created),
+            file("old", Change::Deleted),
+        ];
+        let diffs = with_renames(
+            std::slice::from_ref(&renamed),
+            kept.clone().map(Diff::of).to_vec(),
+        );
+        let files: Vec<FileChange> = diffs.into_iter().map(|diff| diff.file).collect();
+        assert_eq!(files, [kept[0].clone(), renamed.clone()]);
+        // Of what only one half is there, nothing is known.
+        let half = with_renames(&[renamed], vec![Diff::of(kept[1].clone())]);
+        assert_eq!(half, [Diff::of(kept[1].clone())]);
+    }
 }

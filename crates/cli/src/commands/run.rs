@@ -42,6 +42,7 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 
 fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::Result<u8> {
     let input = input(args)?.parsed();
+    no_trial_on_a_terminal(args, &input)?;
     let settings = settings(args, start)?;
     let ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -91,6 +92,16 @@ fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
     Err(Usage(format!(
         "{given} is of no effect with the sandbox `{level}`; give --sandbox workspace_write too"
     )))
+}
+
+/// Refuses a trial on a terminal: it is not possible, and whoever wants to see the one relies on it as on the other.
+fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), Usage> {
+    let is_trial = matches!(input, Input::Parsed(parsed) if parsed.request.trial.is_some());
+    if !(args.pty && is_trial) {
+        return Ok(());
+    }
+    let why = "a trial is not possible on a terminal, which shows what it does; leave out --pty or the trial";
+    Err(Usage(why.to_owned()))
 }
 
 /// What a call needs.

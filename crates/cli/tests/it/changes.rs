@@ -93,6 +93,20 @@ fn a_trial_is_shown_committed_undone_and_done_again() {
         "[Undone: 1 file as before call 1.]\nleft as it is, as it was changed since: src/a.rs\n"
     );
     assert_eq!(text(), "editor\n");
+    let list = changes(&["list"]);
+    assert!(
+        ok(&list).contains("done, undone in part"),
+        "{}",
+        list.stdout
+    );
+    let show = changes(&["show", "1"]);
+    let first = "Changes 1, done, undone in part: 1 created, 1 changed in ";
+    assert!(ok(&show).starts_with(first), "{}", show.stdout);
+    let json: Value = serde_json::from_str(ok(&changes(&["show", "1", "--json"]))).expect("JSON");
+    assert_eq!(
+        (&json["state"], &json["undone_in_part"]),
+        (&"done".into(), &true.into())
+    );
 }
 
 #[test]
@@ -113,7 +127,7 @@ fn what_is_not_there_is_said() {
     let none = home.run(&["changes", "list"]);
     assert_eq!(
         (none.code, &none.stderr[..]),
-        (Some(0), "nothing is kept\n")
+        (Some(0), "nothing is kept in session cli\n")
     );
     let unknown = home.run(&["changes", "undo", "7"]);
     assert_eq!(unknown.code, Some(1));
@@ -129,6 +143,45 @@ fn what_is_not_there_is_said() {
         "{}",
         usage.stderr
     );
+}
+
+/// Next to a running interface, whose session is another one: which, and how to look there.
+#[test]
+fn sessions_that_have_sets_of_this_directory_are_named() {
+    let home = Home::new();
+    home.write("project/sub/a", "a\n");
+    home.write("other/a", "a\n");
+    let store = Store::open(&home.path().join("state")).expect("a store");
+    let hold = |session: &str, directory: &str| {
+        let root = home.path().join(directory).canonicalize().expect("a path");
+        let set = store.begin_trial(session, &root).expect("a set");
+        fs::write(set.upper().join("new"), "x\n").expect("a file");
+        store.hold(set).expect("its changes");
+    };
+    hold("older", "project");
+    hold("newer", "project");
+    hold("newer", "project");
+    hold("not-here", "other");
+    let changes = |words: &[&str]| {
+        let mut command = home.command(&[&["changes"], words].concat());
+        command.current_dir(home.path().join("project/sub"));
+        let output = command.output().expect("the binary");
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        (output.status.code(), said)
+    };
+    let others = "other sessions have sets of this directory:\n  --state newer  2 sets, the last just now\n  --state older  1 set just now\n";
+    let nothing = format!("nothing is kept in session cli\n{others}");
+    assert_eq!(changes(&["list"]), (Some(0), nothing));
+    for words in [["undo", "3"], ["show", "2"], ["commit", "1"]] {
+        let (code, said) = changes(&words);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("there is no set of changes "), "{said}");
+        assert!(said.ends_with(others), "{said}");
+    }
+    let (_, said) = changes(&["undo", "7", "--state", "newer"]);
+    assert!(said.contains("--state older") && !said.contains("--state newer"));
+    let (code, said) = changes(&["list", "--state", "newer"]);
+    assert_eq!((code, &said[..]), (Some(0), ""));
 }
 
 #[test]

@@ -50,8 +50,11 @@ fn files_without_a_text_say_so_and_attempts_outside_are_marked() {
     // Where system calls cannot be observed, nobody sees what is written elsewhere.
     let set = home.run(&["changes", "show", "1", "--json"]).stdout;
     if set.contains("\"by\":\"trace\"") {
-        assert!(log.contains("·1 outside"), "{log}");
-        assert!(html.contains("Tried to write outside: 1 in "), "{html}");
+        assert!(log.contains("1 outside"), "{log}");
+        assert!(
+            html.contains("Writes outside of it, some of which may have failed: 1 below "),
+            "{html}"
+        );
     }
 }
 
@@ -68,4 +71,36 @@ fn a_job_that_has_failed_since_is_amber() {
     let html = page(&home);
     let wanted = "<span class=\"outcome warn\">background, exited with code 4</span>";
     assert!(html.contains(wanted), "{html}");
+}
+
+#[test]
+fn what_is_changed_after_a_call_has_ended_is_with_it() {
+    let waits = "until [ -e ../go ]; do sleep 0.01; done; echo tick > made-late";
+    let left = format!("({waits}) > /dev/null 2>&1 &");
+    for words in [
+        &["--changes=undo", "--mode", "background", waits][..],
+        &["--changes=undo", &left],
+    ] {
+        let (home, run) = ran(words);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(
+            !page(&home).contains("</span> made-late<"),
+            "nothing was written yet"
+        );
+        home.write("go", "");
+        let ended = home.run(&["jobs", "wait", "1"]);
+        assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.stderr);
+        let sets = home.run(&["changes", "list", "--json"]).stdout;
+        if !sets.contains("\"by\":\"trace\"") {
+            // Nobody can see here what a program changes later.
+            return;
+        }
+        let log = home.run(&["log"]).stdout;
+        assert!(log.contains("+1"), "{words:?}: {log}");
+        let html = page(&home);
+        for part in ["</span> made-late<", "+tick", "data-kind=\"files\""] {
+            assert!(html.contains(part), "{words:?}: {part}: {html}");
+        }
+        assert!(!html.contains("still running"), "{html}");
+    }
 }

@@ -25,6 +25,10 @@ fn mistakes_are_explained() {
             &["jobs", "output", "1", "--tail", "0"],
             "a whole number, 1 or more",
         ),
+        (
+            &["run", "--pty", "--trial", "echo x > made"],
+            "a trial is not possible on a terminal",
+        ),
     ] {
         let run = home.run(words);
         assert_eq!(run.code, Some(2), "{words:?}: {}", run.stdout);

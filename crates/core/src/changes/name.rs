@@ -34,6 +34,12 @@ impl FileName {
         }
     }
 
+    /// Whether it is one of the files in which Git keeps its books, at whatever depth. They change at every command of
+    /// Git's; what a reader looks for is beside them, so wherever files are listed, these come last.
+    pub fn is_of_git(&self) -> bool {
+        self.path.split('/').any(|part| part == ".git")
+    }
+
     /// The bytes of the name; `None` if what is said to be base64 is not.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match &self.path_base64 {

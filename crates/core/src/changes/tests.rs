@@ -95,6 +95,33 @@ fn fifty_files_are_named_deletions_first() {
     assert_eq!(changes.more, 21);
 }
 
+/// Whatever Git does to its own files: those that a reader looks for are before them, in the list and in the line.
+#[test]
+fn what_git_keeps_for_itself_is_named_last() {
+    let mut all: Vec<_> = (0..60)
+        .map(|n| file(&format!(".git/objects/{n:02}"), Change::Created))
+        .collect();
+    all.push(file(".git/AUTO_MERGE", Change::Deleted));
+    all.push(file(".gitignore", Change::Changed));
+    all.push(file("gone", Change::Deleted));
+    all.push(file("sub/.git/index", Change::Changed));
+    all.push(file("wordy/core.py", Change::Changed));
+    let changes = set(ChangesState::Done, all);
+    let names: Vec<_> = changes.files.iter().map(|it| &it.name.path[..]).collect();
+    let first = [
+        "gone",
+        ".gitignore",
+        "wordy/core.py",
+        ".git/AUTO_MERGE",
+        ".git/objects/00",
+    ];
+    assert_eq!(names[..5], first);
+    assert_eq!((names.len(), changes.more), (MAX_FILES, 15));
+    let line = changes.text(Tell::Deletions).unwrap();
+    let want = ": gone (deleted), .gitignore, wordy/core.py, .git/AUTO_MERGE (deleted), .git/objects/00 (created), … changes://7]";
+    assert!(line.ends_with(want), "{line}");
+}
+
 #[test]
 fn the_texts_are_fixed() {
     let held = set(

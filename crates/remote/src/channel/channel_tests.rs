@@ -295,7 +295,7 @@ async fn a_transport_that_stays_is_gone_once_it_is_closed() {
     let (sender, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         // Its stderr ends with it.
-        let said = std::io::read_to_string(&mut errors);
+        let said = io::read_to_string(&mut errors);
         let _ = sender.send(said);
     });
     let said = ended.recv_timeout(Duration::from_secs(5));

@@ -565,3 +565,23 @@ fn a_window_of_a_card_is_a_part_of_it() {
         }
     }
 }
+
+#[test]
+fn what_is_read_from_its_beginning_shows_its_first_rows() {
+    let mut card = ToolCard::new("git log");
+    card.from_top = true;
+    let show = |card: &mut ToolCard, lines: usize| -> Vec<String> {
+        card.output = OutputText::of(OutputLimits::CARD, &numbered(lines));
+        let rows = card.rows(60, false, 0, 100, &Theme::plain());
+        rows.iter().map(ToString::to_string).collect()
+    };
+    let rows = show(&mut card, 40);
+    let first = numbered(1);
+    assert!(rows[1].ends_with(first.trim_end()), "{rows:?}");
+    let hint = "│ … 30 rows below · ctrl+o expands all 40";
+    assert_eq!(rows[11], hint, "{rows:?}");
+    // Few rows are shown rather than counted.
+    let rows = show(&mut card, 12);
+    assert!(!rows.concat().contains("below"), "{rows:?}");
+    assert_eq!(card.height(60, false, &Theme::plain()), rows.len());
+}

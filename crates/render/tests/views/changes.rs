@@ -28,7 +28,12 @@ fn states() -> Vec<(&'static str, CardChanges)> {
     let done = set(ChangesState::Done, ChangesBy::Trace, SOME);
     let of = |state, by| CardChanges::new(set(state, by, SOME));
     let said = |mut changes: CardChanges, line: &str, refused| {
-        changes.said = vec![line.to_owned()];
+        let lines = if refused {
+            &mut changes.aside
+        } else {
+            &mut changes.said
+        };
+        *lines = vec![line.to_owned()];
         changes.refused = refused;
         changes
     };
@@ -43,6 +48,18 @@ fn states() -> Vec<(&'static str, CardChanges)> {
     inexact.exact = false;
     vec![
         ("done", CardChanges::new(done.clone())),
+        (
+            "of_git",
+            CardChanges::new(set(
+                ChangesState::Done,
+                ChangesBy::Trace,
+                &[
+                    (Change::Changed, "a"),
+                    (Change::Changed, ".git/index"),
+                    (Change::Created, ".git/objects/1"),
+                ],
+            )),
+        ),
         ("held", said(CardChanges::new(held.clone()), line, false)),
         (
             "held_nothing",

@@ -76,6 +76,7 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
         matches: None,
         found_line: None,
         typed: None,
+        count: None,
         message: None,
     };
     let mut aside = PagerPosition::first();
@@ -98,7 +99,7 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
         ..view
     };
     let typed = DiffView {
-        typed: Some("let"),
+        typed: Some("/let"),
         ..view
     };
     for (name, view, height) in [

@@ -221,7 +221,7 @@ fn every_state_of_the_pager() {
         (
             "pager_typing",
             Pager {
-                prompt: PagerPrompt::Search("err"),
+                prompt: PagerPrompt::Typed("/err"),
                 ..pager
             },
         ),

@@ -190,7 +190,7 @@ proptest! {
             elapsed: Some(Duration::from_secs(number)),
         }; 3];
         let pattern = Regex::new(&text).ok();
-        for prompt in [PagerPrompt::Keys { live: true }, PagerPrompt::Follows, PagerPrompt::Search(&text), PagerPrompt::Message(&text)] {
+        for prompt in [PagerPrompt::Keys { live: true }, PagerPrompt::Follows, PagerPrompt::Typed(&text), PagerPrompt::Count(u64::MAX), PagerPrompt::Message(&text)] {
             let pager = Pager {
                 title: &text,
                 subtitle: &text,
@@ -229,6 +229,7 @@ proptest! {
                 matches: Some((number, number)),
                 found_line: Some(number / 2),
                 typed: message.filter(|_| number % 2 == 0),
+                count: None,
                 message,
             };
             draw(width, height, |area, buffer| view.render(area, buffer, &theme));

@@ -3,11 +3,12 @@
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
+use agent_bash_core::sandbox::{Network, SandboxLevel, Sandboxed};
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
 use agent_bash_journal::{Entry, Escalation, Recorded};
-use agent_bash_report::{JobLine, Page};
+use agent_bash_report::{Deed, Diff, JobLine, Page};
 
 /// 2023-11-14 22:13:20 UTC.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000;
@@ -144,7 +145,7 @@ fn writes_outside_are_in_the_row_and_among_the_changed_files() {
     entry.result.changes = Some(changes);
     let html = page(vec![entry]).html();
     assert!(html.contains("data-kinds=\"files\""), "{html}");
-    assert!(html.contains(" ·1 outside</span>"), "{html}");
+    assert!(html.contains(" 1 outside</span>"), "{html}");
 }
 
 #[test]
@@ -210,4 +211,130 @@ fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
         assert!(html.contains(&want), "{html}");
         assert_eq!(html.matches("asked to leave the sandbox").count(), 1);
     }
+}
+
+/// A call with a set, in which one file was changed.
+fn changing(id: u64, by: ChangesBy, state: ChangesState) -> Entry {
+    let files = [FileChange::new(FileName::new("own"), Change::Changed)];
+    let mut entry = call("edit", DONE, 0);
+    entry.result.changes = Some(Changes::new(ChangesId(id), state, by, "/w").with_files(files));
+    entry
+}
+
+#[test]
+fn what_a_call_left_running_has_changed_is_with_the_call() {
+    let mut entry = call("loop &", DONE, 0);
+    let (state, by) = (ChangesState::Done, ChangesBy::Trace);
+    entry.result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
+    let mut survivor = Survivor::new(3, "loop", false);
+    survivor.job = Some(JobId("7".to_owned()));
+    entry.result.survivors.push(survivor);
+    let mut page = page(vec![entry]);
+    let files = [FileChange::new(FileName::new("tick"), Change::Created)];
+    let late = Changes::new(ChangesId(2), ChangesState::Running, by, "/w").with_files(files);
+    let filter = "data-kind=\"files\"";
+    assert!(!page.html().contains(filter));
+    page.late.insert(ChangesId(1), vec![late]);
+    let mut job = JobLine::new(JobId("7".to_owned()), "running");
+    job.is_running = true;
+    page.jobs.push(job);
+    let mut diff = Diff::of(FileChange::new(FileName::new("tick"), Change::Created));
+    diff.text = Some("--- /dev/null\n+++ b/tick\n@@ -0,0 +1 @@\n+tock\n".to_owned());
+    page.diffs.insert(ChangesId(2), vec![diff]);
+    page.deeds
+        .insert(ChangesId(2), vec![Deed::new(Timestamp(BEGIN), "undone")]);
+    let html = page.html();
+    for wanted in [
+        "data-kinds=\"files jobs\"",
+        filter,
+        ">later +1</span>",
+        "Files, by what it left running<span class=\"note\"> · so far: it is still running",
+        "<p class=\"deeds\"><span>22:13:20 undone</span></p>",
+        "+tock",
+    ] {
+        assert!(html.contains(wanted), "{wanted}: {html}");
+    }
+    // Nothing is running that is known to have ended, whoever else keeps the set open.
+    page.jobs[0].is_running = false;
+    let html = page.html();
+    assert!(
+        !html.contains("still running") && html.contains(" · as far as seen · /w"),
+        "{html}"
+    );
+}
+
+#[test]
+fn what_was_done_with_changes_is_told_in_order() {
+    let mut page = page(vec![changing(1, ChangesBy::Overlay, ChangesState::Done)]);
+    let day = 86_400_000;
+    let deeds = [(0, "committed"), (day, "undone but for <b>")];
+    let deeds = deeds.map(|(after, what)| Deed::new(Timestamp(BEGIN + after), what));
+    page.deeds.insert(ChangesId(1), deeds.to_vec());
+    let html = page.html();
+    let wanted = "<p class=\"deeds\"><span>22:13:20 committed</span>\
+        <span>2023-11-15 22:13:20 UTC undone but for &lt;b&gt;</span></p>";
+    assert!(html.contains(wanted), "{html}");
+}
+
+#[test]
+fn what_was_not_done_as_it_reads_is_marked_in_the_row() {
+    let mut tried = changing(1, ChangesBy::Overlay, ChangesState::Held);
+    let html = page(vec![tried.clone()]).html();
+    let row = part(&html, "<summary>", "</summary>");
+    assert!(row.contains("<span>trial</span>"), "{row}");
+    tried.result.changes = None;
+    let mut sandbox = Sandboxed::new(SandboxLevel::Off, Network::On, None);
+    sandbox.escalated = true;
+    tried.result.sandbox = Some(sandbox);
+    tried.result.survivors = vec![Survivor::new(3, "sleep", false)];
+    let html = page(vec![tried]).html();
+    let row = part(&html, "<summary>", "</summary>");
+    let wanted = "<span class=\"warn\">outside the sandbox</span> <span>left 1 running</span>";
+    assert!(row.contains(wanted), "{row}");
+}
+
+#[test]
+fn why_a_call_may_not_leave_the_sandbox_is_said_once() {
+    let reason = "nobody may".to_owned();
+    let status = Status::NotStarted {
+        reason: reason.clone(),
+    };
+    let mut refused = call("curl x", status, 0);
+    refused.escalation = Some(Escalation {
+        reason: "it loads".to_owned(),
+        allowed: Some(false),
+        said: Some(reason.clone()),
+    });
+    let html = page(vec![refused]).html();
+    assert_eq!(html.matches(&reason).count(), 1, "{html}");
+    assert!(html.contains("the answer was no<"), "{html}");
+}
+
+#[test]
+fn the_output_of_survivors_is_named_once() {
+    let mut entry = call("a & b &", DONE, 0);
+    let mut page_jobs = Vec::new();
+    for id in ["1", "2"] {
+        let mut survivor = Survivor::new(3, "sleep", false);
+        survivor.job = Some(JobId(id.to_owned()));
+        entry.result.survivors.push(survivor);
+        let mut job = JobLine::new(JobId(id.to_owned()), "running");
+        job.output = Some("/state/artifacts/1".to_owned());
+        page_jobs.push(job);
+    }
+    let mut page = page(vec![entry]);
+    page.jobs = page_jobs;
+    assert_eq!(page.html().matches("/state/artifacts/1").count(), 1);
+}
+
+#[test]
+fn a_new_process_is_said_to_be_one() {
+    let mut page = page(vec![call("a", DONE, 0), call("b", DONE, 1000)]);
+    let began = "<li class=\"began\">";
+    page.processes = vec![Timestamp(BEGIN)];
+    assert!(!page.html().contains(began));
+    page.processes.push(Timestamp(BEGIN + 1000));
+    let html = page.html();
+    assert_eq!(html.matches(began).count(), 1, "{html}");
+    assert!(html.find(began) > html.find("id=\"c1\"") && html.find(began) < html.find("id=\"c2\""));
 }

@@ -6,3 +6,4 @@ mod fixtures;
 mod live;
 mod policies;
 mod properties;
+mod terminal;

@@ -162,6 +162,15 @@ impl App {
         });
     }
 
+    /// The mouse was pressed there: if that is in the line, its cursor goes there, and the line has the keys. Returns whether it is.
+    pub(super) fn prompt_click(&mut self, x: u16, y: u16) -> bool {
+        let is_there = self.prompt.click(x, y);
+        if is_there {
+            self.transcript.deselect();
+        }
+        is_there
+    }
+
     /// The mouse was pressed in that row: selects the card there; if it is selected already, expands it, or folds it back.
     /// The keys stay the prompt's.
     pub(super) fn click(&mut self, row: u16) {

@@ -139,7 +139,7 @@ impl App {
         self.diff = None;
         self.transcript.change(entry, |entry| {
             if let Some(changes) = entry.card.changes_mut() {
-                changes.said = vec![proposed.busy().to_owned()];
+                changes.aside = vec![proposed.busy().to_owned()];
                 changes.refused = false;
             }
         });
@@ -162,8 +162,14 @@ impl App {
                 }
                 changes.set = set;
             }
-            changes.said = said.lines;
             changes.refused = said.refused;
+            if said.refused {
+                // What was done before is as true.
+                changes.aside = said.lines;
+            } else {
+                changes.said = said.lines;
+                changes.aside.clear();
+            }
         });
     }
 

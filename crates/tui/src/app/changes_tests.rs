@@ -178,7 +178,7 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
         assert_eq!(acts, is_done, "{effects:?}");
         assert!(app.prompt.is_empty(), "no key went elsewhere");
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-        assert_eq!(changes.said, if is_done { &["Undoing…"][..] } else { &[] });
+        assert_eq!(changes.aside, if is_done { &["Undoing…"][..] } else { &[] });
         if is_done {
             let said = Said {
                 set: Some(set(ChangesState::Undone, ChangesBy::Trace)),
@@ -198,6 +198,42 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
     }
 }
 
+/// Of what is undone in part, the rest can be undone, and the part be done again; and that it was undone stays on the card
+/// while something else is said.
+#[test]
+fn what_is_undone_in_part_is_said_until_something_else_is_done() {
+    let (mut app, entry) = app_with(set(ChangesState::Done, ChangesBy::Trace));
+    let said = |app: &mut App, line: &str, refused| {
+        let mut set = set(ChangesState::Done, ChangesBy::Trace);
+        set.undone_in_part = true;
+        let said = Said {
+            set: Some(set),
+            lines: vec![line.to_owned()],
+            refused,
+        };
+        let came_of_it = if refused {
+            Came::Looked(Err(Box::new(said)))
+        } else {
+            Came::Done(Box::new(said))
+        };
+        came(app, entry, came_of_it);
+        let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+        (changes.said.clone(), changes.aside.clone())
+    };
+    let line = |text: &str| vec![text.to_owned()];
+    let (undone, not) = ("[Undone: 5 files]", "[Not undone: b was changed since.]");
+    assert_eq!(said(&mut app, undone, false), (line(undone), vec![]));
+    for act in [ChangesAct::Undo, ChangesAct::Redo] {
+        let key = crate::deeds::key(act);
+        let effects = letter(&mut app, key, NOW);
+        let looks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(wanted), .. }] if *wanted == act);
+        assert!(looks, "{key}: {effects:?}");
+        assert_eq!(said(&mut app, not, true), (line(undone), line(not)));
+    }
+    let again = "[Done again: 5 files]";
+    assert_eq!(said(&mut app, again, false), (line(again), vec![]));
+}
+
 #[test]
 fn why_something_cannot_be_done_is_on_the_card() {
     let (mut app, entry) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
@@ -209,7 +245,7 @@ fn why_something_cannot_be_done_is_on_the_card() {
     };
     came(&mut app, entry, Came::Looked(Err(Box::new(said))));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-    assert!(changes.refused && changes.said == ["[Trial 7 not applied]"]);
+    assert!(changes.refused && changes.aside == ["[Trial 7 not applied]"]);
     assert_eq!(changes.set.state, ChangesState::Held);
     let effects = letter(&mut app, 'd', NOW);
     assert!(

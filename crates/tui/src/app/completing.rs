@@ -76,7 +76,21 @@ impl App {
         let Some(listed) = &mut self.listed else {
             return false;
         };
-        match listed.key(key) {
+        let request = listed.key(key);
+        self.list_asks(request)
+    }
+
+    /// Whether the click was for the list.
+    pub(super) fn list_click(&mut self, x: u16, y: u16) -> bool {
+        let Some(listed) = &mut self.listed else {
+            return false;
+        };
+        let request = listed.click(x, y);
+        self.list_asks(request)
+    }
+
+    fn list_asks(&mut self, request: ListRequest) -> bool {
+        match request {
             ListRequest::Nothing => {}
             ListRequest::Close => self.listed = None,
             ListRequest::Pass => {

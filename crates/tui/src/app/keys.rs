@@ -2,11 +2,11 @@
 
 use super::{App, Effect, NO_COMMAND};
 use crate::OnQuit;
-use crate::help::Help;
+use crate::help::{self, Help};
 use crate::jobs_state::JobsState;
 use crate::queue::Queue;
 use agent_bash_render::shortened;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use std::time::Duration;
 
 /// Columns of a running command that are named.
@@ -125,6 +125,42 @@ impl App {
                 self.leave_card();
             }
         }
+    }
+
+    /// Whether the event is the help's: that is over all else but consoles and questions, and F1 opens it everywhere.
+    pub(super) fn helps(&mut self, event: &Event) -> bool {
+        let key = match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => Some(*key),
+            _ => None,
+        };
+        if let Some(help) = &mut self.help {
+            match event {
+                Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => help.wheel(true),
+                Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => help.wheel(false),
+                _ => {}
+            }
+            if key.is_some_and(|key| !help.key(key)) {
+                self.help = None;
+            }
+            return key.is_some() || matches!(event, Event::Mouse(_));
+        }
+        let Some(key) = key else { return false };
+        let about = if self.search.is_some() {
+            help::HISTORY
+        } else if self.diff.is_some() || self.pager.is_some() {
+            help::PAGER
+        } else if self.jobs.is_some() {
+            help::JOBS
+        } else {
+            return false;
+        };
+        // In the pager and the diff, `?` searches; in the search of the history, it is sought.
+        let is_asked =
+            key.code == KeyCode::F(1) || (key.code == KeyCode::Char('?') && about == help::JOBS);
+        if is_asked {
+            self.help = Some(Help::about(about));
+        }
+        is_asked
     }
 
     /// Selects a trial that waits for a decision.

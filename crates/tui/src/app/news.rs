@@ -4,6 +4,7 @@ use super::{App, Effect};
 use crate::calls::{CallEnd, way_out};
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
+use crate::jobs_state::JobsState;
 use crate::pager_source::{Loaded, Match};
 use crate::pager_state::PagerState;
 use crate::place::Place;
@@ -150,8 +151,8 @@ impl App {
             News::Held(held) => self.held = held,
             News::Opened(Ok((view, title, command))) => {
                 let mut pager = PagerState::new(*view, title, command);
-                // Else it is a job's.
-                pager.has_ended = self.jobs.is_none();
+                let job = self.jobs.as_ref().and_then(JobsState::selected_state);
+                pager.goes_on(job);
                 self.pager = Some(pager);
             }
             News::Opened(Err(error)) => self.message = Some(error),

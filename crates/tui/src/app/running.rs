@@ -3,12 +3,13 @@
 use super::{App, Effect, NO_COMMAND};
 use crate::questions::AT_LEAST;
 use crate::queue::Queue;
-use crate::transcript::{Card, Entry, EntryId};
+use crate::transcript::{Card, Entry, EntryId, TRYING};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::policy::{
-    Context, Script, WantsTerminal, changes_directory, ends_if_interrupted, wants_terminal,
+    Context, Script, WantsTerminal, changes_directory, ends_if_interrupted, reads_from_top,
+    wants_terminal,
 };
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
@@ -18,14 +19,11 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The reason of a call that the person wants to run outside.
-const OWN_WISH: &str = "you asked for it (F4)";
+/// The reason of a call that the person wants to run outside: for records, which others read.
+const OWN_WISH: &str = "the person at the terminal asked for it (F4)";
 
 /// On the card of such a call. A refusal says something else, but only once it has ended.
 const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
-
-/// On the card of a trial while it runs. Afterwards it says what is held back.
-pub(crate) const TRYING: &str = "a trial: what it does to files is held back";
 
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
@@ -108,6 +106,9 @@ impl App {
         let Some(next) = self.queue.pop_front() else {
             return;
         };
+        if quits(&next.command) {
+            return self.quit(false);
+        }
         let command = next.command.clone();
         self.start_call(next, now);
         self.keys_from = Some(now + AT_LEAST);
@@ -146,7 +147,12 @@ impl App {
     /// Does what a shell would do at these words, of which a command there would know nothing. Returns whether it was one.
     fn is_of_the_interface(&mut self, line: &str) -> bool {
         let said = match line {
-            "exit" | "logout" => {
+            // As in a shell: after what is there already.
+            _ if quits(line) && (self.call.is_some() || !self.queue.is_empty()) => {
+                self.queue.push_back(Request::new(line));
+                return true;
+            }
+            _ if quits(line) => {
                 self.quit(false);
                 return true;
             }
@@ -206,6 +212,7 @@ impl App {
         };
         let mut card = ToolCard::new(request.command.trim());
         card.on_terminal = on_terminal == Some(true);
+        card.from_top = reads_from_top(&script);
         if is_trial {
             card.asides.push(Remark::Notice(TRYING.to_owned()));
         }
@@ -360,6 +367,11 @@ impl App {
             None => self.message = Some("terminals are not offered here".to_owned()),
         }
     }
+}
+
+/// Whether this leaves, as it does in a shell.
+fn quits(line: &str) -> bool {
+    matches!(line, "exit" | "logout")
 }
 
 fn live() -> LiveUpdates {

@@ -47,8 +47,8 @@ impl App {
         }
     }
 
-    pub(crate) fn draw_search(&self, frame: &mut Frame<'_>, area: Rect) {
-        if let Some(search) = &self.search {
+    pub(crate) fn draw_search(&mut self, frame: &mut Frame<'_>, area: Rect) {
+        if let Some(search) = &mut self.search {
             search.draw(frame, area, &self.home, &self.theme);
         }
     }

@@ -1,7 +1,7 @@
 //! The list of candidates while it is open.
 
 use super::completion::Completion;
-use agent_bash_render::{ChoiceGrid, Theme};
+use agent_bash_render::{ChoiceGrid, ChoicePlaces, Theme};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,8 +12,8 @@ pub(crate) struct Listed {
     completion: Completion,
     labels: Vec<String>,
     selected: usize,
-    /// Rows of a column, as last drawn.
-    rows: usize,
+    /// Where they were drawn.
+    places: ChoicePlaces,
 }
 
 /// What a key asks for.
@@ -34,7 +34,7 @@ impl Listed {
             labels: labels.map(|candidate| candidate.label.clone()).collect(),
             completion,
             selected: 0,
-            rows: 1,
+            places: ChoicePlaces::default(),
         }
     }
 
@@ -46,21 +46,33 @@ impl Listed {
             (KeyCode::BackTab | KeyCode::Up, _) | (KeyCode::Char('p'), KeyModifiers::CONTROL) => {
                 self.go(-1);
             }
-            (KeyCode::Right, _) => self.go(self.rows.cast_signed()),
-            (KeyCode::Left, _) => self.go(-self.rows.cast_signed()),
-            (KeyCode::Enter, _) => {
-                let Some(candidate) = self.completion.candidates.get(self.selected) else {
-                    return ListRequest::Close;
-                };
-                let (start, text) = self.completion.taking(candidate);
-                return ListRequest::Put(start, text);
-            }
+            (KeyCode::Right, _) => self.go(self.places.rows().cast_signed()),
+            (KeyCode::Left, _) => self.go(-self.places.rows().cast_signed()),
+            (KeyCode::Enter, _) => return self.take(),
             (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return ListRequest::Close;
             }
             _ => return ListRequest::Pass,
         }
         ListRequest::Nothing
+    }
+
+    /// A click selects, and takes what is selected; elsewhere it closes the list, and is for what is there.
+    pub(crate) fn click(&mut self, x: u16, y: u16) -> ListRequest {
+        match self.places.at(x, y) {
+            Some(at) if at == self.selected => return self.take(),
+            Some(at) => self.selected = at,
+            None => return ListRequest::Pass,
+        }
+        ListRequest::Nothing
+    }
+
+    fn take(&self) -> ListRequest {
+        let Some(candidate) = self.completion.candidates.get(self.selected) else {
+            return ListRequest::Close;
+        };
+        let (start, text) = self.completion.taking(candidate);
+        ListRequest::Put(start, text)
     }
 
     /// Goes on, around the ends.
@@ -77,6 +89,6 @@ impl Listed {
             selected: self.selected,
             is_cut: self.completion.is_cut,
         };
-        self.rows = grid.render(above, frame.buffer_mut(), theme);
+        self.places = grid.render(above, frame.buffer_mut(), theme);
     }
 }

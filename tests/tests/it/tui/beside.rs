@@ -85,7 +85,44 @@ fn what_is_interrupted_leaves_its_shell() -> Result<()> {
         tmux.shows("│ trapped")?;
         tmux.enters("sleep 300")?;
         tmux.shows("$ sleep 300")?;
-        tmux.press(&["C-l", "C-c"])?;
-        tmux.shows("cancelled").map(drop)
+        tmux.press(&["C-l"])?;
+        tmux.hides("echo more")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows("╰ cancelled").map(drop)
+    })
+}
+
+/// A line that was recalled and edited on a terminal, with what readline prints for it, is on the card and in the pager what was entered.
+#[test]
+fn an_edited_line_is_shown_as_it_was_entered() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("export LC_ALL=C.UTF-8 PS1='in> '; bash --norc -i")?;
+        tmux.shows("in> ")?;
+        tmux.enters("echo abc")?;
+        tmux.shows("│abc ")?;
+        tmux.press(&["Up", "C-a", "M-f"])?;
+        tmux.types(" \"one")?;
+        tmux.press(&["C-e"])?;
+        tmux.types("\" two")?;
+        tmux.shows("in> echo \"one abc\" two")?;
+        tmux.press(&["Enter", "Up", "C-a"])?;
+        tmux.types("true && ")?;
+        tmux.press(&["C-e", "M-b", "C-k"])?;
+        tmux.types("three")?;
+        tmux.shows("in> true && echo \"one abc\" three")?;
+        tmux.press(&["Enter"])?;
+        tmux.press(&["C-d"])?;
+        for shown in [tmux.shows("exit 0")?, {
+            tmux.press(&["C-f"])?;
+            tmux.shows("artifact://")?
+        }] {
+            for line in [
+                "in> echo \"one abc\" two",
+                "in> true && echo \"one abc\" three",
+            ] {
+                ensure!(shown.contains(line), "`{line}` is not in\n{shown}");
+            }
+        }
+        tmux.press(&["q"])
     })
 }

@@ -106,13 +106,33 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         answer(tmux, "Make changes 1 again?", "y")?;
         tmux.shows("[Done again: 4 files as after call 1.]")?;
         ensure!(files(world)? == after, "{:?}", files(world)?);
-        // What somebody has changed since is left alone, and the rest can be taken back.
+        // What somebody has changed since, here while it is asked, is left alone, and the rest can be taken back.
+        tmux.press(&["u"])?;
+        tmux.shows("Undo changes 1?")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
+        answer(tmux, "Undo changes 1?", "y")?;
+        tmux.shows("a.txt was changed since. The other 3 can be undone alone.]")?;
+        let screen = tmux.shows("`u` again asks whether to undo only those")?;
+        ensure!(screen.contains("[Done again: 4 files"), "{screen}");
         tmux.press(&["u"])?;
         tmux.shows("! a.txt")?;
         answer(tmux, "Undo the rest of changes 1?", "y")?;
+        tmux.shows("[Undone: 3 files as before call 1.]")?;
         tmux.shows("as it was changed since: a.txt")?;
         let mut want = before.clone();
+        "by hand\n".clone_into(&mut want[0].1);
+        ensure!(files(world)? == want, "{:?}", files(world)?);
+        // A part of it is undone: that is not to be taken for nothing, and can be done again.
+        tmux.shows("Δ +2 ~1 −1 undone in part")?;
+        tmux.shows("u undo · r redo")?;
+        tmux.press(&["u"])?;
+        let screen = tmux.shows("[Not undone: a.txt was changed since.]")?;
+        ensure!(screen.contains("[Undone: 3 files"), "{screen}");
+        tmux.press(&["r"])?;
+        answer(tmux, "Make changes 1 again?", "y")?;
+        tmux.shows("[Done again: 3 files as after call 1.]")?;
+        tmux.hides("in part")?;
+        let mut want = after.clone();
         "by hand\n".clone_into(&mut want[0].1);
         ensure!(files(world)? == want, "{:?}", files(world)?);
         Ok(())
@@ -139,7 +159,7 @@ fn what_was_written_in_an_editor_is_taken_back() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
         tmux.enters("vim -u NONE a.txt")?;
-        tmux.shows("vim -u NONE a.txt  running")?;
+        tmux.shows("▸ vim -u NONE a.txt · ctrl+] force-kill")?;
         tmux.shows("before")?;
         tmux.types("otyped")?;
         tmux.press(&["Escape"])?;
@@ -188,7 +208,7 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
         tmux.shows("Δ ~1 −1 held")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
         tmux.press(&["C-Up", "c"])?;
-        tmux.shows("[Trial 2 not applied: a.txt was changed by somebody else meanwhile.]")?;
+        tmux.shows("[Trial 2 not applied: a.txt was changed by somebody else meanwhile.]\n│ → `R` tries it again")?;
         ensure!(world.cwd().join("old.txt").exists(), "nothing was done");
         tmux.press(&["F3"])?;
         tmux.shows("[Trial 3: nothing applied yet.")?;

@@ -88,7 +88,7 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
         tmux.press(&["C-r"])?;
         tmux.shows("History  this directory")?;
         tmux.shows("nothing that was typed matches")?;
-        tmux.press(&["C-r", "C-r", "Enter"])?;
+        tmux.press(&["C-r", "C-r", "Tab"])?;
         tmux.shows("❯ echo first; exit 3")?;
         tmux.press(&["C-c"])?;
         tmux.shows(PROMPT)?;

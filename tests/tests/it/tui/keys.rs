@@ -1,7 +1,8 @@
 //! Keys that the help names, where no other test is about what they do.
 
 use super::{PROMPT, in_the_interface, interface, on_a_terminal};
-use anyhow::{Result, ensure};
+use agent_bash_tests::tmux::Tmux;
+use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, kill_process};
 
 #[test]
@@ -92,6 +93,71 @@ fn a_click_leaves_the_keys_to_the_line() -> Result<()> {
         tmux.press(&["Escape"])?;
         tmux.shows("╰ cancelled")?;
         Ok(())
+    })
+}
+
+/// The button is pressed in a column and a row, from 1, and released.
+fn clicks(tmux: &Tmux<'_>, column: usize, row: usize) -> Result<()> {
+    let at = format!("{column};{row}");
+    tmux.types(&format!("\x1b[<0;{at}M\x1b[<0;{at}m"))
+}
+
+/// The row of the screen that has a text, from 1.
+fn row_of(screen: &str, text: &str) -> Result<usize> {
+    let at = screen.lines().position(|line| line.contains(text));
+    at.map(|at| at + 1)
+        .with_context(|| format!("{text} is not on the screen:\n{screen}"))
+}
+
+#[test]
+fn a_click_selects_in_lists_and_goes_to_a_place_in_the_line() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("mkdir d; touch d/aa d/ab d/ac")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.types("ls d/")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ ls d/a")?;
+        tmux.press(&["Tab"])?;
+        let screen = tmux.shows("  1 of 3 ·")?;
+        let row = row_of(&screen, "  1 of 3 ·")? - 1;
+        let list = screen.lines().nth(row - 1).unwrap_or_default();
+        let column = list.find("ac").context("no ac")? + 1;
+        clicks(tmux, column, row)?;
+        tmux.shows("  3 of 3 ·")?;
+        clicks(tmux, column, row)?;
+        let screen = tmux.shows("❯ ls d/ac")?;
+        // Behind `ls`.
+        clicks(tmux, 5, row_of(&screen, "❯ ls d/ac")?)?;
+        tmux.types(" -l")?;
+        tmux.shows("❯ ls -l d/ac")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("│ -rw")?;
+        let screen = {
+            tmux.press(&["C-r"])?;
+            tmux.shows("History  everywhere")?;
+            tmux.shows("mkdir d;")?
+        };
+        let lines: Vec<&str> = screen.lines().collect();
+        let row = lines.iter().rposition(|line| line.contains(" mkdir d;"));
+        let row = row.context("no row")? + 1;
+        clicks(tmux, 30, row)?;
+        clicks(tmux, 30, row)?;
+        tmux.shows("❯ mkdir d;")?;
+        tmux.press(&["C-c", "C-l"])?;
+        tmux.enters("sleep 300 & sleep 2")?;
+        tmux.shows("still running as job 1")?;
+        tmux.enters("sleep 301 & sleep 2")?;
+        tmux.shows("still running as job 2")?;
+        tmux.press(&["C-g"])?;
+        let screen = tmux.shows("output of job 2")?;
+        clicks(tmux, 9, row_of(&screen, " 1 ")?)?;
+        tmux.shows("output of job 1")?;
+        for job in ["1", "2"] {
+            tmux.press(&["x", "y"])?;
+            tmux.shows(&format!("job {job} was ended"))?;
+            tmux.press(&["k"])?;
+        }
+        tmux.press(&["Escape"]).map(drop)
     })
 }
 

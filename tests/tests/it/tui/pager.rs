@@ -44,6 +44,59 @@ fn the_pager_has_the_colours_of_the_output_and_searches_its_text() -> Result<()>
     })
 }
 
+#[test]
+fn a_search_goes_around_and_numbers_go_to_lines() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("seq 30000")?;
+        tmux.shows("all of it: artifact://")?;
+        tmux.press(&["C-f"])?;
+        tmux.shows("1–27 of 30000")?;
+        tmux.press(&["G", "/"])?;
+        tmux.enters("^12$")?;
+        tmux.shows("match 1/1 · from the top")?;
+        tmux.shows("▸   12 │12")?;
+        tmux.press(&["G", "?"])?;
+        tmux.enters("5$")?;
+        tmux.shows("match 3000/3000 · 29974–")?;
+        tmux.press(&["n"])?;
+        tmux.shows("match 2999/3000")?;
+        tmux.types("50")?;
+        tmux.shows("─ 50▏ · G to this line")?;
+        tmux.press(&["G"])?;
+        tmux.shows("50–76 of 30000")?;
+        tmux.press(&["/", "Up"])?;
+        tmux.shows("─ /5$▏")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("▸   55 │55")?;
+        // The help is on the page about it, and comes back here.
+        tmux.press(&["F1"])?;
+        tmux.shows(" The pager and the diff ")?;
+        tmux.types("\x1b[<65;5;6M")?;
+        tmux.press(&["x"])?;
+        tmux.shows("▸   55 │55")?;
+        tmux.press(&["q", "C-g"])?;
+        tmux.shows("Jobs  0 running")?;
+        tmux.press(&["?"])?;
+        tmux.shows(" Background jobs ")?;
+        tmux.press(&["x", "q", "C-r"])?;
+        tmux.shows("History  everywhere")?;
+        tmux.press(&["F1"])?;
+        tmux.shows(" The search of the history ")?;
+        tmux.press(&["x", "C-g"])?;
+        // What runs is followed, and searched from its beginning.
+        tmux.enters(TICKS)?;
+        tmux.shows("│ tick 3\n")?;
+        tmux.press(&["C-f"])?;
+        tmux.shows("following")?;
+        tmux.press(&["/"])?;
+        tmux.enters("^42$")?;
+        tmux.shows("match 1/1 · from the top")?;
+        tmux.shows("42 │42")?;
+        tmux.press(&["q", "Escape"])?;
+        tmux.shows("╰ cancelled").map(drop)
+    })
+}
+
 /// The last line that is shown, and how many there are.
 fn position(screen: &str) -> Option<(u64, u64)> {
     let at = screen.rfind("–")?;
@@ -91,7 +144,6 @@ fn what_is_being_written_is_followed() -> Result<()> {
         tmux.shows("Jobs  1 running")?;
         tmux.press(&["Enter"])?;
         tmux.shows("─ job 1  ")?;
-        tmux.press(&["F"])?;
         follows()?;
         tmux.press(&["x"])?;
         tmux.shows("end job 1?")?;

@@ -83,7 +83,7 @@ fn cleaning() {
             "added 3 packages\n",
         ),
         (b"RUN 1\x1b[2K\x1b[GRUN 2\n", "RUN 2\n"),
-        (b"col\x1b[2Gx\n", "colx\n"),
+        (b"col\x1b[2Gx\n", "cxl\n"),
         // NULs as separators, and too many of them.
         (b"a\0b\0\0c\n", "a␀b␀␀c\n"),
         (

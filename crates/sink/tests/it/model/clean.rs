@@ -7,6 +7,12 @@ pub(crate) fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
     cleaned(bytes, carriage_return, false).text
 }
 
+/// Whether something moves the cursor left of what was printed, or edits it: the text is then in another order than the stream.
+pub(crate) fn is_edited(bytes: &[u8]) -> bool {
+    let edits = |(token, _)| matches!(token, Token::Backspace | Token::Edit(..));
+    tokens(bytes).into_iter().any(edits)
+}
+
 /// The result of cleaning a whole stream.
 #[derive(Default)]
 pub(crate) struct Cleaned {
@@ -29,12 +35,52 @@ struct Line {
 
 impl Line {
     fn erase_from(&mut self, column: usize) {
-        self.overwritten |= self.cells[column..].iter().any(|(c, _)| !c.is_whitespace());
+        let erased = self.cells.get(column..).unwrap_or_default();
+        self.overwritten |= erased.iter().any(|(c, _)| !c.is_whitespace());
         self.cells.truncate(column);
         self.cursor = column;
     }
 
+    fn erase_count(&mut self, count: usize) {
+        let end = (self.cursor + count).min(self.cells.len());
+        let Some(erased) = self.cells.get_mut(self.cursor..end) else {
+            return;
+        };
+        self.overwritten |= erased.iter().any(|(c, _)| !c.is_whitespace());
+        for (c, _) in erased.iter_mut() {
+            *c = ' ';
+        }
+        // What is erased at the end was never there.
+        if end == self.cells.len() {
+            self.cells.truncate(self.cursor);
+        }
+    }
+
+    fn edit(&mut self, edit: u8, number: usize) {
+        let end = self.cells.len();
+        match edit {
+            b'C' => self.cursor = (self.cursor + number).min(self.cursor.max(end + 512)),
+            b'D' => self.cursor = self.cursor.saturating_sub(number),
+            b'G' => self.cursor = number - 1,
+            b'@' if self.cursor < end => {
+                let blanks = std::iter::repeat_n((' ', 0), number);
+                self.cells.splice(self.cursor..self.cursor, blanks);
+            }
+            b'P' if self.cursor < end => {
+                let last = (self.cursor + number).min(end);
+                let deleted = self.cells.drain(self.cursor..last);
+                let seen = deleted.filter(|(c, _)| !c.is_whitespace()).count();
+                self.overwritten |= seen > 0;
+            }
+            b'X' => self.erase_count(number),
+            _ => {}
+        }
+    }
+
     fn write(&mut self, c: char, raw_end: usize) {
+        while self.cells.len() < self.cursor {
+            self.cells.push((' ', 0));
+        }
         match self.cells.get_mut(self.cursor) {
             Some(cell) => {
                 let old = cell.0;
@@ -51,8 +97,17 @@ impl Line {
 pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: bool) -> Cleaned {
     let mut cleaned = Cleaned::default();
     let mut line = Line::default();
-    let mut cr = None;
+    // Where a CR stands, and whether the line was erased behind it.
+    let (mut cr, mut erased) = (None, false);
     let cr_lines = cr_lines && !bytes.contains(&b'\n');
+    let carriage_return_ends = |cleaned: &mut Cleaned, line: &mut Line, at| match carriage_return {
+        CarriageReturn::Overwrite if !cr_lines => line.erase_from(0),
+        CarriageReturn::Marked => {
+            line.cursor = line.cells.len();
+            line.write('␍', at);
+        }
+        _ => end_line(cleaned, line, Some(at)),
+    };
     let (mut nuls, mut last_nul) = (0, None);
     let mut previous = None;
     for (token, end) in tokens(bytes) {
@@ -89,14 +144,8 @@ pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: b
         };
         if let Some((shown, len)) = stands_for {
             if let Some(at) = cr.take() {
-                match carriage_return {
-                    CarriageReturn::Overwrite if !cr_lines => line.erase_from(0),
-                    CarriageReturn::Marked => {
-                        line.cursor = line.cells.len();
-                        line.write('␍', at);
-                    }
-                    _ => end_line(&mut cleaned, &mut line, Some(at)),
-                }
+                carriage_return_ends(&mut cleaned, &mut line, at);
+                erased = false;
             }
             let mut at = end - len;
             for c in shown.chars() {
@@ -108,10 +157,25 @@ pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: b
         match token {
             Token::Cr => cr = cr.or(Some(end)),
             Token::Backspace if cr.is_none() => line.cursor = line.cursor.saturating_sub(1),
-            Token::EraseRight if cr.is_none() => line.erase_from(line.cursor),
-            Token::Backspace | Token::EraseRight => {}
+            Token::EraseRight if cr.is_none() => {
+                let cursor = line.cursor;
+                line.erase_from(cursor);
+            }
+            Token::EraseLine => (cr, erased) = (cr.or(Some(end)), true),
+            Token::EraseRight => erased = true,
+            Token::Edit(b'D', _) if cr.is_some() => {}
+            Token::Edit(edit, number) => {
+                match cr.take() {
+                    Some(at) if erased => carriage_return_ends(&mut cleaned, &mut line, at),
+                    Some(_) => line.cursor = 0,
+                    None => {}
+                }
+                erased = false;
+                line.edit(edit, number);
+            }
+            Token::Backspace => {}
             Token::Text(..) => {
-                (cr, previous) = (None, None);
+                (cr, previous, erased) = (None, None, false);
                 end_line(&mut cleaned, &mut line, Some(end));
             }
             Token::Nul | Token::Invalid(_) => unreachable!("characters"),
@@ -190,6 +254,9 @@ enum Token {
     Cr,
     Backspace,
     EraseRight,
+    EraseLine,
+    /// The last byte of a sequence that moves the cursor in the line or edits it, and its number.
+    Edit(u8, usize),
     Nul,
     /// This many undecodable bytes.
     Invalid(usize),
@@ -301,8 +368,15 @@ fn line_effect(parameters: &str, last: u8) -> Option<Token> {
         return None;
     }
     match (parameters.trim_start_matches('0'), last) {
-        ("" | "1", b'G') | ("2", b'K') => Some(Token::Cr),
+        ("" | "1", b'G') => Some(Token::Cr),
+        ("2", b'K') => Some(Token::EraseLine),
         ("", b'K') => Some(Token::EraseRight),
+        (number, b'C' | b'D' | b'G' | b'@' | b'P' | b'X') => {
+            let number = number
+                .parse()
+                .unwrap_or(if number.is_empty() { 1 } else { 512 });
+            Some(Token::Edit(last, number.min(512)))
+        }
         _ => None,
     }
 }

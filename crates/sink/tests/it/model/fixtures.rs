@@ -25,6 +25,7 @@ pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
         2 => prop::collection::vec(any::<u8>(), 0..6),
         2 => "\x1b\\[[0-9;?]{0,6}[mKHJ]".prop_map(String::into_bytes),
         1 => "\x1b\\[0?[0-3]?[GK]".prop_map(String::into_bytes),
+        2 => "\x1b\\[(0|[1-9]|[12][0-9])?[CDG@PX]".prop_map(String::into_bytes),
         1 => "\x08{1,4}".prop_map(String::into_bytes),
         1 => "\0{1,12}".prop_map(String::into_bytes),
         1 => "\x1b\\][0-9];[a-zé]{0,9}(\x07|\x1b\\\\|)".prop_map(String::into_bytes),

@@ -1,6 +1,6 @@
 //! Properties that hold for every stream, every split into chunks and every limit.
 
-use super::clean::{Cleaned, cleaned};
+use super::clean::{Cleaned, cleaned, is_edited};
 use super::fixtures::{MemoryStore, options, policy, run, split, stream, text_stream, whole};
 use super::policies::{self, head_tail};
 use agent_bash_core::TruncatedBy;
@@ -8,7 +8,7 @@ use agent_bash_sink::{CarriageReturn, Piece, Shown, SinkOptions, SinkReport};
 use proptest::prelude::*;
 
 /// Cases per property; `AGENT_BASH_FUZZ_CASES` raises the number for a fuzz run.
-fn config() -> ProptestConfig {
+pub(crate) fn config() -> ProptestConfig {
     let cases = fuzz_cases()
         .and_then(|cases| cases.parse().ok())
         .unwrap_or(128);
@@ -129,8 +129,9 @@ fn counts_add_up(
     // Clamp marks inside the text were not printed.
     let unmarked = options.limits.max_line_chars.is_none();
     prop_assert_eq!(summary.total_bytes, bytes.len() as u64);
-    // Lines beyond `head` are only counted, so backspaces there take nothing back.
-    let all_is_kept = options.head.is_none() || !bytes.contains(&8);
+    // Lines beyond `head` are only counted, so what edits them changes nothing.
+    let is_edited = is_edited(bytes);
+    let all_is_kept = options.head.is_none() || !is_edited;
     if all_is_kept {
         prop_assert_eq!(summary.total_lines, policies::lines(text).len() as u64);
     }
@@ -152,8 +153,7 @@ fn counts_add_up(
             summary.total_bytes
         );
     }
-    // Backspaces change the order of text and stream positions.
-    if unmarked && !summary.binary && !bytes.contains(&8) {
+    if unmarked && !summary.binary && !is_edited {
         prop_assert_eq!(
             summary.dropped_bytes,
             dropped(options, report, bytes),

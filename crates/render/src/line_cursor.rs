@@ -1,0 +1,185 @@
+//! [`LineCursor`]: where the next character of an open line goes, if it is not its end. What the sequences do is what `sink` does with
+//! them, so that a card shows the text that a model reads.
+
+use crate::styled_line::StyledLine;
+use ratatui::style::Style;
+use std::collections::VecDeque;
+
+/// As in `sink`: the most columns of one movement, and of blanks between a line and what is written behind it.
+const WIDEST: usize = 512;
+
+/// As in `sink`: characters that a cursor at the beginning of a line has right of it.
+const REACH: usize = 4096;
+
+/// A sequence that moves the cursor within the line, or edits what is right of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Edit {
+    Forward(usize),
+    Back(usize),
+    Column(usize),
+    Insert(usize),
+    Delete(usize),
+    Erase(usize),
+    EraseRight,
+    EraseLine,
+}
+
+impl Edit {
+    /// Of a control sequence with that number, or none (then 0).
+    pub(crate) fn of(number: u16, last: char) -> Option<Self> {
+        let count = usize::from(number).clamp(1, WIDEST);
+        Some(match (last, number) {
+            ('C', _) => Self::Forward(count),
+            ('D', _) => Self::Back(count),
+            ('G', _) => Self::Column(count),
+            ('@', _) => Self::Insert(count),
+            ('P', _) => Self::Delete(count),
+            ('X', _) => Self::Erase(count),
+            ('K', 0) => Self::EraseRight,
+            ('K', 2) => Self::EraseLine,
+            _ => return None,
+        })
+    }
+}
+
+/// The cursor of the open line.
+#[derive(Debug, Default)]
+pub(crate) struct LineCursor {
+    /// A carriage return was the last thing printed: text replaces the line, a movement does not.
+    returned: bool,
+    /// The line was erased since.
+    erased: bool,
+    /// What is right of the cursor, while output is taken in. Otherwise it is at the end of the line, `behind` characters of it.
+    right: VecDeque<(char, Style)>,
+    behind: usize,
+    /// Columns between the end of the line and the cursor.
+    blanks: usize,
+}
+
+impl LineCursor {
+    pub(crate) fn carriage_return(&mut self) {
+        self.returned = true;
+    }
+
+    /// Whether it is simply at the end of the line.
+    pub(crate) fn is_at_end(&self) -> bool {
+        !self.returned && self.behind == 0 && self.blanks == 0 && self.right.is_empty()
+    }
+
+    /// Applies a sequence to the line, of which at most `most` characters are kept.
+    pub(crate) fn edit(&mut self, edit: Edit, line: &mut StyledLine, most: usize) {
+        if self.returned {
+            match edit {
+                // After a CR, text is only removed once something replaces it.
+                Edit::EraseRight | Edit::EraseLine => {
+                    self.erased = true;
+                    return;
+                }
+                Edit::Back(_) | Edit::Column(1) => return,
+                _ if self.erased => self.replace(line),
+                _ => self.go_to_beginning(line),
+            }
+            (self.returned, self.erased) = (false, false);
+        }
+        self.take_right(line);
+        match edit {
+            Edit::Back(columns) => self.back(columns, line),
+            Edit::Forward(columns) => self.forward(columns, line, most),
+            Edit::Column(1) => self.returned = true,
+            Edit::Column(column) => {
+                self.go_to_beginning(line);
+                self.forward(column - 1, line, most);
+            }
+            Edit::Insert(columns) => {
+                if let Some((_, style)) = self.right.front().copied() {
+                    let room = REACH.saturating_sub(self.right.len());
+                    self.insert(columns.min(room), style);
+                }
+            }
+            Edit::Delete(columns) => {
+                self.remove(columns);
+            }
+            Edit::Erase(columns) => {
+                let removed = self.remove(columns);
+                if !self.right.is_empty() {
+                    self.insert(removed, Style::new());
+                }
+            }
+            Edit::EraseRight => self.right.clear(),
+            Edit::EraseLine => (self.returned, self.erased) = (true, true),
+        }
+    }
+
+    /// Text comes: afterwards it belongs at the end of the line, over what is right of it.
+    pub(crate) fn before_text(&mut self, line: &mut StyledLine, most: usize) {
+        if std::mem::take(&mut self.returned) {
+            self.replace(line);
+        }
+        self.erased = false;
+        self.take_right(line);
+        for _ in 0..std::mem::take(&mut self.blanks) {
+            line.put(' ', Style::new(), most);
+        }
+    }
+
+    /// So many characters were written.
+    pub(crate) fn written(&mut self, chars: u64) {
+        self.remove(usize::try_from(chars).unwrap_or(usize::MAX));
+    }
+
+    /// Puts what is right of the cursor onto the line, which is seen now.
+    pub(crate) fn show_line(&mut self, line: &mut StyledLine, most: usize) {
+        let before = line.kept();
+        for (c, style) in std::mem::take(&mut self.right) {
+            line.put(c, style, most);
+        }
+        self.behind += line.kept() - before;
+    }
+
+    /// The other way round.
+    fn take_right(&mut self, line: &mut StyledLine) {
+        let behind = std::mem::take(&mut self.behind);
+        self.take(behind, line);
+    }
+
+    fn take(&mut self, chars: usize, line: &mut StyledLine) {
+        let taken = std::iter::from_fn(|| line.pop()).take(chars);
+        taken.for_each(|c| self.right.push_front(c));
+    }
+
+    fn back(&mut self, columns: usize, line: &mut StyledLine) {
+        let blanks = self.blanks.min(columns);
+        self.blanks -= blanks;
+        self.take(columns - blanks, line);
+    }
+
+    fn go_to_beginning(&mut self, line: &mut StyledLine) {
+        self.take_right(line);
+        self.blanks = 0;
+        self.take(REACH, line);
+    }
+
+    fn forward(&mut self, columns: usize, line: &mut StyledLine, most: usize) {
+        let passed = self.right.len().min(columns);
+        for (c, style) in self.right.drain(..passed) {
+            line.put(c, style, most);
+        }
+        self.blanks = (self.blanks + columns - passed).min(WIDEST);
+    }
+
+    fn insert(&mut self, blanks: usize, style: Style) {
+        (0..blanks).for_each(|_| self.right.push_front((' ', style)));
+    }
+
+    /// Removes characters right of the cursor; returns how many there were.
+    fn remove(&mut self, chars: usize) -> usize {
+        let removed = self.right.len().min(chars);
+        self.right.drain(..removed);
+        removed
+    }
+
+    fn replace(&mut self, line: &mut StyledLine) {
+        line.clear();
+        *self = Self::default();
+    }
+}
