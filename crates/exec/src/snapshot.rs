@@ -57,6 +57,8 @@ pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
 pub struct Configured {
     /// The names of functions and aliases.
     pub names: Vec<String>,
+    /// The aliases with what they stand for, as far as that is text.
+    pub aliases: Vec<(String, String)>,
     /// The search path, if the configuration changed it.
     pub path: Option<OsString>,
 }
@@ -65,6 +67,7 @@ pub struct Configured {
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     names: Vec<String>,
+    aliases: Vec<(String, String)>,
     file: SnapshotFile,
     path: Option<OsString>,
     options: Vec<u8>,
@@ -90,6 +93,7 @@ impl Snapshot {
     pub(crate) fn configured(&self) -> Configured {
         Configured {
             names: self.names.clone(),
+            aliases: self.aliases.clone(),
             path: self.path.clone(),
         }
     }
@@ -314,6 +318,11 @@ async fn capture(reader: &Reader<'_>) -> Result<Snapshot, Skipped> {
     let definitions = dump.functions.iter().chain(&dump.aliases);
     let names = definitions.map(|definition| definition.name.clone());
     let names = names.collect();
+    let aliases = dump.aliases.iter().filter_map(|definition| {
+        let value = String::from_utf8(definition.text.clone()).ok()?;
+        Some((definition.name.clone(), value))
+    });
+    let aliases = aliases.collect();
     let text = compose::load_text(&dump.functions, &dump.aliases);
     let file =
         SnapshotFile::write(&options.directory, &text).map_err(|source| Skipped::NotKept {
@@ -324,6 +333,7 @@ async fn capture(reader: &Reader<'_>) -> Result<Snapshot, Skipped> {
     let (commands, allows_tail) = compose::option_commands(&dump.before, &dump.after, has_aliases);
     Ok(Snapshot {
         names,
+        aliases,
         file,
         path: capture::changed_path(&dump, options),
         options: commands,

@@ -36,6 +36,8 @@ impl BashStyles {
             return Self::default();
         }
         let tokens = Tokens::of(text);
+        let own = functions(text, &tokens);
+        let is_known = |name: &str| own.contains(&name) || is_known(name);
         let mut styles = Self::of_tokens(text, &tokens, theme, is_known);
         if let Ending::Wrong(span) = ending(text, &tokens) {
             styles.mark(span.start..span.end, theme.wrong);
@@ -93,6 +95,24 @@ impl BashStyles {
             _ => Style::new(),
         }
     }
+}
+
+/// The functions that a script defines, wherever that is.
+fn functions<'t>(text: &'t str, tokens: &Tokens) -> Vec<&'t str> {
+    let tokens = tokens.tokens.iter();
+    let tokens = tokens.map(|token| (token.kind, &text[token.span.start..token.span.end]));
+    let tokens: Vec<(TokenKind, &str)> = tokens.collect();
+    let is = |at: Option<usize>, kind, text| {
+        let token = at.and_then(|at| tokens.get(at));
+        token == Some(&(kind, text))
+    };
+    let names = tokens.iter().enumerate().filter(|(at, (kind, _))| {
+        let after_keyword = is(at.checked_sub(1), TokenKind::Keyword, "function");
+        let before_body = is(Some(at + 1), TokenKind::Operator, "(")
+            && is(Some(at + 2), TokenKind::Operator, ")");
+        *kind == TokenKind::Command && (after_keyword || before_body)
+    });
+    names.map(|(_, (_, name))| *name).collect()
 }
 
 /// A script in rows; `base` is below its colours. Nothing in it acts.
@@ -223,6 +243,15 @@ mod tests {
         assert_eq!(styles.at(0), theme.unknown);
         let styles = BashStyles::typed("git status", &theme, |name| name == "git");
         assert_eq!((styles.at(0), styles.at(4)), (theme.title, theme.text));
+        // Functions of the same script are known, where they are defined and where they are used.
+        for text in ["mod () { :; }; mod", "function mod { :; }\nmod"] {
+            let styles = BashStyles::typed(text, &theme, |_| false);
+            for (at, _) in text.match_indices("mod") {
+                assert_eq!(styles.at(at), theme.title, "{text} at {at}");
+            }
+        }
+        let styles = BashStyles::typed("(mod) ; mod", &theme, |_| false);
+        assert_eq!(styles.at(1), theme.unknown);
     }
 
     #[test]

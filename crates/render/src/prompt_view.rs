@@ -1,6 +1,6 @@
 //! A line, or several, that a person types: wrapped, in colours, with the cursor.
 
-use crate::{BashStyles, Theme, visible_text};
+use crate::{BashStyles, Theme, shortened, visible_text};
 use agent_bash_core::visible::one_line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -23,6 +23,8 @@ pub struct PromptView<'a> {
     pub styles: &'a BashStyles,
     /// Byte of the text that `styles` begins at.
     pub styled_from: usize,
+    /// What could follow the text, on the rest of its last row.
+    pub suggested: &'a str,
 }
 
 /// A character on its place.
@@ -93,6 +95,12 @@ impl PromptView<'_> {
             };
             buffer.set_stringn(x, y, shown, one.width, style);
         }
+        if (first..first + height).contains(&end.0) {
+            let (x, y) = position(area, end.0 - first, end.1);
+            let room = usize::from(area.width).saturating_sub(end.1);
+            let suggested = shortened(self.suggested, room);
+            buffer.set_stringn(x, y, suggested, room, theme.dim);
+        }
         let (x, y) = position(area, cursor.0 - first, cursor.1);
         let block = Style::new().add_modifier(Modifier::REVERSED);
         if let Some(cell) = buffer.cell_mut((x, y)) {
@@ -146,6 +154,16 @@ mod tests {
 
     /// The rows, and where the cursor is.
     fn drawn(text: &str, cursor: usize, width: u16, height: u16) -> (Vec<String>, (u16, u16)) {
+        drawn_before(text, "", cursor, [width, height])
+    }
+
+    /// The same with what could follow.
+    fn drawn_before(
+        text: &str,
+        suggested: &str,
+        cursor: usize,
+        [width, height]: [u16; 2],
+    ) -> (Vec<String>, (u16, u16)) {
         let area = Rect::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area);
         let view = PromptView {
@@ -154,6 +172,7 @@ mod tests {
             selected: None,
             styles: &BashStyles::default(),
             styled_from: 0,
+            suggested,
         };
         view.render(area, &mut buffer, &Theme::plain());
         let mut at = (0, 0);
@@ -193,5 +212,18 @@ mod tests {
         assert_eq!(PromptView::rows("abc\n\nd", 4), 3);
         // What could act is a mark.
         assert_eq!(drawn("\u{1b}[", 0, 12, 1).0, ["<U+001B>[   "]);
+    }
+
+    #[test]
+    fn what_could_follow_has_the_rest_of_the_last_row() {
+        for (text, suggested, rows, at) in [
+            ("ab", "cd", ["abcd", "    "], (2, 0)),
+            ("ab", "cdef", ["abc…", "    "], (2, 0)),
+            ("abcde", "fg", ["abcd", "efg "], (1, 1)),
+            ("abcd", "ef", ["abcd", "ef  "], (0, 1)),
+        ] {
+            let found = drawn_before(text, suggested, text.len(), [4, 2]);
+            assert_eq!(found, (rows.map(str::to_owned).to_vec(), at), "{text:?}");
+        }
     }
 }

@@ -13,6 +13,7 @@ mod typed;
 pub(crate) use news::News;
 
 use crate::OnQuit;
+use crate::aliases::Aliases;
 use crate::approvals::Asked;
 use crate::complete::Listed;
 use crate::console::{Console, Handled};
@@ -90,6 +91,8 @@ pub(crate) struct App {
     pub(crate) interrupts_bang: bool,
     /// Variables of calls on a terminal: those that otherwise keep programs from asking have the person's values.
     pub(crate) attended: BTreeMap<String, Option<String>>,
+    /// Those of the prompt's shell, as far as they are known.
+    aliases: Aliases,
     /// How the last call ended.
     pub(crate) last: Option<Status>,
     /// The user's own command that is running.
@@ -186,6 +189,8 @@ pub(crate) enum Effect {
     Complete {
         before: String,
     },
+    /// Look whether this path is a program.
+    LookUp(String),
     /// Open the person's editor on the prompt's text.
     Edit(String),
     Suspend,
@@ -223,6 +228,7 @@ impl App {
             interrupts_call: false,
             interrupts_bang: false,
             attended: BTreeMap::new(),
+            aliases: Aliases::default(),
             last: None,
             bang: None,
             on_quit: OnQuit::default(),
@@ -291,6 +297,7 @@ impl App {
         } else {
             self.main_event(event, now);
         }
+        self.look_up(false);
     }
 
     fn pager_asks(&mut self, request: PagerRequest) {

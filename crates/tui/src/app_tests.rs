@@ -207,6 +207,9 @@ fn ctrl_c_clears_the_line_before_it_cancels() {
     assert!(ctrl(&mut app, 'c').is_empty());
     assert!(app.prompt.is_empty());
     assert!(matches!(ctrl(&mut app, 'c')[..], [Effect::CancelCall]));
+    // What was cleared can be had back.
+    ctrl(&mut app, '_');
+    assert_eq!(app.prompt.text(), "half");
 }
 
 #[test]

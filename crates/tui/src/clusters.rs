@@ -58,7 +58,7 @@ fn column(area: &TextArea<'_>) -> usize {
 }
 
 /// Moves within the line. What is selected stays so.
-fn go(area: &mut TextArea<'_>, to: usize) {
+pub(crate) fn go(area: &mut TextArea<'_>, to: usize) {
     while column(area) != to {
         let before = column(area);
         area.move_cursor(if before < to {

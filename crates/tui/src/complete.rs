@@ -5,12 +5,16 @@ mod commands;
 mod completion;
 mod git;
 mod list;
+mod make;
 mod paths;
 mod quoted;
+mod repository;
+mod variables;
 
 pub(crate) use commands::Commands;
 pub(crate) use completion::{Completion, Wanted, complete};
 pub(crate) use list::{ListRequest, Listed};
+pub(crate) use variables::written as written_variable;
 
 #[cfg(test)]
 #[path = "complete_tests.rs"]

@@ -24,6 +24,7 @@ fn world() -> tempfile::TempDir {
         ".git/refs/heads/main",
         ".git/refs/heads/fix/one",
         ".git/refs/tags/v1",
+        "src/README.md",
         "home/docs/x",
         "bin/gizmo",
         "bin/data",
@@ -35,6 +36,10 @@ fn world() -> tempfile::TempDir {
         "# pack-refs with: peeled\n00 refs/heads/master\n^00\n00 refs/remotes/origin/far\n00 refs/remotes/origin/HEAD\n",
     )
     .unwrap();
+    let config = "[core]\n[remote \"origin\"]\n\turl = x\n  [remote \"fork\"]\n";
+    fs::write(at(".git/config"), config).unwrap();
+    let makefile = "build-all: x\n\techo\nbuild:\ntest:\n";
+    fs::write(at("home/Makefile"), makefile).unwrap();
     let run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(at("bin/gizmo"), run).unwrap();
     world
@@ -47,6 +52,7 @@ fn found(world: &tempfile::TempDir, before: &str) -> Completion {
         home: Some(world.path().join("home")),
         path: vec![world.path().join("bin"), world.path().join("missing")],
         defined: vec!["greet".to_owned(), "g".to_owned()],
+        variables: ["HOME", "HOSTNAME", "PATH"].map(str::to_owned).to_vec(),
     })
 }
 
@@ -78,9 +84,37 @@ fn the_only_candidate_is_put_in_as_bash_reads_it() {
         ("git branch -d mas", "git branch -d master "),
         ("git checkout v", "git checkout v1 "),
         ("git add sr", "git add src/"),
+        ("git stash po", "git stash pop "),
+        ("git stash push sr", "git stash push src/"),
+        ("git remote get-url ori", "git remote get-url origin "),
+        ("git worktree remove sr", "git worktree remove src/"),
+        ("git worktree add sr", "git worktree add src/"),
+        ("git worktree add src/x mai", "git worktree add src/x main "),
+        ("git bisect good mai", "git bisect good main "),
+        ("git tag -d v", "git tag -d v1 "),
+        ("git tag new mai", "git tag new main "),
+        ("git push o", "git push origin "),
+        ("git push -u origin mai", "git push -u origin main "),
+        ("git pull origin f", "git pull origin far "),
+        ("git fetch ./sr", "git fetch ./src/"),
+        ("make sr", "make src/"),
+        ("make -C sr", "make -C src/"),
+        ("echo $HOS", "echo $HOSTNAME"),
+        ("echo \"in ${PA", "echo \"in ${PATH}"),
+        ("echo $pat", "echo $PATH"),
+        // Without regard to case, if nothing else fits.
+        ("cat src/READ", "cat src/README.md "),
+        ("cat src/read", "cat src/README.md "),
+        ("cat src/MA", "cat src/mai"),
+        ("GIZ", "gizmo "),
+        ("git SWI", "git switch "),
         ("cd s", "cd src/"),
         // Nothing, or nothing more, fits.
         ("git switch v", "git switch v"),
+        ("git stash pop sr", "git stash pop sr"),
+        ("git tag v", "git tag v"),
+        ("git push sr", "git push sr"),
+        ("echo '$HOS", "echo '$HOS"),
         ("cat nothing", "cat nothing"),
         ("cat $x/", "cat $x/"),
         ("echo # sr", "echo # sr"),
@@ -116,7 +150,37 @@ fn of_many_what_they_share_is_put_in_and_all_are_listed() {
     assert_eq!(names("cat "), ["bin/", "home/", "my files/", "src/"]);
     assert_eq!(names("cat ."), [".git/", ".hidden"]);
     assert_eq!(names("git switch "), ["fix/one", "main", "master"]);
+    assert_eq!(names("git push "), ["fork", "origin"]);
+    assert_eq!(names("echo $HO"), ["HOME", "HOSTNAME"]);
+    let stash = names("git stash ");
+    assert_eq!((&*stash[0], stash.len()), ("apply", 10));
+    for nothing in ["git tag ", "git stash pop ", "git remote add "] {
+        assert!(names(nothing).is_empty(), "{nothing}");
+    }
     assert!(names("").contains(&"gizmo".to_owned()));
+}
+
+#[test]
+fn targets_are_those_of_the_makefile() {
+    let world = world();
+    let directory = world.path().join("home");
+    let names = |before: &str| -> Vec<String> {
+        let wanted = Wanted {
+            before: before.to_owned(),
+            directory: directory.clone(),
+            home: None,
+            path: Vec::new(),
+            defined: Vec::new(),
+            variables: Vec::new(),
+        };
+        let candidates = complete(&wanted).candidates;
+        candidates.into_iter().map(|it| it.word).collect()
+    };
+    assert_eq!(names("make "), ["build", "build-all", "test"]);
+    assert_eq!(names("make test bu"), ["build", "build-all"]);
+    // A file, as a rule for all of its kind may make it; and the makefile itself.
+    assert_eq!(names("make docs/"), ["docs/x"]);
+    assert_eq!(names("make -f Make"), ["Makefile"]);
 }
 
 #[test]

@@ -41,7 +41,9 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     draw_rule(app, frame, rule, prompt);
     draw_queue(app, frame, waiting);
     if !app.is_covered() {
-        app.prompt.draw(frame, prompt, app.chosen_card().is_none());
+        let has_keys = app.chosen_card().is_none();
+        app.prompt
+            .draw(frame, prompt, has_keys, app.listed.is_none());
     }
     draw_status(app, frame, status);
     let panel = Rect {

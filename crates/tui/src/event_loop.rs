@@ -79,6 +79,8 @@ pub(crate) struct EventLoop {
     memory: Memory,
     /// Whether a thread looks for completions.
     completing: Arc<AtomicBool>,
+    /// Whether a thread looks whether a command is there.
+    looking_up: Arc<AtomicBool>,
     jobs_looked: Option<Duration>,
     /// The host's terminal, as it was last drawn.
     area: Rect,
@@ -130,6 +132,7 @@ impl EventLoop {
             session,
             memory: Memory::new(history, &*clock),
             completing: Arc::default(),
+            looking_up: Arc::default(),
             clock,
             terminals,
             approvals,

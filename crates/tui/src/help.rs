@@ -45,7 +45,10 @@ const GROUPS: &[Group] = &[
             ),
             ("ctrl+x ctrl+e", "edit it in your editor"),
             ("esc", "leave the card; else cancel what runs"),
-            ("ctrl+c", "clear the line; else cancel what runs"),
+            (
+                "ctrl+c",
+                "clear the line (ctrl+_ undoes); else cancel what runs",
+            ),
         ],
     },
     Group {
@@ -83,17 +86,23 @@ const GROUPS: &[Group] = &[
         title: "In the line",
         keys: &[
             ("alt+b ctrl+←", "a word back"),
-            ("alt+f ctrl+→", "a word on"),
+            (
+                "alt+f ctrl+→",
+                "a word on; at the end, of what is suggested",
+            ),
             ("ctrl+a home", "its beginning"),
-            ("ctrl+e end", "its end"),
+            ("ctrl+e end →", "its end; there, take what is suggested"),
             ("backspace ctrl+h", "delete the character before the cursor"),
             ("delete", "delete the one at it"),
-            ("ctrl+w alt+backspace", "delete a word back"),
+            ("alt+backspace alt+d", "delete a word back, on"),
             (
-                "alt+d ctrl+u ctrl+k",
-                "delete a word on, all up to here, all from here",
+                "ctrl+w ctrl+u ctrl+k",
+                "delete back to a blank, all up to here, from here",
             ),
-            ("ctrl+y", "put back what was deleted"),
+            (
+                "ctrl+y alt+.",
+                "put in what was deleted; the last argument before",
+            ),
             ("ctrl+_ ctrl+/ alt+_", "undo, undo, redo"),
         ],
     },

@@ -58,6 +58,11 @@ impl History {
         self.walk = None;
     }
 
+    /// Whether what is shown is one of the entries.
+    pub(crate) fn is_walked(&self) -> bool {
+        self.walk.is_some()
+    }
+
     /// The next older or newer entry that begins as `text` did when the walk began, and differs from what is shown.
     pub(crate) fn recall(&mut self, older: bool, text: &str) -> Option<String> {
         let end = self.entries.len();

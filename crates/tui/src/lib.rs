@@ -5,6 +5,7 @@
 //! timeouts (`event_loop`); the state (`app`) neither waits nor reads, so it can be tested without a terminal. What
 //! commands may do and how they run is decided in `agent-bash`, how things look in `agent-bash-render`.
 
+mod aliases;
 mod app;
 mod approvals;
 mod around;

@@ -1,5 +1,12 @@
 //! The prompt: one or more lines of text, with a history.
 
+mod arguments;
+mod program;
+mod suggested;
+mod words;
+
+use self::arguments::Argument;
+use self::program::Program;
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -27,6 +34,12 @@ pub(crate) struct Prompt {
     pub(crate) history: History,
     /// The line was to be tried, and is: Enter does not run it for real.
     pub(crate) is_trial: bool,
+    /// It was, until it was emptied: so it is again if that is undone.
+    was_trial: bool,
+    /// The argument of an earlier line that was inserted last.
+    argument: Option<Argument>,
+    /// The command that was looked up, if it is a path.
+    program: Option<Program>,
     /// The commands that there are, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
@@ -40,6 +53,9 @@ impl Prompt {
             area: TextArea::default(),
             history: History::default(),
             is_trial: false,
+            was_trial: false,
+            argument: None,
+            program: None,
             commands: None,
             theme: theme.clone(),
             drawn: Rect::default(),
@@ -56,10 +72,23 @@ impl Prompt {
         self.area.is_empty()
     }
 
-    /// Empties the prompt.
+    /// Empties the prompt for what comes next; the text cannot be had back.
     pub(crate) fn clear(&mut self) {
         self.history.stay();
         self.set("");
+    }
+
+    /// Deletes the text, which undoing brings back.
+    pub(crate) fn wipe(&mut self) {
+        self.changed(false, |prompt| {
+            prompt.area.move_cursor(CursorMove::Top);
+            prompt.area.move_cursor(CursorMove::Head);
+            prompt.area.start_selection();
+            prompt.area.move_cursor(CursorMove::Bottom);
+            prompt.area.move_cursor(CursorMove::End);
+            // As selected, so that it does not count as cut.
+            prompt.area.delete_str(1);
+        });
     }
 
     /// Inserts pasted text, without control characters.
@@ -83,19 +112,32 @@ impl Prompt {
             (KeyCode::Down, KeyModifiers::NONE) if last => self.recall(false),
             (KeyCode::Char('p'), KeyModifiers::CONTROL) => self.recall(true),
             (KeyCode::Char('n'), KeyModifiers::CONTROL) => self.recall(false),
+            (KeyCode::Char('.'), KeyModifiers::ALT) => self.insert_last_argument(),
+            _ if self.take_suggested(key) => {}
             _ => self.edit(key),
         }
     }
 
     fn edit(&mut self, key: KeyEvent) {
+        self.changed(is_undo(key), |prompt| {
+            let was = prompt.area.cursor();
+            prompt.area_key(key);
+            clusters::leave(&mut prompt.area, (was.0, was.1));
+        });
+    }
+
+    fn changed(&mut self, undoes: bool, change: impl FnOnce(&mut Self)) {
         let before = self.text();
-        let was = self.area.cursor();
-        self.area_key(key);
-        clusters::leave(&mut self.area, (was.0, was.1));
+        change(self);
         // Moving is not typing: the walk through the history goes on.
-        if self.text() != before {
-            self.history.stay();
-            self.is_trial &= !self.is_empty();
+        if self.text() == before {
+            return;
+        }
+        self.history.stay();
+        if self.is_empty() {
+            self.was_trial = std::mem::take(&mut self.is_trial);
+        } else if before.is_empty() {
+            self.is_trial |= std::mem::take(&mut self.was_trial) && undoes;
         }
     }
 
@@ -103,12 +145,12 @@ impl Prompt {
         match (key.code, key.modifiers) {
             (KeyCode::Enter, held) if !held.is_empty() => self.area.insert_newline(),
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
-            // Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
-            (KeyCode::Char('_' | '/' | '7'), KeyModifiers::CONTROL) => drop(self.area.undo()),
+            _ if is_undo(key) => drop(self.area.undo()),
             (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
+            (KeyCode::Char('w'), KeyModifiers::CONTROL) => words::delete_to_blank(&mut self.area),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
             // Of what the editor knows, that which is documented.
-            (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhkwy".contains(c) => {}
+            (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhky".contains(c) => {}
             (KeyCode::Char(c), KeyModifiers::ALT) if !"bdf".contains(c) => {}
             (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
             (KeyCode::Backspace, KeyModifiers::NONE | KeyModifiers::SHIFT)
@@ -167,6 +209,7 @@ impl Prompt {
         area.move_cursor(CursorMove::End);
         self.area = area;
         self.is_trial = false;
+        self.was_trial = false;
     }
 
     /// The text in front of the cursor.
@@ -218,6 +261,9 @@ impl Prompt {
 
     /// Whether a command is there, as far as that is known.
     fn is_known(&self, name: &str) -> bool {
+        if name.contains('/') {
+            return !self.is_missing(name);
+        }
         match &self.commands {
             Some(commands) => name.contains(|c: char| !is_plain(c)) || commands.contains(name),
             None => true,
@@ -260,8 +306,15 @@ impl Prompt {
         true
     }
 
-    /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed.
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, has_keys: bool) {
+    /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed. `suggests`: no list
+    /// has the keys that take what is suggested.
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        has_keys: bool,
+        suggests: bool,
+    ) {
         self.drawn = area;
         if area.is_empty() {
             return;
@@ -307,9 +360,15 @@ impl Prompt {
             selected: selected.map(|(from, to)| (self.byte_at(from), self.byte_at(to))),
             styles: &BashStyles::typed(&text[own..], &self.theme, |name| self.is_known(name)),
             styled_from: own,
+            suggested: self.suggested().filter(|_| suggests).unwrap_or_default(),
         };
         view.render(rest, frame.buffer_mut(), &self.theme);
     }
+}
+
+/// Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
+fn is_undo(key: KeyEvent) -> bool {
+    key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('_' | '/' | '7'))
 }
 
 /// What the text has of the prompt.
@@ -327,247 +386,5 @@ fn is_plain(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::history::tests::entry;
-
-    fn key(code: KeyCode) -> KeyEvent {
-        KeyEvent::new(code, KeyModifiers::NONE)
-    }
-
-    fn typed(prompt: &mut Prompt, text: &str) {
-        for c in text.chars() {
-            prompt.key(key(KeyCode::Char(c)));
-        }
-    }
-
-    #[test]
-    fn the_history_goes_back_and_forth_and_keeps_what_is_being_written() {
-        let mut prompt = Prompt::new(&Theme::plain());
-        for (at, text) in ["one", "two", "two", "three\nlines"].iter().enumerate() {
-            prompt.history.add(entry(at as u64, text));
-        }
-        typed(&mut prompt, "t");
-        for (code, want) in [
-            (KeyCode::Up, "three\nlines"),
-            (KeyCode::Up, "three\nlines"),
-            (KeyCode::Up, "two"),
-            (KeyCode::Up, "two"),
-            (KeyCode::Down, "three\nlines"),
-            (KeyCode::Down, "t"),
-            (KeyCode::Down, "t"),
-            (KeyCode::Backspace, ""),
-            (KeyCode::Up, "three\nlines"),
-            (KeyCode::Up, "three\nlines"),
-            (KeyCode::Up, "two"),
-            (KeyCode::Up, "one"),
-        ] {
-            prompt.key(key(code));
-            assert_eq!(prompt.text(), want, "{code:?}");
-        }
-        prompt.clear();
-        assert!(prompt.is_empty());
-    }
-
-    #[test]
-    fn a_click_places_the_cursor() {
-        use ratatui::{Terminal, backend::TestBackend};
-        let mut prompt = Prompt::new(&Theme::plain());
-        prompt.paste("echo 你好\nls");
-        let mut terminal = Terminal::new(TestBackend::new(20, 9)).unwrap();
-        for (x, y, before) in [
-            (2, 5, Some("")),
-            (0, 5, Some("")),
-            (4, 5, Some("ec")),
-            (8, 5, Some("echo ")),
-            (9, 5, Some("echo 你")),
-            (15, 5, Some("echo 你好")),
-            (3, 6, Some("echo 你好\nl")),
-            (9, 6, Some("echo 你好\nls")),
-            (9, 4, None),
-            (9, 7, None),
-        ] {
-            let area = Rect::new(0, 5, 20, 2);
-            terminal
-                .draw(|frame| prompt.draw(frame, area, true))
-                .unwrap();
-            let was = prompt.before();
-            assert_eq!(prompt.click(x, y), before.is_some(), "{x} {y}");
-            assert_eq!(prompt.before(), before.unwrap_or(&was), "{x} {y}");
-        }
-    }
-
-    #[test]
-    fn lines_are_added_by_modified_enter_and_by_a_backslash() {
-        let mut prompt = Prompt::new(&Theme::plain());
-        typed(&mut prompt, "a");
-        prompt.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
-        typed(&mut prompt, "b");
-        prompt.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
-        typed(&mut prompt, "c \\");
-        assert!(prompt.continues());
-        typed(&mut prompt, "d");
-        assert!(!prompt.continues());
-        assert_eq!(prompt.text(), "a\nb\nc \\\nd");
-        assert_eq!(prompt.height(80), 4);
-        assert_eq!(prompt.height(4), 5);
-    }
-
-    #[test]
-    fn what_was_deleted_comes_back() {
-        let mut prompt = Prompt::new(&Theme::plain());
-        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
-        let alt = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT);
-        prompt.paste("one two three");
-        for (key, want) in [
-            (ctrl('w'), "one two "),
-            (ctrl('y'), "one two three"),
-            (ctrl('u'), ""),
-            (ctrl('_'), "one two three"),
-            (alt('b'), "one two three"),
-            (alt('b'), "one two three"),
-            (ctrl('k'), "one "),
-            (ctrl('a'), "one "),
-            (ctrl('y'), "two threeone "),
-            (ctrl('7'), "one "),
-        ] {
-            prompt.key(key);
-            assert_eq!(prompt.text(), want, "{key:?}");
-        }
-    }
-
-    #[test]
-    fn keys_that_are_not_documented_do_nothing() {
-        let mut prompt = Prompt::new(&Theme::plain());
-        prompt.paste("one two");
-        let (ctrl, alt) = (KeyModifiers::CONTROL, KeyModifiers::ALT);
-        for (c, held) in [
-            ('b', ctrl),
-            ('v', ctrl),
-            ('x', ctrl),
-            ('h', alt),
-            ('p', alt),
-        ] {
-            prompt.key(KeyEvent::new(KeyCode::Char(c), held));
-            assert_eq!(prompt.before(), "one two", "{c}");
-        }
-        prompt.key(KeyEvent::new(KeyCode::Char('h'), ctrl));
-        assert_eq!(prompt.text(), "one tw");
-    }
-
-    #[test]
-    fn a_part_is_replaced_in_front_of_the_cursor() {
-        let mut prompt = Prompt::new(&Theme::plain());
-        prompt.paste("é a\ncat my fi | b");
-        for _ in 0.." | b".len() {
-            prompt.key(key(KeyCode::Left));
-        }
-        assert_eq!(prompt.before(), "é a\ncat my fi");
-        prompt.replace_word("é a\ncat ".len(), "my\\ file ");
-        assert_eq!(prompt.text(), "é a\ncat my\\ file  | b");
-        prompt.key(key(KeyCode::Char('x')));
-        assert_eq!(prompt.before(), "é a\ncat my\\ file x");
-    }
-
-    #[test]
-    fn what_is_pasted_does_not_act() {
-        let mut prompt = Prompt::new(&Theme::plain());
-        prompt.paste("a\r\nb\u{1b}[31m\u{7}\rc");
-        assert_eq!(prompt.text(), "a\nb[31m\nc");
-    }
-
-    /// A flag, a family, an accent of its own, a digit on a key.
-    const CLUSTERS: [&str; 4] = [
-        "🇩🇪",
-        "👨\u{200d}👩\u{200d}👧",
-        "e\u{301}\u{323}",
-        "1\u{fe0f}\u{20e3}",
-    ];
-
-    #[test]
-    fn the_cursor_and_deletions_take_what_is_seen_as_one() {
-        let shift = |code| KeyEvent::new(code, KeyModifiers::SHIFT);
-        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
-        for cluster in CLUSTERS {
-            let whole = format!("a{cluster}b");
-            let beside = ["", "a", &whole[..=cluster.len()], &whole];
-            let mut prompt = Prompt::new(&Theme::plain());
-            prompt.paste(&whole);
-            for (code, at) in [
-                (KeyCode::Left, 2),
-                (KeyCode::Left, 1),
-                (KeyCode::Left, 0),
-                (KeyCode::Right, 1),
-                (KeyCode::Right, 2),
-                (KeyCode::Right, 3),
-            ] {
-                prompt.key(key(code));
-                assert_eq!(prompt.before(), beside[at], "{code:?}");
-            }
-            // Before it, behind it, with the shift key; each is undone at once, and is nothing that was cut.
-            for (keys, deletes) in [
-                (vec![key(KeyCode::Left)], key(KeyCode::Backspace)),
-                (vec![key(KeyCode::Left)], ctrl('h')),
-                (vec![key(KeyCode::Left); 2], key(KeyCode::Delete)),
-                (vec![key(KeyCode::Left); 2], ctrl('d')),
-                (
-                    vec![key(KeyCode::Left), shift(KeyCode::Left)],
-                    key(KeyCode::Backspace),
-                ),
-                (
-                    vec![
-                        key(KeyCode::Home),
-                        key(KeyCode::Right),
-                        shift(KeyCode::Right),
-                    ],
-                    key(KeyCode::Delete),
-                ),
-            ] {
-                let mut prompt = Prompt::new(&Theme::plain());
-                prompt.paste("cut");
-                prompt.key(ctrl('w'));
-                prompt.paste(&whole);
-                for key in &keys {
-                    prompt.key(*key);
-                }
-                prompt.key(deletes);
-                assert_eq!(prompt.text(), "ab", "{keys:?} {deletes:?}");
-                prompt.key(ctrl('_'));
-                assert_eq!(prompt.text(), whole, "{keys:?} {deletes:?}");
-                prompt.key(key(KeyCode::End));
-                prompt.key(ctrl('y'));
-                assert_eq!(prompt.text(), format!("{whole}cut"));
-            }
-        }
-    }
-
-    #[test]
-    fn the_cursor_does_not_come_to_be_within_what_is_seen_as_one() {
-        for cluster in CLUSTERS {
-            let mut prompt = Prompt::new(&Theme::plain());
-            prompt.paste(&format!("{cluster}\nxyz"));
-            prompt.key(key(KeyCode::Home));
-            prompt.key(key(KeyCode::Right));
-            prompt.key(key(KeyCode::Up));
-            assert_eq!(prompt.before(), "", "up");
-            prompt.key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::ALT));
-            let before = prompt.before();
-            assert!(
-                before == cluster || before == format!("{cluster}\n"),
-                "a word on: {before:?}"
-            );
-        }
-        // A letter that is typed, or pasted, before its accent takes it.
-        for is_pasted in [false, true] {
-            let mut prompt = Prompt::new(&Theme::plain());
-            prompt.paste("\u{301}x");
-            prompt.key(key(KeyCode::Home));
-            if is_pasted {
-                prompt.paste("e");
-            } else {
-                prompt.key(key(KeyCode::Char('e')));
-            }
-            assert_eq!(prompt.before(), "e\u{301}");
-        }
-    }
-}
+#[path = "prompt_tests.rs"]
+mod tests;

@@ -31,6 +31,18 @@ impl App {
         }
     }
 
+    /// Has the command that is typed looked up, if it is a path. `again`: it may be there by now.
+    pub(super) fn look_up(&mut self, again: bool) {
+        let path = self.prompt.wanted_path(again);
+        self.effects.extend(path.map(Effect::LookUp));
+    }
+
+    /// It was.
+    pub(super) fn looked_up(&mut self, path: &str, is_there: bool) {
+        let next = self.prompt.looked_up(path, is_there);
+        self.effects.extend(next.map(Effect::LookUp));
+    }
+
     /// Asks what could stand at the cursor; at the beginning of a further line, Tab is a tab.
     pub(super) fn complete(&mut self) {
         let before = self.prompt.before();

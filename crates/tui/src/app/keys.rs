@@ -68,7 +68,7 @@ impl App {
             (KeyCode::Char('c'), CTRL) => {
                 // As in a shell: first the line.
                 if !self.prompt.is_empty() {
-                    self.prompt.clear();
+                    self.prompt.wipe();
                 } else if !self.cancel() {
                     self.message = Some("ctrl+d quits".to_owned());
                 }

@@ -56,6 +56,13 @@ pub(crate) enum News {
     /// That takes too long.
     NotCompleted,
     Commands(Arc<Commands>),
+    /// Whether a path is a program.
+    LookedUp {
+        path: String,
+        is_there: bool,
+    },
+    /// Those of the person's configuration.
+    Aliases(Vec<(String, String)>),
     /// The person's configuration could not be read.
     NotConfigured(String),
     /// What is kept of what was typed.
@@ -109,7 +116,10 @@ impl App {
                 }
                 self.effects.push(Effect::ListJobs);
             }
-            News::Place(place) => self.place = place,
+            News::Place(place) => {
+                self.place = place;
+                self.look_up(true);
+            }
             News::Jobs { jobs, now, printed } => {
                 let runs = |job: &&Job| matches!(job.state, JobState::Running);
                 self.running_jobs = jobs.iter().filter(runs).count();
@@ -163,6 +173,8 @@ impl App {
                     Some("completing takes too long: a directory does not answer".to_owned());
             }
             News::Commands(commands) => self.commands_read(commands),
+            News::LookedUp { path, is_there } => self.looked_up(&path, is_there),
+            News::Aliases(aliases) => self.aliases.configured(aliases),
             News::NotConfigured(why) => self.message = Some(why),
             News::History { kept, run } => self.history_read(kept, &run),
             News::NotKept(error) => {
@@ -183,6 +195,7 @@ impl App {
                 now,
             } => self.came(entry, id, came, now),
         }
+        self.look_up(false);
     }
 }
 

@@ -8,7 +8,8 @@ use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::policy::{
-    Context, Script, changes_directory, ends_if_interrupted, reads_from_top, wants_terminal,
+    Context, Script, WantsTerminal, changes_directory, ends_if_interrupted, reads_from_top,
+    wants_terminal,
 };
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
@@ -49,7 +50,8 @@ impl App {
             }
             let context = Context::new(&self.place.directory);
             let script = Script::read(&bang.command, &context);
-            if let Some(wants) = wants_terminal(&script).filter(|_| self.terminal.is_some()) {
+            let wants = self.wants_terminal(&bang.command);
+            if let Some(wants) = wants.filter(|_| self.terminal.is_some()) {
                 let program = wants.program;
                 self.message = Some(format!(
                     "`{program}` needs a terminal: without ! it gets one"
@@ -123,10 +125,15 @@ impl App {
     pub(crate) fn waits_for_line(&self) -> bool {
         let next = self.queue.front().filter(|_| self.call.is_none());
         next.is_some_and(|next| {
-            let context = Context::new(&self.place.directory);
-            let wants = wants_terminal(&Script::read(&next.command, &context));
+            let wants = self.wants_terminal(&next.command);
             !self.prompt.is_empty() && self.on_terminal(next, wants.is_some()) == Some(true)
         })
+    }
+
+    /// What a line wants of a terminal, by what its aliases stand for.
+    fn wants_terminal(&self, command: &str) -> Option<WantsTerminal> {
+        let context = Context::new(&self.place.directory);
+        wants_terminal(&Script::read(&self.aliases.expanded(command), &context))
     }
 
     /// Whether a call gets a terminal; `None` where there are none.
@@ -184,7 +191,7 @@ impl App {
     fn start_call(&mut self, mut request: Request, now: Duration) {
         let context = Context::new(&self.place.directory);
         let script = Script::read(&request.command, &context);
-        let wants = wants_terminal(&script);
+        let wants = self.wants_terminal(&request.command);
         let is_trial = request.trial.is_some();
         let is_outside = request.sandbox.is_some();
         let on_terminal = self.on_terminal(&request, wants.is_some());
@@ -229,6 +236,7 @@ impl App {
             let instead = self.place.instead.as_ref();
             request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
             self.defines(script.parsed.functions());
+            self.aliases.typed(&script);
         }
         if let Some(instead) = &self.place.instead {
             let (gone, instead) = (self.place.directory.display(), instead.display());

@@ -291,3 +291,45 @@ fn functions_typed_at_the_prompt_are_known() {
     started(&mut app, "other() { :; }");
     assert!(!is_known(&app, "other"));
 }
+
+#[test]
+fn what_an_alias_stands_for_decides_about_a_terminal() {
+    let mut app = app(Some(false));
+    app.shell = Some(SessionName("prompt".to_owned()));
+    let own = ("own".to_owned(), "vim".to_owned());
+    app.news(News::Aliases(vec![own]));
+    for (line, wanted) in [
+        ("v a", false),
+        ("own a", true),
+        ("alias v='vim -R' x=cat", false),
+        ("v a", true),
+        ("x a", false),
+        ("unalias v", false),
+        ("v a", false),
+    ] {
+        started(&mut app, line);
+        assert_eq!(app.draws, wanted, "{line}");
+    }
+    // Nor do one's own commands get one.
+    assert!(enters(&mut app, "!own a").is_empty());
+    let said = app.message.unwrap_or_default();
+    assert!(said.contains("needs a terminal"), "{said}");
+}
+
+#[test]
+fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
+    let looks = |effects: &[Effect]| {
+        let look = |effect: &Effect| match effect {
+            Effect::LookUp(path) => Some(path.clone()),
+            _ => None,
+        };
+        effects.iter().find_map(look)
+    };
+    let mut app = app(None);
+    app.event(&Event::Paste("./a x".to_owned()), NOW);
+    assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
+    let effects = press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE);
+    assert_eq!(looks(&effects), None);
+    app.news(News::Place(app.place.clone()));
+    assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
+}

@@ -1,6 +1,6 @@
 //! Commands: those of bash itself, and the programs of `PATH`.
 
-use super::candidate::Candidate;
+use super::candidate::{Begun, Candidate};
 use agent_bash::exec::{BUILTINS, KEYWORDS};
 use std::collections::HashSet;
 use std::fs;
@@ -12,6 +12,12 @@ fn own() -> impl Iterator<Item = String> {
     let words = BUILTINS.iter().chain(KEYWORDS);
     words.map(ToString::to_string)
 }
+
+/// Any name.
+const ALL: Begun<'_> = Begun {
+    written: "",
+    folds: false,
+};
 
 /// Most files of a directory that are looked at.
 const MOST_FILES: usize = 20_000;
@@ -33,7 +39,7 @@ impl Commands {
     pub(crate) fn read(path: Vec<PathBuf>, defined: Vec<String>) -> Self {
         let mut names: HashSet<String> = own().collect();
         for directory in &path {
-            names.extend(programs(directory, ""));
+            names.extend(programs(directory, ALL));
         }
         names.extend(defined.iter().cloned());
         Self {
@@ -58,27 +64,21 @@ impl Commands {
 
 /// The commands that begin so.
 pub(super) fn beginning_with(
-    written: &str,
+    begun: Begun<'_>,
     path: &[PathBuf],
     defined: &[String],
 ) -> Vec<Candidate> {
     let named = own().chain(defined.iter().cloned());
-    let named = named.filter(|name| name.len() > 1 && name.starts_with(written));
-    let programs = path
-        .iter()
-        .flat_map(|directory| programs(directory, written));
+    let named = named.filter(|name| name.len() > 1 && begun.fits(name));
+    let programs = path.iter().flat_map(|directory| programs(directory, begun));
     named
         .chain(programs)
-        .map(|name| Candidate {
-            label: name.clone(),
-            word: name,
-            goes_on: false,
-        })
+        .map(|name| Candidate::name(&name))
         .collect()
 }
 
 /// The executable files of a directory that begin so.
-fn programs(directory: &Path, written: &str) -> Vec<String> {
+fn programs(directory: &Path, begun: Begun<'_>) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
@@ -87,7 +87,7 @@ fn programs(directory: &Path, written: &str) -> Vec<String> {
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            if !name.starts_with(written) {
+            if !begun.fits(&name) {
                 return None;
             }
             let metadata = fs::metadata(entry.path()).ok()?;

@@ -1,7 +1,7 @@
 //! [`complete`]: what could stand at the end of a text, and what is put in for it.
 
-use super::candidate::{Candidate, MOST};
-use super::{commands, git, paths, quoted};
+use super::candidate::{Begun, Candidate, MOST};
+use super::{commands, git, make, paths, quoted, variables};
 use agent_bash_render::syntax::tokens::{LastWord, Tokens};
 use std::path::PathBuf;
 
@@ -20,6 +20,8 @@ pub(crate) struct Wanted {
     pub(crate) path: Vec<PathBuf>,
     /// Functions and aliases.
     pub(crate) defined: Vec<String>,
+    /// Names of variables; needed only where [`variables::written`] says so.
+    pub(crate) variables: Vec<String>,
 }
 
 /// What was found.
@@ -32,6 +34,10 @@ pub(crate) struct Completion {
     /// What of it is written, without quotes.
     written: String,
     quote: Option<char>,
+    /// Nothing begins as what is written, unless capital letters are as small ones.
+    folds: bool,
+    /// What ends a candidate that is taken, in place of a blank.
+    closer: Option<&'static str>,
     /// Sorted.
     pub(crate) candidates: Vec<Candidate>,
     /// There are more.
@@ -47,9 +53,24 @@ pub(crate) fn complete(wanted: &Wanted) -> Completion {
         start: wanted.before.len(),
         written: String::new(),
         quote: None,
+        folds: false,
+        closer: None,
         candidates: Vec::new(),
         is_cut: false,
     };
+    if let Some(variable) = variables::written(&wanted.before) {
+        let mut completion = Completion {
+            start: variable.start,
+            written: wanted.before[variable.start..].to_owned(),
+            closer: Some(variable.closer),
+            ..nothing
+        };
+        completion.find(|completion| {
+            let names = wanted.variables.iter().map(String::as_str);
+            completion.candidates = completion.begun().of(names);
+        });
+        return completion;
+    }
     let Some(word) = Tokens::of(&wanted.before[own..]).last_word else {
         return nothing;
     };
@@ -62,28 +83,48 @@ pub(crate) fn complete(wanted: &Wanted) -> Completion {
         quote: word.quote,
         ..nothing
     };
-    completion.fill(wanted, &word);
-    completion.candidates.sort();
-    completion.candidates.dedup_by(|a, b| a.word == b.word);
-    if completion.candidates.len() > MOST {
-        completion.candidates.truncate(MOST);
-        completion.is_cut = true;
-    }
+    completion.find(|completion| completion.fill(wanted, &word));
     completion
 }
 
 impl Completion {
+    /// Has the candidates found, also those that fit only without regard to case, if there are no others.
+    fn find(&mut self, mut find: impl FnMut(&mut Self)) {
+        find(self);
+        if self.candidates.is_empty() && !self.written.is_empty() {
+            self.folds = true;
+            find(self);
+        }
+        self.candidates.sort();
+        self.candidates.dedup_by(|a, b| a.word == b.word);
+        if self.candidates.len() > MOST {
+            self.candidates.truncate(MOST);
+            self.is_cut = true;
+        }
+    }
+
+    fn begun(&self) -> Begun<'_> {
+        Begun {
+            written: &self.written,
+            folds: self.folds,
+        }
+    }
+
     fn fill(&mut self, wanted: &Wanted, word: &LastWord) {
         if word.is_command && !self.written.contains('/') && !self.written.starts_with('~') {
-            let found = commands::beginning_with(&self.written, &wanted.path, &wanted.defined);
+            let found = commands::beginning_with(self.begun(), &wanted.path, &wanted.defined);
             self.candidates.extend(found);
             return;
         }
-        if let Some(refs) = git::complete(&word.before, &self.written, &wanted.directory) {
+        if let Some(refs) = git::complete(&word.before, self.begun(), &wanted.directory) {
             self.candidates.extend(refs.candidates);
             if !refs.paths_too {
                 return;
             }
+        }
+        if let Some(targets) = make::complete(&word.before, self.begun(), &wanted.directory) {
+            self.candidates.extend(targets);
+            return;
         }
         // `--file=src/ma`
         let raw = &wanted.before[self.start..];
@@ -96,7 +137,7 @@ impl Completion {
         let program = word.before.first().map_or("", String::as_str);
         let is_home = wanted.before[self.start..].starts_with('~');
         let look = paths::Look {
-            written: &self.written,
+            written: self.begun(),
             directory: &wanted.directory,
             home: wanted.home.as_deref().filter(|_| is_home),
             directories_only: INTO_DIRECTORIES.contains(&program),
@@ -119,7 +160,7 @@ impl Completion {
                 .map_or(common.len().min(candidate.word.len()), |((at, _), _)| at);
             common = &common[..same];
         }
-        (common.len() > self.written.len() && common.starts_with(&self.written)).then_some(common)
+        (common != self.written && self.begun().fits(common)).then_some(common)
     }
 
     /// What to put in place of the word, and where that begins: the only candidate, or what all begin with.
@@ -137,7 +178,9 @@ impl Completion {
     pub(crate) fn taking(&self, candidate: &Candidate) -> (usize, String) {
         let keeps_tilde = self.before[self.start..].starts_with('~');
         let mut text = quoted::open(&candidate.word, self.quote, keeps_tilde);
-        if !candidate.goes_on {
+        if let Some(closer) = self.closer {
+            text.push_str(closer);
+        } else if !candidate.goes_on {
             text.extend(self.quote);
             text.push(' ');
         }

@@ -1,9 +1,8 @@
 //! What follows `git`: its commands, and the branches and tags of the repository, as its files name them.
 
-use super::candidate::{Candidate, MOST};
-use std::ffi::OsStr;
-use std::fs;
-use std::path::{Path, PathBuf};
+use super::candidate::{Begun, Candidate};
+use super::repository::{names, remotes};
+use std::path::Path;
 
 /// The commands that people type.
 const COMMANDS: [&str; 46] = [
@@ -56,17 +55,14 @@ const COMMANDS: [&str; 46] = [
 ];
 
 /// Commands that take names of commits: only branches of this repository; and paths, too.
-const NAMES: [(&str, bool, bool); 16] = [
+const NAMES: [(&str, bool, bool); 13] = [
     ("branch", true, false),
     ("checkout", false, true),
     ("cherry-pick", false, false),
     ("describe", false, false),
     ("diff", false, true),
-    ("fetch", true, false),
     ("log", false, true),
     ("merge", false, false),
-    ("pull", true, false),
-    ("push", true, false),
     ("range-diff", false, false),
     ("rebase", false, false),
     ("reset", false, true),
@@ -74,6 +70,127 @@ const NAMES: [(&str, bool, bool); 16] = [
     ("show", false, true),
     ("switch", true, false),
 ];
+
+/// Commands that have commands of their own, each with what may follow it.
+const NESTED: [(&str, &[(&str, After)]); 7] = [
+    (
+        "bisect",
+        &[
+            ("bad", After::Commits),
+            ("good", After::Commits),
+            ("log", After::Nothing),
+            ("new", After::Commits),
+            ("old", After::Commits),
+            ("replay", After::Paths),
+            ("reset", After::Commits),
+            ("run", After::Paths),
+            ("skip", After::Commits),
+            ("start", After::Commits),
+            ("terms", After::Nothing),
+            ("visualize", After::Nothing),
+        ],
+    ),
+    (
+        "notes",
+        &[
+            ("add", After::Commits),
+            ("append", After::Commits),
+            ("copy", After::Commits),
+            ("edit", After::Commits),
+            ("list", After::Commits),
+            ("merge", After::Nothing),
+            ("prune", After::Nothing),
+            ("remove", After::Commits),
+            ("show", After::Commits),
+        ],
+    ),
+    (
+        "reflog",
+        &[
+            ("delete", After::Nothing),
+            ("exists", After::Nothing),
+            ("expire", After::Nothing),
+            ("show", After::Commits),
+        ],
+    ),
+    (
+        "remote",
+        &[
+            ("add", After::Nothing),
+            ("get-url", After::Remotes),
+            ("prune", After::Remotes),
+            ("remove", After::Remotes),
+            ("rename", After::Remotes),
+            ("set-branches", After::Remotes),
+            ("set-head", After::Remotes),
+            ("set-url", After::Remotes),
+            ("show", After::Remotes),
+            ("update", After::Remotes),
+        ],
+    ),
+    (
+        "stash",
+        &[
+            ("apply", After::Nothing),
+            ("branch", After::Nothing),
+            ("clear", After::Nothing),
+            ("create", After::Nothing),
+            ("drop", After::Nothing),
+            ("list", After::Nothing),
+            ("pop", After::Nothing),
+            ("push", After::Paths),
+            ("show", After::Nothing),
+            ("store", After::Commits),
+        ],
+    ),
+    (
+        "submodule",
+        &[
+            ("absorbgitdirs", After::Paths),
+            ("add", After::Paths),
+            ("deinit", After::Paths),
+            ("foreach", After::Nothing),
+            ("init", After::Paths),
+            ("set-branch", After::Paths),
+            ("set-url", After::Paths),
+            ("status", After::Paths),
+            ("summary", After::Paths),
+            ("sync", After::Paths),
+            ("update", After::Paths),
+        ],
+    ),
+    (
+        "worktree",
+        &[
+            ("add", After::CommitsAndPaths),
+            ("list", After::Nothing),
+            ("lock", After::Paths),
+            ("move", After::Paths),
+            ("prune", After::Nothing),
+            ("remove", After::Paths),
+            ("repair", After::Paths),
+            ("unlock", After::Paths),
+        ],
+    ),
+];
+
+/// What follows a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    Paths,
+    Commits,
+    CommitsAndPaths,
+    Remotes,
+}
+
+/// Kinds of references.
+const HEADS: &str = "refs/heads/";
+const REMOTES: &str = "refs/remotes/";
+const TAGS: &str = "refs/tags/";
+
+/// Options of `git tag` that are about tags that there are.
+const OF_TAGS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v", "--verify"];
 
 /// Options of `git` itself that have a word of their own.
 const WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
@@ -84,10 +201,19 @@ pub(super) struct Refs {
     pub(super) paths_too: bool,
 }
 
+impl Refs {
+    fn of(names: &[String], begun: Begun<'_>) -> Self {
+        Self {
+            candidates: begun.of(names.iter().map(String::as_str)),
+            paths_too: false,
+        }
+    }
+}
+
 /// What may follow these words; `None` if git has nothing to say about that.
-pub(super) fn complete(before: &[String], written: &str, directory: &Path) -> Option<Refs> {
+pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) -> Option<Refs> {
     let (program, words) = before.split_first()?;
-    if program != "git" || written.starts_with('-') {
+    if program != "git" || begun.written.starts_with('-') {
         return None;
     }
     let mut directory = directory.to_owned();
@@ -101,102 +227,67 @@ pub(super) fn complete(before: &[String], written: &str, directory: &Path) -> Op
         }
     };
     let Some(command) = command else {
-        let commands = COMMANDS.iter().filter(|name| name.starts_with(written));
         return Some(Refs {
-            candidates: commands.map(|name| candidate(name)).collect(),
+            candidates: begun.of(COMMANDS),
             paths_too: false,
         });
     };
-    let (_, own_only, paths_too) = NAMES.iter().find(|(name, ..)| *name == command)?;
-    if words.any(|word| word == "--") {
+    let words: Vec<&str> = words.map(String::as_str).collect();
+    if words.contains(&"--") {
         return None;
     }
-    let mut kinds = vec!["refs/heads/"];
-    if !own_only {
-        kinds.extend(["refs/remotes/", "refs/tags/"]);
-    }
-    let names = names(&directory, &kinds);
-    let fitting = names.into_iter().filter(|name| name.starts_with(written));
-    Some(Refs {
-        candidates: fitting.map(|name| candidate(&name)).collect(),
-        paths_too: *paths_too,
-    })
-}
-
-fn candidate(name: &str) -> Candidate {
-    Candidate {
-        word: name.to_owned(),
-        label: name.to_owned(),
-        goes_on: false,
-    }
-}
-
-/// The names below these kinds of references, without their kind.
-fn names(directory: &Path, kinds: &[&str]) -> Vec<String> {
-    let Some(git) = repository(directory) else {
-        return Vec::new();
-    };
-    let mut names = Vec::new();
-    for kind in kinds {
-        loose(&git.join(kind), "", &mut names);
-    }
-    let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
-    for line in packed.lines().filter(|line| !line.starts_with(['#', '^'])) {
-        let Some((_, name)) = line.split_once(' ') else {
-            continue;
+    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+    let commits = [HEADS, REMOTES, TAGS];
+    if let Some((_, own)) = NESTED.iter().find(|(name, _)| *name == command) {
+        let Some(verb) = operands.next() else {
+            return Some(Refs {
+                candidates: begun.of(own.iter().map(|(name, _)| *name)),
+                paths_too: false,
+            });
         };
-        names.extend(
-            kinds
-                .iter()
-                .find_map(|kind| name.strip_prefix(kind))
-                .map(str::to_owned),
-        );
-    }
-    names.retain(|name| !name.ends_with("/HEAD"));
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// The files below a directory of references.
-fn loose(directory: &Path, above: &str, names: &mut Vec<String>) {
-    // Git allows no deeper names than paths are long.
-    if above.len() > 1000 {
-        return;
-    }
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if names.len() > MOST {
-            return;
-        }
-        let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
-            continue;
+        let after = own.iter().find(|(name, _)| name == verb);
+        let names = match after.map_or(After::Paths, |(_, after)| *after) {
+            After::Nothing => Vec::new(),
+            After::Paths => return None,
+            After::Commits | After::CommitsAndPaths => names(&directory, &commits),
+            After::Remotes => remotes(&directory),
         };
-        let name = format!("{above}{name}");
-        if kind.is_dir() {
-            loose(&entry.path(), &format!("{name}/"), names);
-        } else if entry.path().extension() != Some(OsStr::new("lock")) {
-            names.push(name);
+        return Some(Refs {
+            paths_too: after.is_some_and(|(_, after)| *after == After::CommitsAndPaths),
+            ..Refs::of(&names, begun)
+        });
+    }
+    match command {
+        // The name of a new tag is anybody's guess.
+        "tag" => {
+            let names = if words.iter().any(|word| OF_TAGS.contains(word)) {
+                names(&directory, &[TAGS])
+            } else if operands.next().is_some() {
+                names(&directory, &commits)
+            } else {
+                Vec::new()
+            };
+            Some(Refs::of(&names, begun))
         }
-    }
-}
-
-/// The directory with the references of the repository that `directory` is in.
-fn repository(directory: &Path) -> Option<PathBuf> {
-    let (above, dot_git) = directory.ancestors().find_map(|above| {
-        let dot_git = above.join(".git");
-        dot_git
-            .symlink_metadata()
-            .is_ok()
-            .then_some((above, dot_git))
-    })?;
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    // Of a worktree: a file that says where its own is, and that says where the common one is.
-    let text = fs::read_to_string(&dot_git).ok()?;
-    let own = above.join(text.strip_prefix("gitdir:")?.trim());
-    match fs::read_to_string(own.join("commondir")) {
-        Ok(common) => Some(own.join(common.trim())),
-        Err(_) => Some(own),
+        "fetch" | "pull" | "push" => match operands.next() {
+            // A repository can be named by its path, too.
+            None if begun.written.starts_with(['.', '/', '~']) => None,
+            None => Some(Refs::of(&remotes(&directory), begun)),
+            Some(_) if command == "push" => {
+                Some(Refs::of(&names(&directory, &[HEADS, TAGS]), begun))
+            }
+            Some(remote) => {
+                let kind = format!("{REMOTES}{remote}/");
+                Some(Refs::of(&names(&directory, &[&kind]), begun))
+            }
+        },
+        _ => {
+            let (_, own_only, paths_too) = NAMES.iter().find(|(name, ..)| *name == command)?;
+            let kinds: &[&str] = if *own_only { &[HEADS] } else { &commits };
+            Some(Refs {
+                paths_too: *paths_too,
+                ..Refs::of(&names(&directory, kinds), begun)
+            })
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Paths: the files of a directory that begin as what is written.
 
-use super::candidate::{Candidate, MOST};
+use super::candidate::{Begun, Candidate, MOST};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ const MOST_FILES: usize = 200_000;
 
 /// What is looked for.
 pub(super) struct Look<'a> {
-    pub(super) written: &'a str,
+    pub(super) written: Begun<'a>,
     pub(super) directory: &'a Path,
     /// What a `~` in front stands for.
     pub(super) home: Option<&'a Path>,
@@ -22,7 +22,8 @@ pub(super) struct Look<'a> {
 impl Look<'_> {
     /// The candidates, and whether there are more.
     pub(super) fn candidates(&self) -> (Vec<Candidate>, bool) {
-        if self.home.is_some() && self.written == "~" {
+        let Begun { written, folds } = self.written;
+        if self.home.is_some() && written == "~" {
             let home = Candidate {
                 word: "~/".to_owned(),
                 label: "~/".to_owned(),
@@ -30,10 +31,11 @@ impl Look<'_> {
             };
             return (vec![home], false);
         }
-        let (above, begin) = match self.written.rfind('/') {
-            Some(at) => self.written.split_at(at + 1),
-            None => ("", self.written),
+        let (above, written) = match written.rfind('/') {
+            Some(at) => written.split_at(at + 1),
+            None => ("", written),
         };
+        let begun = Begun { written, folds };
         let Ok(entries) = fs::read_dir(self.within(above)) else {
             return (Vec::new(), false);
         };
@@ -47,8 +49,8 @@ impl Look<'_> {
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
-            let is_hidden = name.starts_with('.') && !begin.starts_with('.');
-            if is_hidden || !name.starts_with(begin) {
+            let is_hidden = name.starts_with('.') && !written.starts_with('.');
+            if is_hidden || !begun.fits(&name) {
                 continue;
             }
             // Only links and what may be run are looked at closer.

@@ -3,10 +3,15 @@
 
 use super::EventLoop;
 use crate::app::News;
-use crate::complete::{Commands, Wanted, complete};
+use crate::complete::{Commands, Wanted, complete, written_variable};
+use agent_bash::Session;
+use agent_bash::core::SessionName;
 use agent_bash::exec::Configured;
-use agent_bash::session::parse_bang;
+use agent_bash::session::{USER_SHELL, parse_bang};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,36 +33,77 @@ impl EventLoop {
             self.app.message = Some("still looking for the last completion".to_owned());
             return;
         }
-        let directory = if parse_bang(&before).is_some() {
+        let is_own = parse_bang(&before).is_some();
+        let directory = if is_own {
             self.session.user_cwd()
         } else {
             self.app.place.directory.clone()
         };
+        let own = SessionName(USER_SHELL.to_owned());
+        let shell = if is_own {
+            Some(own)
+        } else {
+            self.app.shell.clone()
+        };
+        let of_variable = written_variable(&before).is_some();
         let known = self.app.prompt.commands.as_deref();
-        let wanted = Wanted {
+        let mut wanted = Wanted {
             before,
             directory,
             home: self.session.host().home.clone(),
             path: known.map_or_else(|| self.path(), |known| known.path.clone()),
             defined: known.map_or_else(Vec::new, |known| known.defined.clone()),
+            variables: Vec::new(),
         };
         let busy = Arc::clone(&self.completing);
-        let found = tokio::task::spawn_blocking(move || {
-            let completion = complete(&wanted);
-            busy.store(false, Ordering::Release);
-            completion
+        let session = Arc::clone(&self.session);
+        let found = tokio::spawn(async move {
+            if of_variable {
+                wanted.variables = variables(&session, shell.as_ref()).await;
+            }
+            let look = move || {
+                let completion = complete(&wanted);
+                busy.store(false, Ordering::Release);
+                completion
+            };
+            tokio::task::spawn_blocking(look).await
         });
         let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
         tokio::spawn(async move {
             let news = tokio::select! {
                 found = found => match found {
-                    Ok(completion) => News::Completed(completion),
+                    Ok(Ok(completion)) => News::Completed(completion),
                     // It has panicked.
-                    Err(_) => return,
+                    _ => return,
                 },
                 () = clock.sleep(PATIENCE) => News::NotCompleted,
             };
             let _ = tell.send(news);
+        });
+    }
+
+    /// Looks whether a path is a program. One at a time: what a file system holds up is not asked for again.
+    pub(super) fn look_up(&self, path: String) {
+        if self.session.place().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let directory = if parse_bang(&self.app.prompt.text()).is_some() {
+            self.session.user_cwd()
+        } else {
+            self.app.place.directory.clone()
+        };
+        let home = self.session.host().home.clone();
+        let (busy, tell) = (Arc::clone(&self.looking_up), self.tell.clone());
+        tokio::task::spawn_blocking(move || {
+            let file = match (path.strip_prefix("~/"), home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => directory.join(&path),
+            };
+            // A directory is the way to what is yet to be typed.
+            let is_there = fs::metadata(file)
+                .is_ok_and(|found| found.is_dir() || found.permissions().mode() & 0o111 != 0);
+            busy.store(false, Ordering::Release);
+            let _ = tell.send(News::LookedUp { path, is_there });
         });
     }
 
@@ -70,7 +116,12 @@ impl EventLoop {
         read_into(tell.clone(), path.clone(), Vec::new());
         tokio::spawn(async move {
             match session.configured().await {
-                Ok(Configured { names, path: own }) if !names.is_empty() || own.is_some() => {
+                Ok(Configured {
+                    names,
+                    aliases,
+                    path: own,
+                }) if !names.is_empty() || own.is_some() => {
+                    let _ = tell.send(News::Aliases(aliases));
                     let own = own.map(|own| std::env::split_paths(&own).collect());
                     read_into(tell, own.unwrap_or(path), names);
                 }
@@ -87,6 +138,22 @@ impl EventLoop {
         let path = path.map(|path| std::env::split_paths(path).collect());
         path.unwrap_or_default()
     }
+}
+
+/// The names of the variables that a shell would be given, or has exported since.
+async fn variables(session: &Session, shell: Option<&SessionName>) -> Vec<String> {
+    let given = session.tool().environment().variables.keys();
+    let given = given.filter_map(|name| name.to_str().map(str::to_owned));
+    let mut names: BTreeSet<String> = given.collect();
+    if let Some(shell) = shell {
+        for (name, value) in session.shell_exports(shell).await {
+            match value {
+                Some(_) => drop(names.insert(name)),
+                None => drop(names.remove(&name)),
+            }
+        }
+    }
+    names.into_iter().collect()
 }
 
 /// Reads which commands there are, on a thread that a file system may hold up.

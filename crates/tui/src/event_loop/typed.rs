@@ -15,6 +15,7 @@ impl EventLoop {
             Effect::Typed { entry, command } => self.typed(entry, command),
             Effect::Search => self.search_history(),
             Effect::Complete { before } => self.look_for_completions(before),
+            Effect::LookUp(path) => self.look_up(path),
             // Handled by the event loop itself, or elsewhere.
             _ => {}
         }

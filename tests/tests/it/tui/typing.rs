@@ -49,6 +49,17 @@ fn words_are_completed() -> Result<()> {
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat .hidden\n")?;
         tmux.press(&["C-c"])?;
+        // Without regard to case, if nothing else fits; and variables.
+        tmux.types("cat NOTES.T")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ cat notes.txt")?;
+        tmux.press(&["C-c"])?;
+        tmux.enters("export OWN_THING=1")?;
+        tmux.shows("✓ $ export")?;
+        tmux.types("echo $OWN_TH")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ echo $OWN_THING")?;
+        tmux.press(&["C-c"])?;
         tmux.types("printf nothing-be")?;
         tmux.press(&["Tab"])?;
         tmux.shows("nothing completes this")?;
@@ -62,6 +73,17 @@ fn words_are_completed() -> Result<()> {
         tmux.types("tr")?;
         tmux.press(&["Tab"])?;
         tmux.shows("❯ git checkout trunk\n")?;
+        tmux.press(&["C-c"])?;
+        tmux.types("git stash ")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("pop")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("pop")?;
+        tmux.press(&["C-c"])?;
+        fs::write(world.cwd().join("Makefile"), "probe:\n\techo probed\n")?;
+        tmux.types("make pr")?;
+        tmux.press(&["Tab"])?;
+        tmux.shows("❯ make probe\n")?;
         tmux.press(&["C-c"])?;
         Ok(())
     })
@@ -89,10 +111,74 @@ fn what_is_seen_as_one_character_is_passed_and_deleted_as_one() -> Result<()> {
     })
 }
 
+/// What no command has is red.
+const UNKNOWN: &str = "\u{1b}[38;5;1m";
+
+/// Waits until the prompt's row with `part` is marked as holding an unknown command, or is not.
+fn is_unknown(tmux: &Tmux<'_>, part: &str, wanted: bool) -> Result<()> {
+    let is_so = || (prompt(tmux, part).ok()?.contains(UNKNOWN) == wanted).then_some(());
+    poll::until(SOON, is_so).with_context(|| format!("{part}: {:?}", tmux.coloured()))
+}
+
+#[test]
+fn a_command_that_is_a_path_is_looked_up() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.types("./probe.sh x")?;
+        is_unknown(tmux, "probe.sh", true)?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        // It is there once a command has made it, also for what is typed meanwhile.
+        tmux.enters("sleep 1; echo 'echo probed' > probe.sh; chmod +x probe.sh")?;
+        tmux.types("./probe.sh x")?;
+        is_unknown(tmux, "probe.sh", true)?;
+        is_unknown(tmux, "probe.sh", false)?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("│ probed")?;
+        // What is not the first may come to be, and a function is known where it is defined.
+        tmux.types("cd / && ./probe.sh x")?;
+        is_unknown(tmux, "probe.sh", false)?;
+        tmux.press(&["C-c"])?;
+        tmux.types("mine() { :; }; mine x")?;
+        is_unknown(tmux, " x", false)?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT).map(drop)
+    })
+}
+
+#[test]
+fn an_alias_of_a_program_that_needs_a_terminal_gets_one() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        fs::write(world.home().join(".bashrc"), "alias own='python3 -q'\n")?;
+        tmux.enters("agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        // Commands are known, and then those of the configuration.
+        tmux.types("nobody-has-this")?;
+        is_unknown(tmux, "nobody-has-this", true)?;
+        tmux.press(&["C-u"])?;
+        tmux.shows(PROMPT)?;
+        tmux.types("own")?;
+        is_unknown(tmux, "own", false)?;
+        tmux.press(&["Enter"])?;
+        tmux.shows(">>>")?;
+        tmux.types("exit()")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("╰ exit 0")?;
+        tmux.press(&["C-l"])?;
+        tmux.enters("alias typed='python3 -q'")?;
+        tmux.shows("✓ $ alias")?;
+        tmux.press(&["C-l"])?;
+        tmux.enters("typed")?;
+        tmux.shows(">>>")?;
+        tmux.types("exit()")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("╰ exit 0")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
 #[test]
 fn functions_and_aliases_of_the_person_are_known() -> Result<()> {
-    /// What no command has is red.
-    const UNKNOWN: &str = "\u{1b}[38;5;1m";
     on_a_terminal(|tmux, world| {
         let tools = world.home().join("tools");
         fs::create_dir(&tools)?;
@@ -307,5 +393,59 @@ fn the_screen_is_moved_by_keys_and_by_the_mouse() -> Result<()> {
         tmux.press(&["Escape"])?;
         tmux.hides("no jobs yet")?;
         Ok(())
+    })
+}
+
+#[test]
+fn what_was_typed_is_suggested_and_its_arguments_come_back() -> Result<()> {
+    /// The style of what is suggested.
+    const DIM: &str = "\u{1b}[38;5;245m";
+    in_the_interface("", |tmux, _| {
+        for line in ["echo one/a.txt", "printf '%s' two"] {
+            tmux.enters(line)?;
+            tmux.shows(&format!("✓ $ {line}"))?;
+            tmux.hides("esc cancel")?;
+        }
+        // It is dim, and not what runs.
+        tmux.types("echo")?;
+        let row = prompt(tmux, "one/a.txt")?;
+        ensure!(row.contains(DIM), "{row:?}");
+        tmux.press(&["Enter"])?;
+        tmux.shows("✓ $ echo\n")?;
+        for (keys, wanted) in [
+            (&["M-f"][..], "❯ echo one/ "),
+            (&["C-Right"], "❯ echo one/a.txt "),
+            (&["C-w"], "❯ echo "),
+            (&["M-."], "❯ echo echo "),
+            (&["M-."], "❯ echo two "),
+            (&["M-."], "❯ echo one/a.txt "),
+        ] {
+            if wanted == "❯ echo one/ " {
+                tmux.types("echo ")?;
+                tmux.shows("❯ echo one/a.txt")?;
+            }
+            tmux.press(keys)?;
+            // Behind the cursor may be what is suggested.
+            let typed = wanted.trim_end();
+            tmux.until(&format!("{keys:?} leaves {typed:?}"), |screen| {
+                screen.lines().any(|line| line.starts_with(typed))
+            })?;
+        }
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        for key in ["Right", "End", "C-e"] {
+            tmux.types("pri")?;
+            tmux.shows("❯ printf '%s' two")?;
+            tmux.press(&[key])?;
+            tmux.types("_")?;
+            tmux.shows("❯ printf '%s' two_")?;
+            tmux.press(&["C-c"])?;
+            tmux.shows(PROMPT)?;
+        }
+        // A line that was cleared comes back.
+        tmux.press(&["C-_"])?;
+        tmux.shows("❯ printf '%s' two_")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT).map(drop)
     })
 }

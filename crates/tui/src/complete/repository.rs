@@ -1,0 +1,87 @@
+//! Names of the repository that a directory is in, as its files have them: no process is started for it.
+
+use super::candidate::MOST;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The names below these kinds of references, without their kind.
+pub(super) fn names(directory: &Path, kinds: &[&str]) -> Vec<String> {
+    let Some(git) = repository(directory) else {
+        return Vec::new();
+    };
+    let mut names = Vec::new();
+    for kind in kinds {
+        loose(&git.join(kind), "", &mut names);
+    }
+    let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
+    for line in packed.lines().filter(|line| !line.starts_with(['#', '^'])) {
+        let Some((_, name)) = line.split_once(' ') else {
+            continue;
+        };
+        names.extend(
+            kinds
+                .iter()
+                .find_map(|kind| name.strip_prefix(kind))
+                .map(str::to_owned),
+        );
+    }
+    names.retain(|name| name != "HEAD" && !name.ends_with("/HEAD"));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The names of other repositories, as the configuration of this one has them.
+pub(super) fn remotes(directory: &Path) -> Vec<String> {
+    let git = repository(directory).unwrap_or_default();
+    let config = fs::read_to_string(git.join("config")).unwrap_or_default();
+    let name = |line: &str| {
+        let name = line.trim_start().strip_prefix("[remote \"")?;
+        Some(name.split_once("\"]")?.0.to_owned())
+    };
+    config.lines().filter_map(name).collect()
+}
+
+/// The files below a directory of references.
+fn loose(directory: &Path, above: &str, names: &mut Vec<String>) {
+    // Git allows no deeper names than paths are long.
+    if above.len() > 1000 {
+        return;
+    }
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if names.len() > MOST {
+            return;
+        }
+        let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
+            continue;
+        };
+        let name = format!("{above}{name}");
+        if kind.is_dir() {
+            loose(&entry.path(), &format!("{name}/"), names);
+        } else if entry.path().extension() != Some(OsStr::new("lock")) {
+            names.push(name);
+        }
+    }
+}
+
+/// The directory with the references of the repository that `directory` is in.
+fn repository(directory: &Path) -> Option<PathBuf> {
+    let (above, dot_git) = directory.ancestors().find_map(|above| {
+        let dot_git = above.join(".git");
+        dot_git
+            .symlink_metadata()
+            .is_ok()
+            .then_some((above, dot_git))
+    })?;
+    if dot_git.is_dir() {
+        return Some(dot_git);
+    }
+    // Of a worktree: a file that says where its own is, and that says where the common one is.
+    let text = fs::read_to_string(&dot_git).ok()?;
+    let own = above.join(text.strip_prefix("gitdir:")?.trim());
+    match fs::read_to_string(own.join("commondir")) {
+        Ok(common) => Some(own.join(common.trim())),
+        Err(_) => Some(own),
+    }
+}

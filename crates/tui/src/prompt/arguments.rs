@@ -1,0 +1,101 @@
+//! The last arguments of earlier lines, as bash's `yank-last-arg` inserts them.
+
+use super::Prompt;
+use agent_bash_render::syntax::tokens::Tokens;
+
+/// What was inserted last.
+#[derive(Debug)]
+pub(super) struct Argument {
+    /// The entry of the history that it is of.
+    at: usize,
+    /// The byte that it begins at.
+    start: usize,
+    /// What is in front of the cursor since then.
+    before: String,
+}
+
+impl Prompt {
+    /// Inserts the last argument of the line before, or, in place of the one that was just inserted, that of a line before that.
+    pub(super) fn insert_last_argument(&mut self) {
+        let before = self.before();
+        let last = self.argument.take().filter(|last| last.before == before);
+        let (end, start) = match &last {
+            Some(last) => (last.at, last.start),
+            None => (self.history.entries().len(), before.len()),
+        };
+        let shown = &before[start..];
+        let earlier = self.history.entries()[..end].iter().enumerate().rev();
+        let mut words = earlier.map(|(at, entry)| (at, last_word(&entry.command)));
+        let Some((at, word)) = words.find(|(_, word)| !word.is_empty() && *word != shown) else {
+            self.argument = last;
+            return;
+        };
+        let word = word.to_owned();
+        match last {
+            Some(_) => self.replace_word(start, &word),
+            None => self.insert(&word),
+        }
+        // What was selected is gone, so that it may begin further in front.
+        let before = self.before();
+        self.argument = Some(Argument {
+            at,
+            start: before.len().saturating_sub(word.len()),
+            before,
+        });
+    }
+}
+
+/// The last word of a line, as it is written there.
+fn last_word(command: &str) -> &str {
+    let command = command.trim_end();
+    let word = Tokens::of(command).last_word;
+    let word = word.map(|word| &command[word.start..]);
+    // Behind an operator, and in a heredoc, there is none.
+    let word = word.filter(|word| !word.is_empty());
+    word.or_else(|| command.split_whitespace().last())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::tests::entry;
+    use agent_bash_render::Theme;
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+    #[test]
+    fn the_last_argument_is_the_last_word_as_it_is_written() {
+        for (command, want) in [
+            ("vim src/main.rs", "src/main.rs"),
+            ("cat 'a b' ", "'a b'"),
+            ("cat my\\ file", "my\\ file"),
+            ("echo $x > out", "out"),
+            ("!ls /tmp", "/tmp"),
+            ("ls", "ls"),
+            ("sleep 5 &", "&"),
+            ("cat <<E\nx\nE", "E"),
+            ("", ""),
+        ] {
+            assert_eq!(last_word(command), want, "{command}");
+        }
+    }
+
+    #[test]
+    fn it_is_inserted_and_then_replaced_by_that_of_the_line_before() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        let lines = ["cat one", "cat 'two b'", "vim 'two b'", "cat three"];
+        for (at, line) in lines.into_iter().enumerate() {
+            prompt.history.add(entry(at as u64, line));
+        }
+        let alt = KeyEvent::new(KeyCode::Char('.'), KeyModifiers::ALT);
+        prompt.paste("é ");
+        for want in ["é three", "é 'two b'", "é one", "é one"] {
+            prompt.key(alt);
+            assert_eq!(prompt.text(), want);
+        }
+        // Whatever is typed begins anew.
+        prompt.key(KeyEvent::new(KeyCode::Char(' '), KeyModifiers::NONE));
+        prompt.key(alt);
+        assert_eq!(prompt.text(), "é one three");
+    }
+}

@@ -1,0 +1,56 @@
+//! Words as bash's `unix-word-rubout` takes them: what is between blanks.
+
+use crate::clusters;
+use ratatui_textarea::TextArea;
+
+/// Deletes what is before the cursor back to a blank; at the beginning of a line, the line break.
+pub(super) fn delete_to_blank(area: &mut TextArea<'_>) {
+    let cursor = area.cursor();
+    let line = area.lines().get(cursor.0).map_or("", String::as_str);
+    let before: Vec<char> = line.chars().take(cursor.1).collect();
+    let is_blank = |c: &&char| c.is_whitespace();
+    let blanks = before.iter().rev().take_while(is_blank).count();
+    let rest = before.iter().rev().skip(blanks);
+    let word = rest.take_while(|c| !c.is_whitespace()).count();
+    let chars = blanks + word;
+    if chars == 0 || area.is_selecting() {
+        area.delete_word();
+        return;
+    }
+    clusters::go(area, cursor.1 - chars);
+    area.delete_str(chars);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_goes_back_to_a_blank_and_can_be_put_back() {
+        let mut area = TextArea::from(["git add", "cat \u{301}é/b.c  ü-x.py "]);
+        area.move_cursor(ratatui_textarea::CursorMove::Bottom);
+        area.move_cursor(ratatui_textarea::CursorMove::End);
+        for want in [
+            "git add\ncat \u{301}é/b.c  ",
+            "git add\ncat ",
+            "git add\n",
+            "git add",
+            "git ",
+            "",
+            "",
+        ] {
+            let cut = area.lines().join("\n");
+            delete_to_blank(&mut area);
+            assert_eq!(area.lines().join("\n"), want);
+            if cut.len() > want.len() + 1 {
+                assert_eq!(area.yank_text(), cut[want.len()..]);
+            }
+        }
+        // What is selected goes, and nothing else.
+        let mut area = TextArea::from(["one two"]);
+        area.start_selection();
+        area.move_cursor(ratatui_textarea::CursorMove::Forward);
+        delete_to_blank(&mut area);
+        assert_eq!(area.lines(), ["ne two"]);
+    }
+}
