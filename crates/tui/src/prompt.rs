@@ -1,12 +1,12 @@
 //! The prompt: one or more lines of text, with a history.
 
 mod arguments;
+mod kept;
 mod program;
 mod suggested;
 mod words;
 
-use self::arguments::Argument;
-use self::program::Program;
+use self::kept::{Argument, Program, is_plain};
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -378,11 +378,6 @@ fn beside_mark(area: Rect) -> Rect {
         width: area.width.saturating_sub(MARK),
         ..area
     }
-}
-
-/// Characters of a command's name that nothing is to be done with before it can be looked for.
-fn is_plain(c: char) -> bool {
-    c.is_alphanumeric() || "-_.+".contains(c)
 }
 
 #[cfg(test)]

@@ -1,18 +1,8 @@
 //! The last arguments of earlier lines, as bash's `yank-last-arg` inserts them.
 
 use super::Prompt;
+use super::kept::Argument;
 use agent_bash_render::syntax::tokens::Tokens;
-
-/// What was inserted last.
-#[derive(Debug)]
-pub(super) struct Argument {
-    /// The entry of the history that it is of.
-    at: usize,
-    /// The byte that it begins at.
-    start: usize,
-    /// What is in front of the cursor since then.
-    before: String,
-}
 
 impl Prompt {
     /// Inserts the last argument of the line before, or, in place of the one that was just inserted, that of a line before that.

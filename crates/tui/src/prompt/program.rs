@@ -1,19 +1,12 @@
 //! A command that is a path: whether it is there is looked up elsewhere, as a file system may be slow.
 
-use super::{Prompt, is_plain};
+use super::Prompt;
+use super::kept::{Program, is_plain};
 use crate::aliases::is_word;
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 
 /// Longer texts are not looked through.
 const MOST: usize = 16 << 10;
-
-/// The path of a command, and what is known of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
-    path: String,
-    /// Whether it is there; `None` until that is known.
-    is_there: Option<bool>,
-}
 
 impl Prompt {
     /// The command to be looked up, if it is another one than the last time, or `again`. Only the first one of a line is: what runs
