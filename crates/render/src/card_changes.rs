@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// How to get at what is held back.
-const HINT: &str = "ctrl+↑ selects it · enter diff · c commit · d discard";
+const HINT: &str = "f6 selects it · enter diff · c commit · d discard";
 
 /// The same where that is nothing.
 const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
@@ -61,14 +61,15 @@ impl CardChanges {
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
         let (own, of_git) = apart(&self.set);
         let counted = counts(&own, theme);
-        if self.set.counts.total() == 0 && self.set.state != ChangesState::Held {
+        let outside: u64 = self.set.outside.values().sum();
+        if self.set.counts.total() + outside == 0 && self.set.state != ChangesState::Held {
             return None;
         }
         let mut spans = vec![Span::styled("Δ", theme.accent)];
         let mut say = |text: String, style: Style| {
             spans.push(Span::styled(format!(" {text}"), style));
         };
-        if self.set.counts.total() == 0 {
+        if self.set.counts.total() + outside == 0 {
             say("0".to_owned(), theme.dim);
         }
         let last = counted.len().saturating_sub(1);
@@ -78,6 +79,10 @@ impl CardChanges {
         }
         if of_git > 0 {
             say(format!("{of_git} in .git"), theme.dim);
+        }
+        if outside > 0 {
+            // Nothing of that can be taken back.
+            say(format!("{outside} outside"), theme.warning);
         }
         match self.set.by {
             ChangesBy::Scan => say("by scan".to_owned(), theme.warning),

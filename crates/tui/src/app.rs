@@ -178,6 +178,8 @@ pub(crate) enum Effect {
         id: ChangesId,
         wish: Wish,
     },
+    /// Nothing is to be decided about a trial that changes no file.
+    DropTrial(ChangesId),
     /// A command that was typed has started, or never will, and has no card: keep it.
     Typed {
         entry: Option<EntryId>,

@@ -199,7 +199,11 @@ impl CallEnd {
                 if entry.is_trial && set.is_some_and(deeds::is_nothing) {
                     // There is nothing to decide on.
                     card.changes = None;
-                    let said = "a trial: it changes no file".to_owned();
+                    let said = match result.status {
+                        Status::Exited { .. } => "a trial: it changes no file",
+                        _ => "a trial: it had changed no file by then",
+                    };
+                    let said = said.to_owned();
                     card.remarks.push(Remark::Notice(said));
                 }
                 entry.bytes = entry.bytes.max(result.text.len());
@@ -366,7 +370,9 @@ mod tests {
         let (held, by) = (ChangesState::Held, ChangesBy::Overlay);
         let set = Changes::new(ChangesId(7), held, by, "/p");
         let said = Remark::Notice("a trial: it changes no file".to_owned());
-        assert_eq!(offered(ended(), true, Some(set)), [said]);
+        assert_eq!(offered(ended(), true, Some(set.clone())), [said]);
+        let said = Remark::Notice("a trial: it had changed no file by then".to_owned());
+        assert_eq!(offered(Status::Cancelled, true, Some(set)), [said]);
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 use crate::asks::Asks;
 use crate::deeds;
+use crate::jobs_state::is_over_at_once;
 use agent_bash::core::{ArtifactId, JobId};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
@@ -255,20 +256,24 @@ impl Entry {
             Card::Bang(card) => &mut card.remarks,
             Card::Note(_) => return,
         };
-        for remark in remarks {
-            if let Remark::Survivor {
+        remarks.retain_mut(|remark| {
+            let Remark::Survivor {
                 pid,
                 job: Some(id),
-                has_ended,
+                has_ended: has_ended @ false,
                 ..
             } = remark
-                && !*has_ended
-                && jobs.iter().any(|job| is_over(job, id, *pid))
-            {
-                *has_ended = true;
-                self.height = None;
-            }
-        }
+            else {
+                return true;
+            };
+            let Some(job) = jobs.iter().find(|job| is_over(job, id, *pid)) else {
+                return true;
+            };
+            self.height = None;
+            *has_ended = true;
+            // What was over at once is not worth a row, as it is none in the list.
+            !is_over_at_once(job)
+        });
     }
 
     /// It has ended: no more output comes.

@@ -17,6 +17,7 @@ use crate::input::Input;
 use crate::interrupt::Running;
 use crate::jobs_state::JobsState;
 use crate::place::Place;
+use crate::set_work::Came;
 use crate::stops::{Stop, Stops};
 use crate::terminals::Terminals;
 use crate::{TuiError, TuiOptions, draw};
@@ -183,7 +184,15 @@ impl EventLoop {
             match woken {
                 Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
                 Woken::News(news) => {
-                    let is_end = matches!(*news, News::Ended { .. });
+                    // What is done with changes may be what git does.
+                    let is_end = matches!(
+                        *news,
+                        News::Ended { .. }
+                            | News::Changes {
+                                came: Came::Done(_),
+                                ..
+                            }
+                    );
                     if let News::Ended { entry, end, .. } = &*news {
                         self.ended(*entry, end);
                     }

@@ -188,7 +188,7 @@ impl JobsState {
 }
 
 /// Whether it is no job to whoever looks: what goes on for a moment behind every other `git commit`.
-fn is_over_at_once(job: &Job) -> bool {
+pub(crate) fn is_over_at_once(job: &Job) -> bool {
     let JobState::Ended(end) = &job.state else {
         return false;
     };

@@ -296,7 +296,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     let ended = || {
         JobState::Ended(JobEnd {
             ending: Ending::Gone,
-            ended_at: Timestamp(1),
+            ended_at: Timestamp(5000),
             dropped_bytes: 0,
             left: false,
             length: 0,
@@ -317,4 +317,16 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     assert_eq!(said(&mut transcript), [true, false, false]);
     transcript.jobs_are(&[job("1", ended()), job("2", ended())]);
     assert_eq!(said(&mut transcript), [true; 3]);
+    // What was over at once leaves no row.
+    let mut card = BangCard::new("git commit", false);
+    card.state = CardState::Ended(Status::Exited { code: 0 });
+    card.remarks = Remark::survivors(&left[3..]);
+    transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
+    assert!(row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some());
+    let mut short = job("3", ended());
+    if let JobState::Ended(end) = &mut short.state {
+        end.ended_at = Timestamp(999);
+    }
+    transcript.jobs_are(&[short]);
+    assert_eq!(row_of(&shown(&mut transcript, 60, 20), "pid 8"), None);
 }

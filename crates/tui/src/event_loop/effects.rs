@@ -135,6 +135,11 @@ impl EventLoop {
                     now: clock.now(),
                 });
             }
+            Effect::DropTrial(id) => {
+                let sets = self.session.changes();
+                // Else it is held until it is too old.
+                tokio::task::spawn_blocking(move || drop(sets.discard(id)));
+            }
             prompt => self.act_on_prompt(prompt),
         }
     }

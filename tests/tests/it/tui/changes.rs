@@ -262,6 +262,8 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.enters("echo it is left")?;
         let screen = tmux.shows("\nit is left\n")?;
         ensure!(!screen.contains("not decided"), "{screen}");
+        tmux.enters("clear; agent-bash changes list --state s | grep -c held")?;
+        tmux.shows("\n0\n")?;
         Ok(())
     })
 }
