@@ -32,7 +32,11 @@ pub(crate) fn changes(changes: &Changes, known: Known<'_>) -> Markup {
 
 /// What the call left running has changed.
 pub(crate) fn late(changes: &Changes, known: Known<'_>) -> Markup {
-    section("Files, by what it left running", changes, known)
+    section(
+        "Files, by what it, or a call before it in its shell, left running",
+        changes,
+        known,
+    )
 }
 
 fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {

@@ -258,6 +258,12 @@ impl App {
 
     /// Handles an event of the host's terminal.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) {
+        self.handle(event, now);
+        // It may have waited for that.
+        self.start_next(now);
+    }
+
+    fn handle(&mut self, event: &Event, now: Duration) {
         match self.questions.event(event, now) {
             Answer::NotAsked => {}
             Answer::Taken => return,
@@ -337,7 +343,6 @@ impl App {
                 if !self.list_key(*key) {
                     self.key(*key, now);
                 }
-                self.start_next(now);
             }
             Event::Paste(text) => {
                 self.listed = None;

@@ -87,8 +87,8 @@ fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let shown = rows - usize::from(hidden > 0).min(rows);
     for (row, request) in app.queue.iter().take(shown).enumerate() {
         let is_last = hidden == 0 && row + 1 == rows;
-        let hint = if row == 0 && app.waits_for_line() {
-            "  needs the keys: starts once the line is entered or cleared"
+        let hint = if row == 0 && app.waits_for_keys() {
+            "  needs the keys: starts once you have done with them"
         } else if is_last {
             "  ↑ takes it back"
         } else {

@@ -246,6 +246,11 @@ impl EventLoop {
         }
         drop(input);
         drop(host);
+        // Also where a signal ends it.
+        self.app.keep_waiting();
+        for effect in self.app.effects() {
+            self.act_on_prompt(effect);
+        }
         Ok(self.end(leaves == Some(true)).await)
     }
 

@@ -151,6 +151,7 @@ fn entry(tool: &Wiring, message: &BangMessage, printed: Option<PrintedTail>) -> 
     result.cwd.clone_from(&message.cwd);
     result.output.clone_from(&message.summary);
     result.survivors.clone_from(&message.survivors);
+    result.changes.clone_from(&message.changes);
     result.notices.clone_from(&message.notices);
     result.artifacts.extend(message.artifact.clone());
     let mut entry = Entry::new(Caller::User, tool.profile.name, &*message.command, result);

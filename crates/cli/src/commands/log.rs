@@ -48,7 +48,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         let now = SystemClock::new().wall();
         output::print(&heading(&session.name, session.since, now))?;
     }
-    let late = since::late(&session.sets);
+    let late = since::late(&session.sets, entries);
     let numbered = entries.iter().enumerate().skip(from);
     let rows: Vec<[String; 6]> = numbered
         .map(|(index, entry)| row(index, entry, &late))

@@ -248,7 +248,7 @@ fn what_a_call_left_running_has_changed_is_with_the_call() {
         "data-kinds=\"files jobs\"",
         filter,
         ">later +1</span>",
-        "Files, by what it left running<span class=\"note\"> · so far: it is still running",
+        "Files, by what it, or a call before it in its shell, left running<span class=\"note\"> · so far: it is still running",
         "<p class=\"deeds\"><span>22:13:20 undone</span></p>",
         "+tock",
     ] {

@@ -36,11 +36,15 @@ impl App {
         }
     }
 
-    /// Leaves. What waited is in the history: it was typed, and is not run.
-    fn leave(&mut self, ending: bool) {
+    /// What waits is kept in the history: it was typed, and is not run.
+    pub(crate) fn keep_waiting(&mut self) {
         for request in std::mem::take(&mut self.queue) {
             self.keep_typed(None, request.command);
         }
+    }
+
+    fn leave(&mut self, ending: bool) {
+        self.keep_waiting();
         self.effects.push(Effect::Quit { ending });
     }
 

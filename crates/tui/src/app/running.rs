@@ -100,7 +100,7 @@ impl App {
 
     /// Starts what waits, if its turn has come. What takes the keys does not take them in the middle of a line.
     pub(super) fn start_next(&mut self, now: Duration) {
-        if self.call.is_some() || self.waits_for_line() {
+        if self.call.is_some() || self.waits_for_keys() {
             return;
         }
         let Some(next) = self.queue.pop_front() else {
@@ -121,13 +121,21 @@ impl App {
         is_typed && self.keys_from.is_some_and(|from| now < from)
     }
 
-    /// Whether the next command would start, if nothing was on the prompt.
-    pub(crate) fn waits_for_line(&self) -> bool {
+    /// Whether the next command would start, if the person did not use the keys: for a line, a card, a panel or a question.
+    pub(crate) fn waits_for_keys(&self) -> bool {
+        let uses = [
+            !self.prompt.is_empty(),
+            self.chosen_card().is_some(),
+            self.is_asked() || self.is_leaving || self.is_quitting,
+            self.help.is_some() || self.listed.is_some() || self.search.is_some(),
+            self.pager.is_some() || self.jobs.is_some() || self.diff.is_some(),
+        ];
         let next = self.queue.front().filter(|_| self.call.is_none());
-        next.is_some_and(|next| {
-            let wants = self.wants_terminal(&next.command);
-            !self.prompt.is_empty() && self.on_terminal(next, wants.is_some()) == Some(true)
-        })
+        uses.contains(&true)
+            && next.is_some_and(|next| {
+                let wants = self.wants_terminal(&next.command);
+                self.on_terminal(next, wants.is_some()) == Some(true)
+            })
     }
 
     /// What a line wants of a terminal, by what its aliases stand for.

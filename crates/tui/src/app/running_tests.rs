@@ -79,6 +79,20 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     }
     assert_eq!(app.prompt.text(), "vim a\nx");
     app.prompt.clear();
+    // Nor over a panel, a card that has the keys, or the help.
+    for (open, held) in [
+        (KeyCode::F(2), KeyModifiers::NONE),
+        (KeyCode::F(1), KeyModifiers::NONE),
+        (KeyCode::Up, KeyModifiers::CONTROL),
+    ] {
+        enters(&mut app, "sleep 3");
+        enters(&mut app, "vim a");
+        press(&mut app, open, held);
+        assert_eq!(end(&mut app), "", "{open:?}");
+        let effects = press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(starts(&effects), ["vim a"], "{open:?}");
+        end(&mut app);
+    }
     // Keys that come right after it has started by itself are still the line's.
     let key = Event::Key(KeyCode::Char('x').into());
     let moment = AT_LEAST;
@@ -96,7 +110,7 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     enters(&mut app, "ls");
     app.event(&Event::Paste("x".to_owned()), NOW);
     assert_eq!(end(&mut app), "ls");
-    assert!(!app.waits_for_line());
+    assert!(!app.waits_for_keys());
 }
 
 #[test]

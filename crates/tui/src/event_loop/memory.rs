@@ -11,6 +11,8 @@ pub(super) struct Memory {
     pub(super) file: Option<History>,
     /// Tells this run from others.
     pub(super) run: String,
+    /// When something was typed last.
+    last: Timestamp,
     /// What has not ended.
     pub(super) open: HashMap<EntryId, HistoryEntry>,
 }
@@ -22,7 +24,16 @@ impl Memory {
         Self {
             file,
             run: format!("{start:x}-{pid}"),
+            last: Timestamp(0),
             open: HashMap::new(),
         }
+    }
+
+    /// When something is typed now: of several at once each has a time of its own, which tells them apart.
+    pub(super) fn typed_at(&mut self, clock: &dyn Clock) -> Timestamp {
+        let Timestamp(now) = clock.wall();
+        let Timestamp(last) = self.last;
+        self.last = Timestamp(now.max(last + 1));
+        self.last
     }
 }

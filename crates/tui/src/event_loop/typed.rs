@@ -30,7 +30,7 @@ impl EventLoop {
             self.app.place.directory.clone()
         };
         let typed = HistoryEntry {
-            at: self.clock.wall(),
+            at: self.memory.typed_at(&*self.clock),
             command,
             directory: directory.display().to_string(),
             session: self.memory.run.clone(),
