@@ -95,34 +95,37 @@ impl App {
         self.console = Some(Console::new(session, command, now, self.draws));
     }
 
+    /// A command has ended.
+    fn command_ended(&mut self, entry: EntryId, end: CallEnd, now: Duration) {
+        if let CallEnd::Tool { result, .. } = &end {
+            self.last = Some(result.status.clone());
+        }
+        if self.bang == Some(entry) {
+            self.bang = None;
+            let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
+            self.message.take_if(|said| is_over(said));
+        }
+        if let CallEnd::Tool { result, .. } = &end
+            && let Some(set) = result.changes.as_ref().filter(|set| is_nothing(set))
+            && self.transcript.get(entry).is_some_and(|it| it.is_trial)
+        {
+            self.effects.push(Effect::DropTrial(set.id));
+        }
+        let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
+        self.transcript.change(entry, |entry| {
+            entry.ended();
+            end.show_on(entry, outside);
+        });
+        if self.call == Some(entry) {
+            self.call_ended(now);
+        }
+        self.effects.push(Effect::ListJobs);
+    }
+
     /// Handles a notification.
     pub(crate) fn news(&mut self, news: News) {
         match news {
-            News::Ended { entry, end, now } => {
-                if let CallEnd::Tool { result, .. } = &end {
-                    self.last = Some(result.status.clone());
-                }
-                if self.bang == Some(entry) {
-                    self.bang = None;
-                    let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
-                    self.message.take_if(|said| is_over(said));
-                }
-                if let CallEnd::Tool { result, .. } = &end
-                    && let Some(set) = result.changes.as_ref().filter(|set| is_nothing(set))
-                    && self.transcript.get(entry).is_some_and(|it| it.is_trial)
-                {
-                    self.effects.push(Effect::DropTrial(set.id));
-                }
-                let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
-                self.transcript.change(entry, |entry| {
-                    entry.ended();
-                    end.show_on(entry, outside);
-                });
-                if self.call == Some(entry) {
-                    self.call_ended(now);
-                }
-                self.effects.push(Effect::ListJobs);
-            }
+            News::Ended { entry, end, now } => self.command_ended(entry, end, now),
             News::Place(place) => {
                 self.place = place;
                 self.look_up(true);
