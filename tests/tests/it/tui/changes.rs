@@ -263,7 +263,7 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         let screen = tmux.shows("\nit is left\n")?;
         ensure!(!screen.contains("not decided"), "{screen}");
         tmux.enters("clear; agent-bash changes list --state s | grep -c held")?;
-        tmux.shows("\n0\n")?;
+        tmux.shows("0\nready>")?;
         Ok(())
     })
 }
