@@ -149,8 +149,20 @@ impl EventLoop {
         }
     }
 
-    /// Runs until the user quits.
+    /// Runs until the user quits. Returns the jobs that live on.
     pub(crate) async fn run(mut self) -> Result<Vec<Job>, TuiError> {
+        let ended = self.serve().await;
+        // Also where a signal ends it, or its terminal is gone.
+        self.app.keep_waiting();
+        for effect in self.app.effects() {
+            self.act_on_prompt(effect);
+        }
+        let left = self.end(matches!(ended, Ok(true))).await;
+        ended.map(|_| left)
+    }
+
+    /// The same. Returns whether jobs are to be ended.
+    async fn serve(&mut self) -> Result<bool, TuiError> {
         let mut stops = Stops::listen().map_err(TuiError::Terminal)?;
         let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
         let mut input = Some(Input::new());
@@ -244,14 +256,7 @@ impl EventLoop {
             }
             self.app.note_message(now);
         }
-        drop(input);
-        drop(host);
-        // Also where a signal ends it.
-        self.app.keep_waiting();
-        for effect in self.app.effects() {
-            self.act_on_prompt(effect);
-        }
-        Ok(self.end(leaves == Some(true)).await)
+        Ok(leaves == Some(true))
     }
 
     /// Has the person edit the prompt's text, on a terminal that nothing else uses meanwhile. What runs goes on.

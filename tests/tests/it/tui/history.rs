@@ -1,9 +1,10 @@
 //! What was typed, in the next run of the interface, too.
 
-use super::{PROMPT, on_a_terminal};
+use super::{PROMPT, interface, on_a_terminal};
 use agent_bash_tests::poll;
 use agent_bash_tests::tmux::Tmux;
 use anyhow::{Context, Result, ensure};
+use rustix::process::{Signal, kill_process};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
@@ -20,6 +21,31 @@ fn begin(tmux: &Tmux<'_>, directory: &str, variables: &str) -> Result<()> {
 fn quit(tmux: &Tmux<'_>) -> Result<()> {
     tmux.press(&["C-d"])?;
     tmux.hides(PROMPT).map(drop)
+}
+
+/// As where the window is closed.
+#[test]
+fn what_waited_is_found_in_the_next_run_however_it_was_left() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        tmux.enters("agent-bash tui")?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("sleep 300")?;
+        tmux.shows("running")?;
+        for line in ["echo waits one", "echo waits two"] {
+            tmux.enters(line)?;
+        }
+        tmux.shows("waits two  ↑ takes it back")?;
+        kill_process(interface(world)?, Signal::HUP)?;
+        tmux.hides(PROMPT)?;
+        begin(tmux, ".", "")?;
+        tmux.press(&["C-r"])?;
+        tmux.shows("History")?;
+        tmux.types("waits")?;
+        tmux.shows("echo waits one")?;
+        tmux.shows("echo waits two")?;
+        tmux.press(&["Escape"])?;
+        quit(tmux)
+    })
 }
 
 #[test]
