@@ -20,6 +20,7 @@ use ratatui::backend::Backend as _;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Size;
 use std::io::{self, Stdout, Write as _};
+use std::mem::ManuallyDrop;
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +29,8 @@ const RESTORE_CURSOR: &str = "\x1b8";
 
 /// The terminal while we own it. Dropping this restores it.
 pub(crate) struct HostTerminal {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Not dropped with this: what it would restore is restored here, and it panics where the terminal and stderr are gone.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     is_taken: bool,
     panic: CaughtPanic,
 }
@@ -38,7 +40,7 @@ impl HostTerminal {
     pub(crate) fn take() -> io::Result<Self> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut taken = Self {
-            terminal,
+            terminal: ManuallyDrop::new(terminal),
             is_taken: false,
             panic: CaughtPanic::listen(),
         };
@@ -61,7 +63,9 @@ impl HostTerminal {
         // Not `Terminal::clear`: it queries the cursor position, and the reply could go to the event reader. A new
         // `Terminal` redraws everything.
         execute!(io::stdout(), Clear(ClearType::All))?;
-        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let anew = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let before = std::mem::replace(&mut self.terminal, ManuallyDrop::new(anew));
+        drop(ManuallyDrop::into_inner(before));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::{PROMPT, interface, on_a_terminal};
 use agent_bash_tests::poll;
 use agent_bash_tests::tmux::Tmux;
 use anyhow::{Context, Result, ensure};
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
@@ -23,28 +23,45 @@ fn quit(tmux: &Tmux<'_>) -> Result<()> {
     tmux.hides(PROMPT).map(drop)
 }
 
-/// As where the window is closed.
+/// By a signal, and as where the window is closed: then there is no terminal any more.
 #[test]
 fn what_waited_is_found_in_the_next_run_however_it_was_left() -> Result<()> {
     on_a_terminal(|tmux, world| {
-        tmux.enters("agent-bash tui")?;
-        tmux.shows(PROMPT)?;
-        tmux.enters("sleep 300")?;
-        tmux.shows("running")?;
-        for line in ["echo waits one", "echo waits two"] {
-            tmux.enters(line)?;
+        // Another terminal in this one, which is closed with the program that has it.
+        let within = "script -qc 'echo $PPID >terminal; exec agent-bash tui' /dev/null";
+        for (command, is_closed) in [("agent-bash tui", false), (within, true)] {
+            tmux.enters(&format!("was=$(stty -g); clear; {command}; stty $was"))?;
+            tmux.shows(PROMPT)?;
+            tmux.enters("sleep 300")?;
+            tmux.shows("running")?;
+            for line in ["one", "two"] {
+                tmux.enters(&format!("echo waits {line} {is_closed}"))?;
+            }
+            tmux.shows(&format!("waits two {is_closed}  ↑ takes it back"))?;
+            let (pid, signal) = if is_closed {
+                let pid = std::fs::read_to_string(world.cwd().join("terminal"))?;
+                let pid = Pid::from_raw(pid.trim().parse()?).context("no pid")?;
+                (pid, Signal::KILL)
+            } else {
+                (interface(world)?, Signal::HUP)
+            };
+            kill_process(pid, signal)?;
+            if is_closed {
+                // It has left the screen as it was.
+                tmux.enters("reset; stty $was; echo back")?;
+            }
+            tmux.hides(PROMPT)?;
+            begin(tmux, ".", "")?;
+            tmux.press(&["C-r"])?;
+            tmux.shows("History")?;
+            tmux.types("waits")?;
+            tmux.shows(&format!("echo waits one {is_closed}"))?;
+            tmux.shows(&format!("echo waits two {is_closed}"))?;
+            tmux.press(&["Escape"])?;
+            tmux.hides("History")?;
+            quit(tmux)?;
         }
-        tmux.shows("waits two  ↑ takes it back")?;
-        kill_process(interface(world)?, Signal::HUP)?;
-        tmux.hides(PROMPT)?;
-        begin(tmux, ".", "")?;
-        tmux.press(&["C-r"])?;
-        tmux.shows("History")?;
-        tmux.types("waits")?;
-        tmux.shows("echo waits one")?;
-        tmux.shows("echo waits two")?;
-        tmux.press(&["Escape"])?;
-        quit(tmux)
+        Ok(())
     })
 }
 
