@@ -5,7 +5,7 @@ use crate::{Theme, result_rows, words};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{
-    ArtifactRef, NoticeKind, SizeStyle, Survivor, ToolResult, TruncatedBy, size_text,
+    ArtifactRef, Notice, NoticeKind, SizeStyle, Survivor, ToolResult, TruncatedBy, size_text,
 };
 use ratatui::text::Line;
 
@@ -84,6 +84,20 @@ impl Remark {
             )));
         }
         remarks
+    }
+
+    /// What a model is told, unless a card says it in another way, or the person has seen it come.
+    pub fn told(notice: &Notice) -> Option<Self> {
+        let is_said = matches!(
+            notice.kind,
+            NoticeKind::Survivors { .. }
+                | NoticeKind::SandboxDenied { .. }
+                | NoticeKind::SandboxNetwork { .. }
+                | NoticeKind::Changes { .. }
+                | NoticeKind::Overwritten { .. }
+        );
+        let is_told = notice.kind.is_for_model() && !is_said;
+        is_told.then(|| Self::Notice(notice.text.clone()))
     }
 
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -175,23 +189,10 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<Remark> {
     let unreached = notices.filter(|it| matches!(it.kind, NoticeKind::SandboxNetwork { .. }));
     remarks.extend(unreached.map(|it| Remark::Unreached(it.text.trim_end_matches('.').to_owned())));
     remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
-    // These have remarks of their own, or are what the person has typed or has seen come.
-    let has_own = |kind: &NoticeKind| {
-        matches!(
-            kind,
-            NoticeKind::Survivors { .. }
-                | NoticeKind::SandboxDenied { .. }
-                | NoticeKind::SandboxNetwork { .. }
-                | NoticeKind::Changes { .. }
-                | NoticeKind::Overwritten { .. }
-        )
-    };
     let is_typed =
         |kind: &NoticeKind| filter.is_some() && matches!(kind, NoticeKind::HeadSatisfied { .. });
-    let told = result.notices.iter().filter(|notice| {
-        notice.kind.is_for_model() && !has_own(&notice.kind) && !is_typed(&notice.kind)
-    });
-    remarks.extend(told.map(|notice| Remark::Notice(notice.text.clone())));
+    let told = result.notices.iter().filter(|it| !is_typed(&it.kind));
+    remarks.extend(told.filter_map(Remark::told));
     remarks
 }
 

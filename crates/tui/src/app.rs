@@ -476,14 +476,18 @@ impl App {
 
     /// Whether something else than the prompt and the cards has the keys, and says which.
     pub(crate) fn is_covered(&self) -> bool {
-        let covers = [
+        self.has_panel() || self.console.is_some()
+    }
+
+    /// Whether a panel has the keys.
+    pub(crate) fn has_panel(&self) -> bool {
+        let panels = [
             self.pager.is_some(),
             self.jobs.is_some(),
             self.diff.is_some(),
             self.search.is_some(),
-            self.console.is_some(),
         ];
-        covers.contains(&true)
+        panels.contains(&true)
     }
 
     /// Whether the display changes without events.

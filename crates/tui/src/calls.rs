@@ -4,7 +4,8 @@ use crate::approvals;
 use crate::deeds;
 use crate::interrupt::Running;
 use crate::transcript::{Card, Entry};
-use agent_bash::core::{Definitions, Notice, NoticeKind, Request, SessionName, Status, ToolResult};
+use agent_bash::core::changes::ChangesId;
+use agent_bash::core::{Definitions, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
@@ -180,8 +181,14 @@ impl CallEnd {
         }
     }
 
-    /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox.
-    pub(crate) fn show_on(self, entry: &mut Entry, outside: Option<&'static str>) {
+    /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox. Returns the trial about which nothing
+    /// is to be decided, if it was one.
+    pub(crate) fn show_on(
+        self,
+        entry: &mut Entry,
+        outside: Option<&'static str>,
+    ) -> Option<ChangesId> {
+        let mut needless = None;
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
@@ -195,10 +202,10 @@ impl CallEnd {
                 }
                 let hint = hint(&result, card, outside).filter(|_| !entry.is_trial);
                 card.remarks.extend(hint);
-                let set = card.changes.as_ref().map(|changes| &changes.set);
-                if entry.is_trial && set.is_some_and(deeds::is_nothing) {
-                    // There is nothing to decide on.
-                    card.changes = None;
+                let is_needless =
+                    |it: &mut CardChanges| entry.is_trial && deeds::is_nothing(&it.set);
+                needless = card.changes.take_if(is_needless).map(|it| it.set.id);
+                if needless.is_some() {
                     let said = match result.status {
                         Status::Exited { .. } => "a trial: it changes no file",
                         _ => "a trial: it had changed no file by then",
@@ -215,20 +222,9 @@ impl CallEnd {
             (Self::Bang(message), Card::Bang(card)) => {
                 card.elapsed = words::millis(message.duration_ms);
                 card.state = CardState::Ended(message.status.clone());
-                let notices = message.notices.iter();
-                let told = notices.filter(|notice| notice.kind.is_for_model());
-                let is_other = |notice: &&Notice| {
-                    !matches!(
-                        notice.kind,
-                        NoticeKind::Changes { .. }
-                            | NoticeKind::Survivors { .. }
-                            | NoticeKind::Overwritten { .. }
-                    )
-                };
-                let told = told.filter(is_other);
                 card.remarks = Remark::survivors(&message.survivors);
-                card.remarks
-                    .extend(told.map(|notice| Remark::Notice(notice.text.clone())));
+                let told = message.notices.iter().filter_map(Remark::told);
+                card.remarks.extend(told);
                 card.changes = CardChanges::known(message.changes.as_ref(), &message.notices);
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
@@ -254,6 +250,7 @@ impl CallEnd {
             }
             _ => {}
         }
+        needless
     }
 }
 
@@ -261,7 +258,7 @@ impl CallEnd {
 mod tests {
     use super::*;
     use crate::transcript::EntryId;
-    use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
+    use agent_bash::core::changes::{Changes, ChangesBy, ChangesState};
     use agent_bash::core::sandbox::{Network, SandboxLevel, Sandboxed};
     use agent_bash::core::{Profile, Timestamp};
     use agent_bash::process::SystemClock;

@@ -420,29 +420,28 @@ impl EventLoop {
     }
 
     /// Finds the trials of earlier runs that wait for a decision.
-    fn find_held(&self) {
-        let (sets, tell) = (self.session.changes(), self.tell.clone());
-        tokio::task::spawn_blocking(move || {
+    fn find_held(&mut self) {
+        let sets = self.session.changes();
+        self.read(move || {
             // Where there is no store, nothing is held in it.
             let listed = sets.list().unwrap_or_default();
             let trials = listed.into_iter().map(|set| set.changes);
             let trials = trials.filter(is_undecided).collect();
             let session = sets.session().to_owned();
-            let _ = tell.send(News::FoundHeld { trials, session });
+            News::FoundHeld { trials, session }
         });
     }
 
     /// Finds out whether they still do: the command that decides them is another program.
-    fn look_at_held(&self) {
+    fn look_at_held(&mut self) {
         let held = self.app.held.clone();
         if held.is_empty() {
             return;
         }
-        let (sets, tell) = (self.session.changes(), self.tell.clone());
-        tokio::task::spawn_blocking(move || {
+        let sets = self.session.changes();
+        self.read(move || {
             let is_held = |id: &ChangesId| sets.show(*id).is_ok_and(|set| is_undecided(&set));
-            let held = held.into_iter().filter(is_held).collect();
-            let _ = tell.send(News::Held(held));
+            News::Held(held.into_iter().filter(is_held).collect())
         });
     }
 

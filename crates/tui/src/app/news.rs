@@ -4,7 +4,6 @@ use super::{App, Effect};
 use crate::calls::{CallEnd, way_out};
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
-use crate::deeds::is_nothing;
 use crate::jobs_state::JobsState;
 use crate::pager_source::{Loaded, Match};
 use crate::pager_state::PagerState;
@@ -105,17 +104,13 @@ impl App {
             let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
             self.message.take_if(|said| is_over(said));
         }
-        if let CallEnd::Tool { result, .. } = &end
-            && let Some(set) = result.changes.as_ref().filter(|set| is_nothing(set))
-            && self.transcript.get(entry).is_some_and(|it| it.is_trial)
-        {
-            self.effects.push(Effect::DropTrial(set.id));
-        }
+        let mut needless = None;
         let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
         self.transcript.change(entry, |entry| {
             entry.ended();
-            end.show_on(entry, outside);
+            needless = end.show_on(entry, outside);
         });
+        self.effects.extend(needless.map(Effect::DropTrial));
         if self.call == Some(entry) {
             self.call_ended(now);
         }

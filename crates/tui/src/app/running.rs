@@ -127,8 +127,7 @@ impl App {
             !self.prompt.is_empty(),
             self.chosen_card().is_some(),
             self.is_asked() || self.is_leaving || self.is_quitting,
-            self.help.is_some() || self.listed.is_some() || self.search.is_some(),
-            self.pager.is_some() || self.jobs.is_some() || self.diff.is_some(),
+            self.has_panel() || self.help.is_some() || self.listed.is_some(),
         ];
         let next = self.queue.front().filter(|_| self.call.is_none());
         uses.contains(&true)

@@ -138,7 +138,7 @@ impl EventLoop {
             Effect::DropTrial(id) => {
                 let sets = self.session.changes();
                 // Else it is held until it is too old.
-                tokio::task::spawn_blocking(move || drop(sets.discard(id)));
+                self.tasks.spawn_blocking(move || drop(sets.discard(id)));
             }
             prompt => self.act_on_prompt(prompt),
         }
