@@ -7,41 +7,63 @@ use std::fmt::Write as _;
 /// The last column has at least so many columns of a terminal; before that, others are left out.
 const LEAST: usize = 16;
 
+/// It should have so many: before that, the cells of others are cut.
+const WANTED: usize = 40;
+
 /// Rows in columns under headings; the last column is not padded.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
-    fitted(headings, rows, None, &[])
+    fitted(headings, rows, None, Narrow::default())
 }
 
-/// The same for a terminal of so many columns, if it is for one: where there is little room, the columns in `spare` are left
-/// out one after the other, and the cells of the last column are shortened.
+/// What becomes of the columns before the last one where there is little room.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Narrow<'a> {
+    /// First, cells of these are cut, down to that many characters.
+    pub(crate) cut: &'a [(usize, usize)],
+    /// Then these are left out, one after the other.
+    pub(crate) left_out: &'a [usize],
+}
+
+/// The same for a terminal of so many columns, if it is for one: where there is little room, less of other columns is shown, and
+/// the cells of the last column are cut.
 pub(crate) fn fitted<const N: usize>(
     headings: [&str; N],
     rows: &[[String; N]],
     columns: Option<usize>,
-    spare: &[usize],
+    narrow: Narrow<'_>,
 ) -> String {
     let headings = headings.map(str::to_owned);
     let all = || std::iter::once(&headings).chain(rows);
-    let widths: [usize; N] =
+    let mut widths: [usize; N] =
         std::array::from_fn(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0));
+    let whole = widths;
     let mut out: &[usize] = &[];
-    let taken = |out: &[usize]| -> usize {
-        let shown = (0..N - 1).filter(|at| !out.contains(at));
-        shown.map(|at| widths[at] + 2).sum()
-    };
-    let last = columns.map(|columns| {
-        let room = |out| columns.saturating_sub(taken(out));
-        while room(out) < LEAST.min(widths[N - 1]) && out.len() < spare.len() {
-            out = &spare[..=out.len()];
+    if let Some(columns) = columns {
+        let room = |widths: &[usize; N], out: &[usize]| {
+            let shown = (0..N - 1).filter(|at| !out.contains(at));
+            let taken: usize = shown.map(|at| widths[at] + 2).sum();
+            columns.saturating_sub(taken)
+        };
+        let last = widths[N - 1];
+        for (at, least) in narrow.cut {
+            let missing = WANTED.min(last).saturating_sub(room(&widths, out));
+            let spare = widths[*at].saturating_sub(*least);
+            widths[*at] -= spare.min(missing);
         }
-        room(out)
-    });
+        while room(&widths, out) < LEAST.min(last) && out.len() < narrow.left_out.len() {
+            out = &narrow.left_out[..=out.len()];
+        }
+        widths[N - 1] = room(&widths, out);
+    }
     let mut text = String::new();
     for row in all() {
-        let mut row = row.clone();
-        if let Some(room) = last {
-            row[N - 1] = shortened(&row[N - 1], room);
-        }
+        let row: [String; N] = std::array::from_fn(|at| {
+            if widths[at] < whole[at] {
+                shortened(&row[at], widths[at])
+            } else {
+                row[at].clone()
+            }
+        });
         let mut line = String::new();
         let cells = row.iter().zip(widths).enumerate();
         for (_, (cell, width)) in cells.filter(|(at, _)| !out.contains(at)) {
@@ -88,7 +110,17 @@ mod tests {
             ["2", "12:39:22", "ls"],
         ];
         let rows = rows.map(|row| row.map(str::to_owned));
-        let fitted = |columns| fitted(["CALL", "AT", "COMMAND"], &rows, columns, &[1]);
+        let fitted = |columns| {
+            fitted(
+                ["CALL", "AT", "COMMAND"],
+                &rows,
+                columns,
+                Narrow {
+                    cut: &[],
+                    left_out: &[1],
+                },
+            )
+        };
         let wide = "CALL  AT        COMMAND\n1     12:39:21  cargo test --workspace --all\n2     12:39:22  ls\n";
         assert_eq!((&*fitted(None), &*fitted(Some(80))), (wide, wide));
         assert_eq!(
@@ -100,6 +132,39 @@ mod tests {
             "CALL  COMMAND\n1     cargo test --work…\n2     ls\n"
         );
         assert_eq!(fitted(Some(1)), "CALL\n1\n2\n");
+    }
+
+    #[test]
+    fn where_there_is_little_room_wide_cells_are_cut_before_columns_are_left_out() {
+        let long = "+4 ~1, 26 in .git undone, later ~1";
+        let rows = [
+            [
+                "✓ exit 0",
+                long,
+                "cargo test --workspace --all-targets --quiet",
+            ],
+            ["✗ exit 1, outside the sandbox", "", "ls"],
+        ];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        let fitted = |columns| {
+            let narrow = Narrow {
+                cut: &[(1, 16), (0, 12)],
+                left_out: &[],
+            };
+            fitted(["OUTCOME", "FILES", "COMMAND"], &rows, columns, narrow)
+        };
+        let whole = fitted(None);
+        assert_eq!(fitted(Some(200)), whole);
+        let lines = |text: String| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+        let narrower = lines(fitted(Some(90)));
+        assert_eq!(
+            narrower[1],
+            "✓ exit 0                       +4 ~1, 26 in .gi…  cargo test --workspace --all-targets --…",
+            "{narrower:?}"
+        );
+        for line in lines(fitted(Some(60))) {
+            assert!(line.chars().count() <= 60, "{line}");
+        }
     }
 
     #[test]

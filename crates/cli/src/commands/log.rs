@@ -5,7 +5,7 @@ use crate::commands::recorded::{self, Named};
 use crate::commands::since;
 use crate::output;
 use crate::start::Start;
-use crate::table::{ago, fitted, table};
+use crate::table::{Narrow, ago, fitted, table};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Caller, Clock, Timestamp, ToolResult};
@@ -20,9 +20,14 @@ use std::io::{self, IsTerminal};
 /// Nothing is recorded.
 const NOT_THERE: u8 = 1;
 
-/// Columns that a narrow terminal does not show.
+/// What a narrow terminal shows less of, and then not at all. What became of files stays: that is what the log is read for.
+const NARROW: Narrow<'_> = Narrow {
+    cut: &[(FILES, 18), (OUTCOME, 12)],
+    left_out: &[AT, TOOK],
+};
 const AT: usize = 1;
 const TOOK: usize = 2;
+const OUTCOME: usize = 3;
 const FILES: usize = 4;
 
 /// Prints it.
@@ -57,7 +62,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
         &rows,
         terminal_columns(),
-        &[AT, FILES, TOOK],
+        NARROW,
     );
     let times = entries[from..].iter().map(|entry| entry.result.started_at);
     output::print(&with_days(&table, times, SystemClock::new().wall()))?;
