@@ -90,7 +90,8 @@ impl DiffView<'_> {
                 // On the frame: the sign stays.
                 buffer.set_string(area.x, y, BEFORE, theme.dim);
             }
-            let row = parts.row(self.position.column, room, self.pattern, theme);
+            let pattern = self.pattern.filter(|_| line.is_searched());
+            let row = parts.row(self.position.column, room, pattern, theme);
             buffer.set_line(inner.x, y, &row, inner.width);
             if self.found_line == Some(number) {
                 // There is no room beside the line. And what is reversed would hide the match, which is that, too.
@@ -139,6 +140,11 @@ impl DiffView<'_> {
 }
 
 impl DiffLine {
+    /// Whether it is of what changed, and not of where that is.
+    pub fn is_searched(&self) -> bool {
+        !matches!(self, Self::Hunk(_))
+    }
+
     /// What is searched, as it is shown, without the sign before it.
     pub fn text(&self) -> String {
         text(&self.parts(&Theme::plain()).body)

@@ -22,7 +22,7 @@ impl DiffSearch {
         let pattern = pattern(typed)?;
         let found = (1..)
             .zip(lines)
-            .filter(|(_, line)| pattern.is_match(&line.text()));
+            .filter(|(_, line)| line.is_searched() && pattern.is_match(&line.text()));
         let lines: Vec<u64> = found.map(|(number, _)| number).collect();
         if lines.is_empty() {
             return Err(not_found(Some(&pattern)));
@@ -57,6 +57,8 @@ mod tests {
     fn matches_are_counted_and_gone_to_in_both_directions() {
         let line = |text: &str| DiffLine::Added(text.to_owned());
         let lines = ["one", "two", "One", "three", "one"].map(line);
+        let hunk = DiffLine::Hunk("@@ -1,3 +1,3 @@".to_owned());
+        assert!(DiffSearch::new("1", &[hunk]).is_err());
         let mut search = DiffSearch::new("one", &lines).unwrap();
         assert_eq!((search.line(), search.count()), (None, None));
         for (from, forward, wanted) in [

@@ -5,7 +5,7 @@ use crate::deeds;
 use crate::diff_search::DiffSearch;
 use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
-use crate::typed_count::{TypedCount, lines};
+use crate::typed_count::{TypedCount, lines, times};
 use agent_bash::change_sets::{FileDiff, Text};
 use agent_bash::core::changes::{Change, Changes, ChangesId};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
@@ -119,16 +119,24 @@ impl DiffState {
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
-            (KeyCode::Char('n'), _) if self.search.is_some() => self.find(!self.typing.is_back),
-            (KeyCode::Char('N'), _) if self.search.is_some() => self.find(self.typing.is_back),
-            (KeyCode::Char('n'), _) => self.next_file(),
-            (KeyCode::Char('N'), _) => self.last_file(),
+            (KeyCode::Char('n'), _) if self.search.is_some() => {
+                self.find(!self.typing.is_back, times(count))
+            }
+            (KeyCode::Char('N'), _) if self.search.is_some() => {
+                self.find(self.typing.is_back, times(count))
+            }
+            (KeyCode::Char('n'), _) => (0..times(count)).for_each(|_| self.next_file()),
+            (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.last_file()),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
-            (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
-            (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
-            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-1)),
-            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(1)),
+            (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
+                self.go(PagerMove::Lines(-self.halves(count)))
+            }
+            (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
+                self.go(PagerMove::Lines(self.halves(count)))
+            }
+            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-lines(count))),
+            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(lines(count))),
             (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
             (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
             (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
@@ -147,9 +155,9 @@ impl DiffState {
         DiffRequest::Nothing
     }
 
-    /// Lines of half a page.
-    fn half(&self) -> i64 {
-        i64::from(self.rows / 2).max(1)
+    /// Lines of so many halves of a page.
+    fn halves(&self, count: Option<u64>) -> i64 {
+        lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
     fn go(&mut self, to: PagerMove) {
@@ -194,14 +202,18 @@ impl DiffState {
         match DiffSearch::new(typed, &self.lines) {
             Ok(search) => {
                 self.search = Some(search);
-                self.find(!self.typing.is_back);
+                self.find(!self.typing.is_back, 1);
             }
             Err(message) => self.message = Some(message),
         }
     }
 
-    /// Goes to the next or previous match.
-    fn find(&mut self, forward: bool) {
+    /// Goes to the next or previous match, so many times.
+    fn find(&mut self, forward: bool, times: i64) {
+        (0..times).for_each(|_| self.find_next(forward));
+    }
+
+    fn find_next(&mut self, forward: bool) {
         let Some(search) = &mut self.search else {
             return;
         };
@@ -281,8 +293,10 @@ pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, Ch
     }
     let mut lines = lines_of(&sets.diff(id, &paths)?);
     if more > 0 {
-        lines.push(DiffLine::Blank);
-        lines.push(DiffLine::Note(not_shown(more)));
+        lines.extend([DiffLine::Blank, DiffLine::Note(not_shown(more))]);
+        // Also where it begins: nobody sees the end of so many first.
+        let of = format!("{MOST_FILES} of {} files are shown", files.len());
+        lines.splice(0..0, [DiffLine::Note(of), DiffLine::Blank]);
     }
     Ok(lines)
 }

@@ -86,6 +86,8 @@ fn n_goes_to_matches_while_something_is_sought_and_to_files_otherwise() {
         ("n", 18, "match 2/10"),
         ("NN", 25, "match 10/10 · from the end"),
         ("n", 18, "match 1/10 · from the top"),
+        ("3n", 18, "match 4/10"),
+        ("3N", 18, "match 1/10"),
         ("j", 19, "match 1/10"),
         // From what is on the screen.
         ("gn", 18, "match 1/10 · 18–27"),

@@ -4,7 +4,7 @@ use crate::around;
 use crate::pager_source::{Loaded, Match, Range, Source, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
-use crate::typed_count::{TypedCount, lines};
+use crate::typed_count::{TypedCount, lines, times};
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
@@ -191,9 +191,15 @@ impl PagerState {
 
     /// Searches what a card keeps.
     pub(crate) fn find_in(&mut self, output: &OutputText, from: u64, forward: bool) {
-        let pattern = self.pattern.as_ref();
-        let found = pattern.and_then(|pattern| find_in(output, pattern, from, forward));
-        let _ = self.found(Ok(found));
+        let mut next = Some((from, forward));
+        while let Some((from, forward)) = next {
+            let pattern = self.pattern.as_ref();
+            let found = pattern.and_then(|pattern| find_in(output, pattern, from, forward));
+            next = match self.found(Ok(found)) {
+                PagerRequest::Find { from, forward, .. } => Some((from, forward)),
+                _ => None,
+            };
+        }
     }
 
     /// A search has ended; returns the next one, if more was asked for meanwhile.
@@ -212,7 +218,7 @@ impl PagerState {
                 self.go(PagerMove::To(found.line));
                 self.has_left = false;
                 if further != 0 {
-                    let request = self.find(further > 0);
+                    let request = self.find(further > 0, 1);
                     if let Some(searching) = &mut self.searching {
                         searching.further = further - further.signum();
                     }
@@ -241,9 +247,9 @@ impl PagerState {
         self.position.go(to, self.total, self.rows);
     }
 
-    /// Lines of half a page.
-    fn half(&self) -> i64 {
-        i64::from(self.rows / 2).max(1)
+    /// Lines of so many halves of a page.
+    fn halves(&self, count: Option<u64>) -> i64 {
+        lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
     fn follow(&mut self) {
@@ -295,17 +301,21 @@ impl PagerState {
                 self.message = Some("it has ended: nothing follows".to_owned());
             }
             (KeyCode::Char('F'), _) => self.follow(),
-            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back),
-            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back),
+            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back, times(count)),
+            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back, times(count)),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
-            (KeyCode::Char('u'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(-self.half())),
-            (KeyCode::Char('d'), KeyModifiers::CONTROL) => self.go(PagerMove::Lines(self.half())),
+            (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
+                self.go(PagerMove::Lines(-self.halves(count)))
+            }
+            (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
+                self.go(PagerMove::Lines(self.halves(count)))
+            }
             (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
-                self.go(PagerMove::Pages(-1));
+                self.go(PagerMove::Pages(-lines(count)));
             }
             (KeyCode::PageDown | KeyCode::Char(' '), KeyModifiers::NONE) => {
-                self.go(PagerMove::Pages(1));
+                self.go(PagerMove::Pages(lines(count)));
             }
             (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
             (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
@@ -333,21 +343,22 @@ impl PagerState {
                 }
             }
         }
-        self.find(!self.typing.is_back)
+        self.find(!self.typing.is_back, 1)
     }
 
-    /// Asks for the next or previous match.
-    fn find(&mut self, forward: bool) -> PagerRequest {
+    /// Asks for the next or previous match, so many times.
+    fn find(&mut self, forward: bool, times: i64) -> PagerRequest {
         let Some(pattern) = &self.pattern else {
             return PagerRequest::Nothing;
         };
         if let Some(searching) = &mut self.searching {
             // Where the next one is sought from is not known before.
-            searching.further += if forward { 1 } else { -1 };
+            searching.further += if forward { times } else { -times };
             return PagerRequest::Nothing;
         }
         self.searching = Some(Searching {
             forward,
+            further: if forward { times - 1 } else { 1 - times },
             ..Searching::default()
         });
         let found = self.found.filter(|_| !self.has_left);

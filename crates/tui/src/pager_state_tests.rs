@@ -80,6 +80,12 @@ fn keys_pressed_while_a_search_goes_on_count() {
     let next = letters(&mut state, "n");
     assert_eq!(carry_out(&mut state, next), 1);
     assert_eq!(state.found.map(|found| found.line), Some(4));
+    // A number before the key is so many of it.
+    for (typed, searches, line) in [("10n", 10, 14), ("2N", 2, 12)] {
+        let next = letters(&mut state, typed);
+        assert_eq!(carry_out(&mut state, next), searches);
+        assert_eq!(state.found.map(|found| found.line), Some(line), "{typed}");
+    }
 }
 
 #[test]
@@ -142,6 +148,14 @@ fn the_end_stays_at_the_end_and_half_pages_are_moved() {
     assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("21–30 of 50"));
     press(&mut state, KeyCode::Char('d'), ctrl);
     assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("26–35 of 50"));
+    for (typed, seen) in [("2b", "6–15 of 50"), ("3 ", "36–45 of 50")] {
+        letters(&mut state, typed);
+        let screen = drawn(&mut state, 80, 12, Duration::ZERO);
+        assert!(screen.contains(seen), "{typed}: {screen}");
+    }
+    letters(&mut state, "4");
+    press(&mut state, KeyCode::Char('u'), ctrl);
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("16–25 of 50"));
 }
 
 #[test]
