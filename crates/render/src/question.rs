@@ -120,30 +120,33 @@ impl QuestionPart<'_> {
             }
             Self::Script(script) => {
                 let mut rows = wrapped(&visible::shown(script), columns, theme.title);
-                let more = rows.len().saturating_sub(MOST_ROWS);
-                rows.truncate(MOST_ROWS);
-                rows.extend((more > 0).then(|| left_out(more as u64, "rows", theme)));
+                let shown = listed(rows.len() as u64, MOST_ROWS);
+                let more = rows.len().saturating_sub(shown);
+                rows.truncate(shown);
+                rows.extend((more > 0).then(|| left_out(more as u64, "row", theme)));
                 rows
             }
             Self::Files(files, more) => {
-                let shown = files.iter().take(MOST_FILES);
+                let shown = listed(files.len() as u64 + more, MOST_FILES);
+                let more = more + files.len().saturating_sub(shown) as u64;
+                let shown = files.iter().take(shown);
                 let mut rows: Vec<Line<'static>> = shown
-                    .map(|file| file_row(file, theme.text, theme))
+                    .flat_map(|file| file_rows(file, columns, theme))
                     .collect();
-                let more = more + files.len().saturating_sub(MOST_FILES) as u64;
-                rows.extend((more > 0).then(|| left_out(more, "files", theme)));
+                rows.extend((more > 0).then(|| left_out(more, "file", theme)));
                 rows
             }
             Self::Conflicts(files) => {
-                let shown = files.iter().take(MOST_FILES);
+                let shown = listed(files.len() as u64, MOST_FILES);
+                let more = files.len().saturating_sub(shown);
+                let shown = files.iter().take(shown);
                 let mut rows: Vec<Line<'static>> = shown
                     .flat_map(|file| {
                         let name = visible::one_line(&file.path);
                         wrapped(&format!("! {name}"), columns, theme.warning)
                     })
                     .collect();
-                let more = files.len().saturating_sub(MOST_FILES);
-                rows.extend((more > 0).then(|| left_out(more as u64, "files", theme)));
+                rows.extend((more > 0).then(|| left_out(more as u64, "file", theme)));
                 rows
             }
         }
@@ -164,6 +167,31 @@ fn loosened(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<
     rows.collect()
 }
 
+/// How many of so many are listed: that there is one more would take as much room as that one.
+fn listed(all: u64, most: usize) -> usize {
+    most + usize::from(all == most as u64 + 1)
+}
+
+/// A file in as many rows as its names need.
+fn file_rows(file: &FileChange, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let row = file_row(file, theme.text, theme);
+    if row.width() <= columns {
+        return vec![row];
+    }
+    let mut spans = row.spans.into_iter();
+    let mut sign = spans.next();
+    // Below the name, beside the sign.
+    let room = columns.saturating_sub(2);
+    let parts = spans.flat_map(|span| wrapped(span.content.trim_start(), room, span.style));
+    let rows = parts.map(|part| {
+        let mut row = Line::from(sign.take().unwrap_or_else(|| Span::raw("  ")));
+        row.spans.extend(part.spans);
+        row
+    });
+    rows.collect()
+}
+
 fn left_out(more: u64, what: &str, theme: &Theme) -> Line<'static> {
-    Line::styled(format!("… ({more} more {what})"), theme.dim)
+    let ending = if more == 1 { "" } else { "s" };
+    Line::styled(format!("… ({more} more {what}{ending})"), theme.dim)
 }
