@@ -322,6 +322,8 @@ export interface FileChange {
   from_base64?: string | null;
   /** Whether `change` was concluded from equal contents, as of a file that is gone here and there as new. */
   inferred?: boolean;
+  /** What it is, or was. Left out in JSON for regular files. */
+  kind?: FileKind;
   /** What is not UTF-8 in it is replaced by U+FFFD. */
   path: string;
   /** All its bytes in base64, if they are not UTF-8. */
@@ -341,6 +343,9 @@ export interface FileDiffData {
   /** Type and permissions before and after, in octal, where they differ; otherwise `null`. */
   mode: [string, string] | null;
 }
+
+/** The kind of a file: what it is after the change, or was, if it is gone. */
+export type FileKind = "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
 
 /** The path of a file. */
 export interface FileName {

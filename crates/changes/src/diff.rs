@@ -154,11 +154,21 @@ fn compared(item: &Item, before: Side, after: Side) -> Text {
         (Side::None, Side::Bytes(after)) => (None, Some(after)),
         (Side::None, Side::None) => return Text::Nothing,
     };
+    // Where a link leads is no text that lacks the end of its line.
+    let before = before.map(|bytes| with_line_end(bytes, item.before));
+    let after = after.map(|bytes| with_line_end(bytes, item.after));
     let is_binary = |bytes: &Option<Vec<u8>>| bytes.as_deref().is_some_and(is_binary);
     if is_binary(&before) || is_binary(&after) {
         return Text::Binary;
     }
     Text::Unified(unified(item, before.as_deref(), after.as_deref()))
+}
+
+fn with_line_end(mut bytes: Vec<u8>, seen: Option<Seen>) -> Vec<u8> {
+    if seen.is_some_and(|seen| seen.kind() == FileType::Symlink) {
+        bytes.push(b'\n');
+    }
+    bytes
 }
 
 /// With a NUL, as for git; and what is neither UTF-8 nor text in another encoding: what is small and compressed often has no

@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::traced;
 use crate::upper::scan;
 use agent_bash_core::changes::{
-    Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
+    Change, Changes, ChangesBy, ChangesState, FileChange, FileKind, FileName, Undoable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -360,6 +360,10 @@ pub(crate) fn name(path: &[u8]) -> FileName {
 /// An item as it is in a result.
 pub(crate) fn file(item: &Item) -> FileChange {
     let mut file = FileChange::new(name(&item.path), item.change);
+    file.kind = item
+        .after
+        .or(item.before)
+        .map_or(FileKind::File, |seen| seen.file_kind());
     let size = |seen: &Option<Seen>| seen.as_ref().map_or(0, Seen::bytes);
     let is_file = |seen: &Option<Seen>| seen.is_some_and(|seen| seen.is_file());
     if item.change != Change::Mode && (is_file(&item.before) || is_file(&item.after)) {

@@ -1,6 +1,7 @@
 //! What a file looked like: enough to tell whether it is still the same, and unchanged.
 
 use crate::codec::wire;
+use agent_bash_core::changes::FileKind;
 use rustix::fs::{AtFlags, FileType, Stat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -69,6 +70,18 @@ impl Seen {
 
     pub(crate) fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.mode)
+    }
+
+    /// The same in a result.
+    pub(crate) fn file_kind(&self) -> FileKind {
+        match self.kind() {
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Symlink,
+            FileType::Fifo => FileKind::Fifo,
+            FileType::Socket => FileKind::Socket,
+            FileType::CharacterDevice | FileType::BlockDevice => FileKind::Device,
+            FileType::RegularFile | FileType::Unknown => FileKind::File,
+        }
     }
 
     pub(crate) fn is_dir(&self) -> bool {

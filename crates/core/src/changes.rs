@@ -1,9 +1,11 @@
 //! What a call did to files, as values: what is asked for, what is held or was done, what can be taken back. How it is
 //! found out, kept and applied is in `agent-bash-changes`.
 
+mod kind;
 mod name;
 mod text;
 
+pub use kind::FileKind;
 pub use name::FileName;
 pub use text::{
     BY_SCAN, Tell, applied_text, conflict_text, counted, discarded_text, not_redone_text,
@@ -384,6 +386,9 @@ pub struct FileChange {
     pub from_base64: Option<String>,
     /// What was done.
     pub change: Change,
+    /// What it is, or was. Left out in JSON for regular files.
+    #[serde(default, skip_serializing_if = "FileKind::is_file")]
+    pub kind: FileKind,
     /// Bytes before and after, of regular files; 0 where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<[u64; 2]>,
@@ -400,6 +405,7 @@ impl FileChange {
             from: None,
             from_base64: None,
             change,
+            kind: FileKind::default(),
             bytes: None,
             inferred: false,
         }

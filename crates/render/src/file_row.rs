@@ -38,6 +38,9 @@ pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'s
         (None, _, Change::Mode) => "  other permissions or attributes".to_owned(),
         _ => String::new(),
     };
+    if let Some(kind) = file.kind.words() {
+        spans.push(Span::styled(format!("  {kind}"), theme.dim));
+    }
     if !more.is_empty() {
         spans.push(Span::styled(more, theme.dim));
     }

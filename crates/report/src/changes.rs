@@ -87,6 +87,7 @@ fn one((file, diff): &Row<'_>) -> Markup {
         span.(class(file.change)) title=(file.change.word()) { (sign(file.change)) span.unseen { " " (file.change.word()) } } " "
         @if let Some(from) = &file.from { (visible::one_line(from)) " → " }
         (visible::one_line(&file.name.path))
+        @if let Some(kind) = file.kind.words() { span.note { " · " (kind) } }
         @if !lines.is_empty() { span.note { " · " (numbers(count("add"), count("del"))) } }
         @else if text.is_some() && file.change == Change::Renamed { span.note { " · same content" } }
         @else if text.is_some() { span.note { " · no lines" } }

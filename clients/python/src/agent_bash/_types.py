@@ -467,6 +467,9 @@ class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
     # Whether `change` was concluded from equal contents, as of a file that is gone here and there as new.
     inferred: bool
 
+    # What it is, or was. Left out in JSON for regular files.
+    kind: FileKind
+
     # All its bytes in base64, if they are not UTF-8.
     path_base64: Optional[str]
 
@@ -488,6 +491,10 @@ class FileDiffData(TypedDict):
 
     # Type and permissions before and after, in octal, where they differ; otherwise `null`.
     mode: Optional[Tuple[str, str]]
+
+
+# The kind of a file: what it is after the change, or was, if it is gone.
+FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 
 
 class _FileNameAlways(TypedDict):

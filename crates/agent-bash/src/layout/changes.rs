@@ -107,6 +107,9 @@ fn line(file: &FileChange) -> String {
         }
         _ => {}
     }
+    if let Some(kind) = file.kind.words() {
+        let _ = write!(text, "  ({kind})");
+    }
     text
 }
 
@@ -127,12 +130,19 @@ pub fn diff(diff: &FileDiff) -> String {
         );
     }
     let word = diff.file.change.word();
+    let kind = diff.file.kind.words();
+    let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
     match &diff.text {
-        Text::Unified(unified) => text.push_str(&shown(unified)),
+        Text::Unified(unified) => {
+            if !kind.is_empty() {
+                let _ = writeln!(text, "{word}: {name}{kind}");
+            }
+            text.push_str(&shown(unified));
+        }
         Text::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
         Text::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
         Text::Unknown => _ = writeln!(text, "{word}: {name} (its content is not kept)"),
-        _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}"),
+        _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}{kind}"),
         _ => {}
     }
     text

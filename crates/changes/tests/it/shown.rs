@@ -3,7 +3,7 @@
 use crate::support::{Place, SESSION};
 use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
 use agent_bash_core::changes::{
-    ChangesId, ChangesLevel, ChangesState, FileChange, FileName, Undoable,
+    ChangesId, ChangesLevel, ChangesState, FileChange, FileKind, FileName, Undoable,
 };
 use std::path::PathBuf;
 
@@ -39,9 +39,12 @@ fn is_as_expected(diffs: &[FileDiff]) {
         unreachable!("{link:?}");
     };
     assert!(
-        link.contains("-text\n") && link.contains("+gone\n"),
-        "{link}"
+        link.ends_with("-text\n+gone\n"),
+        "where it leads lacks no end of its line: {link}"
     );
+    let kinds = ["text", "link", "d"].map(|path| of(diffs, path).file.kind);
+    let wanted = [FileKind::File, FileKind::Symlink, FileKind::Directory];
+    assert_eq!(kinds, wanted);
     let evil = &of(diffs, "evil").text;
     assert!(
         matches!(evil, Text::Unified(text) if text.contains("\u{1b}[2J")),

@@ -173,8 +173,8 @@ fn diff(of: FileDiff) -> Diff {
         Text::Unified(text) => (Some(text), None),
         Text::Binary => (None, Some("not text".to_owned())),
         Text::TooLarge => (None, Some("too large to compare".to_owned())),
-        // A directory, or only attributes: there is nothing to compare.
-        Text::Nothing => (None, Some("no text".to_owned())),
+        // A directory and the like, or only attributes: there is nothing to compare.
+        Text::Nothing => (None, of.file.kind.is_file().then(|| "no text".to_owned())),
         _ => (None, Some("its former content is not known".to_owned())),
     };
     let bytes = of.file.bytes.filter(|_| text.is_none());

@@ -41,7 +41,7 @@ fn files_without_a_text_say_so_and_attempts_outside_are_marked() {
     assert!(log.starts_with("CALL  AT (UTC)  TOOK"), "{log}");
     let html = page(&home);
     for part in [
-        " d<span class=\"note\"> · no text</span>",
+        " d<span class=\"note\"> · directory</span>",
         " blob<span class=\"note\"> · not text, 0 B → 3 B</span>",
         "mode 100644 → 100755",
     ] {

@@ -17,15 +17,18 @@ fn set(state: ChangesState, files: Vec<FileChange>) -> Changes {
 fn the_json_is_that_of_the_contract() {
     let mut longer = file("src/a.rs", Change::Changed);
     longer.bytes = Some([120, 131]);
+    let mut link = file("l", Change::Created);
+    link.kind = FileKind::Symlink;
     let renamed = file("new", Change::Created).renamed_from(FileName::new("old"));
-    let mut changes = set(ChangesState::Held, vec![longer, renamed]);
+    let mut changes = set(ChangesState::Held, vec![longer, link, renamed]);
     changes.undo = Undoable::Whole;
     changes.outside.insert("/tmp".to_owned(), 3);
     let want = json!({
         "id": "7", "state": "held", "by": "overlay", "exact": true, "root": "/p",
-        "counts": {"created": 0, "changed": 1, "deleted": 0, "renamed": 1, "mode": 0},
+        "counts": {"created": 1, "changed": 1, "deleted": 0, "renamed": 1, "mode": 0},
         "files": [
             {"path": "src/a.rs", "change": "changed", "bytes": [120, 131]},
+            {"path": "l", "change": "created", "kind": "symlink"},
             {"path": "new", "from": "old", "change": "renamed", "inferred": true},
         ],
         "more": 0, "all": "changes://7", "undo": "whole", "not_kept": [], "conflicts": [],
