@@ -120,20 +120,20 @@ impl DiffState {
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
             (KeyCode::Char('n'), _) if self.search.is_some() => {
-                self.find(!self.typing.is_back, times(count))
+                self.find(!self.typing.is_back, times(count));
             }
             (KeyCode::Char('N'), _) if self.search.is_some() => {
-                self.find(self.typing.is_back, times(count))
+                self.find(self.typing.is_back, times(count));
             }
             (KeyCode::Char('n'), _) => (0..times(count)).for_each(|_| self.next_file()),
             (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.last_file()),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(-self.halves(count)))
+                self.go(PagerMove::Lines(-self.halves(count)));
             }
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(self.halves(count)))
+                self.go(PagerMove::Lines(self.halves(count)));
             }
             (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-lines(count))),
             (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(lines(count))),

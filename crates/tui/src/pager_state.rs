@@ -306,10 +306,10 @@ impl PagerState {
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(-self.halves(count)))
+                self.go(PagerMove::Lines(-self.halves(count)));
             }
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(self.halves(count)))
+                self.go(PagerMove::Lines(self.halves(count)));
             }
             (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
                 self.go(PagerMove::Pages(-lines(count)));
