@@ -7,7 +7,7 @@ use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines, times};
 use agent_bash::change_sets::{FileDiff, Text};
-use agent_bash::core::changes::{Change, Changes, ChangesId};
+use agent_bash::core::changes::{Change, Changes, ChangesId, FileKind};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::{DiffLine, DiffView, PagerMove, PagerPosition, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
@@ -321,7 +321,18 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
             lines.push(note("changed again since: compared with what is there now"));
         }
         match &diff.text {
-            Text::Unified(text) => add_hunks(&mut lines, text),
+            Text::Unified(text) => {
+                let from = lines.len();
+                add_hunks(&mut lines, text);
+                if diff.file.kind == FileKind::Symlink {
+                    // Where it leads is no line of a file.
+                    let own = lines.split_off(from);
+                    lines.extend(
+                        own.into_iter()
+                            .filter(|line| !matches!(line, DiffLine::Hunk(_))),
+                    );
+                }
+            }
             Text::Binary => lines.push(note("binary")),
             Text::TooLarge => lines.push(note("too large to be compared")),
             Text::Unknown => lines.push(note("its content is not kept")),

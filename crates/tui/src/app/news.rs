@@ -96,8 +96,10 @@ impl App {
 
     /// A command has ended.
     fn command_ended(&mut self, entry: EntryId, end: CallEnd, now: Duration) {
-        if let CallEnd::Tool { result, .. } = &end {
-            self.last = Some(result.status.clone());
+        match &end {
+            CallEnd::Tool { result, .. } => self.last = Some(result.status.clone()),
+            CallEnd::Bang(message) => self.last = Some(message.status.clone()),
+            CallEnd::Refused(_) => {}
         }
         if self.bang == Some(entry) {
             self.bang = None;

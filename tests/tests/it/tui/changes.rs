@@ -143,14 +143,40 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
 fn what_the_person_typed_is_counted_and_taken_back_too() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
+        tmux.enters("(exit 3)")?;
+        tmux.shows("· ✗ exit 3")?;
         tmux.enters("!rm old.txt")?;
         tmux.shows(" Δ −1")?;
+        // In the last line: the last command, whoever's it was.
+        tmux.shows("· ✓ exit 0")?;
         ensure!(files(world)? != before, "it was not removed");
         tmux.press(&["C-Up", "u"])?;
-        answer(tmux, "Undo changes 1?", "y")?;
-        tmux.shows("[Undone: 1 file as before call 1.]")?;
+        answer(tmux, "Undo changes 2?", "y")?;
+        tmux.shows("[Undone: 1 file as before call 2.]")?;
         ensure!(files(world)? == before, "{:?}", files(world)?);
         Ok(())
+    })
+}
+
+#[test]
+fn what_is_no_regular_file_is_said_to_be_what_it_is() -> Result<()> {
+    with_changes("undo", |tmux, _| {
+        tmux.enters("ln -s /ab/target link; mkfifo pipe; mkdir empty")?;
+        tmux.shows(" Δ +3")?;
+        tmux.press(&["C-Up", "Enter"])?;
+        let screen = tmux.shows("│+/ab/target")?;
+        for line in [
+            "│+ link  symbolic link",
+            "│+ pipe  named pipe",
+            "│+ empty  directory",
+        ] {
+            ensure!(screen.contains(line), "{line}: {screen}");
+        }
+        ensure!(
+            !screen.contains("@@") && !screen.contains("newline"),
+            "{screen}"
+        );
+        tmux.press(&["q", "Escape"])
     })
 }
 
