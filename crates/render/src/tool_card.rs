@@ -249,14 +249,11 @@ impl ToolCard {
             script_rows(&command, columns, theme.text, theme)
         } else {
             let count = command.lines().count();
-            let shown = COLLAPSED_COMMAND.max(self.collapsed_rows / 3);
+            let shown = shown_of(count, COLLAPSED_COMMAND.max(self.collapsed_rows / 3));
             let most = [shown, COLLAPSED_COMMAND];
             let mut rows = script_lines(&command, most, columns, theme.text, theme);
             if count > shown {
-                let more = match count - shown {
-                    1 => "… (1 more line)".to_owned(),
-                    more => format!("… ({more} more lines)"),
-                };
+                let more = format!("… ({} more lines)", count - shown);
                 rows.push(Line::styled(shortened(&more, columns), theme.dim));
             }
             rows

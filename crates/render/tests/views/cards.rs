@@ -203,7 +203,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         (
             "many_lines",
             printed(
-                "for i in 1 2 3; do\n\techo $i\n  date\ndone\necho end",
+                "for i in 1 2 3; do\n\techo $i\n  date\ndone\necho one\necho two\necho end",
                 "1\n",
                 ok.clone(),
             ),
