@@ -521,6 +521,8 @@ impl App {
         {
             self.console = None;
         }
+        // It may have waited for that.
+        self.start_next(now);
     }
 }
 

@@ -24,13 +24,7 @@ impl App {
         }
         if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
             self.is_leaving = true;
-            // The keys first: they are there on a narrow terminal, too.
-            let (jobs, running) = match self.running_jobs {
-                1 => ("the job", "1 job is running".to_owned()),
-                jobs => ("the jobs", format!("{jobs} jobs are running")),
-            };
-            let asked = format!("to quit: e end {jobs}, k keep · esc stay · {running}");
-            self.message = Some(asked);
+            self.message = Some(self.leaving());
         } else {
             self.leave(self.on_quit == OnQuit::End);
         }

@@ -1,5 +1,7 @@
 use super::*;
-use crate::app::tests::{NOW, app, ctrl};
+use crate::app::tests::{NOW, app, ctrl, ended, enters};
+use crate::app::{Effect, News};
+use agent_bash::core::Timestamp;
 
 #[test]
 fn a_message_goes_by_itself_and_then_nothing_is_waited_for() {
@@ -25,4 +27,50 @@ fn a_question_stays_until_it_is_answered() {
     assert_eq!(app.deadline(), None);
     app.expire(Duration::from_secs(3600));
     assert!(app.message.is_some());
+}
+
+#[test]
+fn what_quitting_would_end_is_not_said_of_what_has_ended() {
+    let quits = |effects: &[Effect]| matches!(effects, [Effect::Quit { .. }]);
+    let mut app = app(None);
+    enters(&mut app, "!sleep 9");
+    enters(&mut app, "one");
+    enters(&mut app, "two");
+    assert!(ctrl(&mut app, 'd').is_empty());
+    // Something else has ended.
+    let own = app.bang.unwrap();
+    ended(&mut app, own);
+    let said = app.message.as_deref();
+    assert_eq!(said, Some("ctrl+d again ends `one` and quits"));
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    app.effects();
+    assert_eq!(app.message, None);
+    assert!(ctrl(&mut app, 'd').is_empty());
+    let said = app.message.as_deref();
+    assert_eq!(said, Some("ctrl+d again ends `two` and quits"));
+    // Nor is it agreed to what is no longer said.
+    app.note_message(NOW);
+    let end = app.deadline().unwrap();
+    app.expire(end);
+    assert!(ctrl(&mut app, 'd').is_empty() && app.message.is_some());
+    assert!(quits(&ctrl(&mut app, 'd')));
+}
+
+#[test]
+fn a_question_about_jobs_goes_with_them() {
+    let mut app = app(None);
+    (app.on_quit, app.running_jobs) = (crate::OnQuit::Ask, 1);
+    ctrl(&mut app, 'd');
+    app.news(News::Jobs {
+        jobs: Vec::new(),
+        now: Timestamp(0),
+        printed: None,
+    });
+    let said = app.message.as_deref();
+    assert_eq!(said, Some("no job runs any more: ctrl+d quits"));
+    // A letter is one of the line then.
+    let key = crossterm::event::KeyCode::Char('e').into();
+    app.event(&crossterm::event::Event::Key(key), NOW);
+    assert_eq!(app.prompt.text(), "e");
 }

@@ -101,6 +101,9 @@ impl App {
             CallEnd::Bang(message) => self.last = Some(message.status.clone()),
             CallEnd::Refused(_) => {}
         }
+        if self.call.or(self.bang) == Some(entry) {
+            self.end_quitting();
+        }
         if self.bang == Some(entry) {
             self.bang = None;
             let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
@@ -129,7 +132,9 @@ impl App {
             }
             News::Jobs { jobs, now, printed } => {
                 let runs = |job: &&Job| matches!(job.state, JobState::Running);
+                let before = self.running_jobs;
                 self.running_jobs = jobs.iter().filter(runs).count();
+                self.jobs_changed(before);
                 self.transcript.jobs_are(&jobs);
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
