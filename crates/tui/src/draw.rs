@@ -87,7 +87,9 @@ fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let shown = rows - usize::from(hidden > 0).min(rows);
     for (row, request) in app.queue.iter().take(shown).enumerate() {
         let is_last = hidden == 0 && row + 1 == rows;
-        let hint = if row == 0 && app.waits_for_keys() {
+        let hint = if row == 0 && app.waits_to_quit() {
+            "  quits once you have done with the line, or what else has the keys"
+        } else if row == 0 && app.waits_for_keys() {
             "  needs the keys: starts once you have done with them"
         } else if is_last {
             "  ↑ takes it back"

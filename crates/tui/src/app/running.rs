@@ -81,7 +81,9 @@ impl App {
 
     /// Runs a call, or lets it wait for its turn. Returns its card if it has started.
     pub(super) fn run(&mut self, request: Request, now: Duration) -> Option<EntryId> {
-        if self.call.is_some() || !self.queue.is_empty() {
+        // It was written while an `exit` waited for that, and nothing else: it comes first.
+        let is_before = self.call.is_none() && self.waits_to_quit();
+        if !is_before && (self.call.is_some() || !self.queue.is_empty()) {
             self.queue.push_back(request);
             return None;
         }
@@ -132,9 +134,18 @@ impl App {
         let next = self.queue.front().filter(|_| self.call.is_none());
         uses.contains(&true)
             && next.is_some_and(|next| {
-                let wants = self.wants_terminal(&next.command);
-                self.on_terminal(next, wants.is_some()) == Some(true)
+                // What is being written would be lost.
+                quits(&next.command) || {
+                    let wants = self.wants_terminal(&next.command);
+                    self.on_terminal(next, wants.is_some()) == Some(true)
+                }
             })
+    }
+
+    /// Whether what waits for the keys is to leave the interface.
+    pub(crate) fn waits_to_quit(&self) -> bool {
+        let next = self.queue.front();
+        next.is_some_and(|next| quits(&next.command)) && self.waits_for_keys()
     }
 
     /// What a line wants of a terminal, by what its aliases stand for.

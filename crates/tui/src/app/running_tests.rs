@@ -114,6 +114,47 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
 }
 
 #[test]
+fn an_exit_that_waits_does_not_leave_in_the_middle_of_a_line() {
+    let leaves = |effects: &[Effect]| {
+        let mut effects = effects.iter();
+        effects.any(|effect| matches!(effect, Effect::Quit { .. }))
+    };
+    let held = || {
+        let mut app = app(None);
+        enters(&mut app, "sleep 3");
+        enters(&mut app, "exit");
+        app.event(&Event::Paste("echo dra".to_owned()), NOW);
+        let call = app.call.unwrap();
+        ended(&mut app, call);
+        assert!(!leaves(&app.effects()) && app.waits_to_quit());
+        assert_eq!(app.prompt.text(), "echo dra");
+        app
+    };
+    // Entered, the line comes first.
+    let mut app = held();
+    app.event(&Event::Paste("ft".to_owned()), NOW);
+    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(starts(&effects), ["echo draft"]);
+    assert!(!leaves(&effects));
+    // What is entered while that runs comes behind the `exit`, as it was typed later.
+    enters(&mut app, "echo later");
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert!(leaves(&app.effects()));
+    // Cleared, there is nothing left to wait for.
+    assert!(leaves(&ctrl(&mut held(), 'c')));
+    // Nor is it asked in the middle of a panel.
+    let mut app = self::app(None);
+    enters(&mut app, "sleep 3");
+    enters(&mut app, "exit");
+    press(&mut app, KeyCode::F(1), KeyModifiers::NONE);
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert!(!leaves(&app.effects()));
+    assert!(leaves(&press(&mut app, KeyCode::Esc, KeyModifiers::NONE)));
+}
+
+#[test]
 fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
     let mut app = app(None);
     enters(&mut app, "!sleep 9");
