@@ -44,14 +44,23 @@ impl Running {
         }
     }
 
+    /// It has ended, and there is nothing left to be interrupted.
+    pub(crate) fn has_ended(&self) {
+        // That of a command that has ended is nobody's any more.
+        self.cancel.cancel();
+    }
+
     /// Interrupts it, and cancels it if it has not ended in time, or if there is nothing to be interrupted.
     pub(crate) async fn interrupt(self, clock: Arc<dyn Clock>) {
         let shell = self.started.shell.load(Ordering::Acquire);
         let since = self.started.since.load(Ordering::Acquire);
         if shell != 0 && interrupt_below(shell, since) > 0 {
-            clock.sleep(PATIENCE).await;
+            // Nobody waits for what has ended, or was cancelled otherwise: whoever quits waits for this.
+            tokio::select! {
+                () = self.cancel.cancelled() => return,
+                () = clock.sleep(PATIENCE) => {}
+            }
         }
-        // That of a command that has ended is nobody's any more.
         self.cancel.cancel();
     }
 }
@@ -77,5 +86,38 @@ impl OutputConsumer for Feed<'_> {
 
     fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
         self.live.file_for_survivors(stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_test_kit::driven_clock::DrivenClock;
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
+    #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "a shell of the test's own")]
+    async fn nobody_waits_for_the_patience_with_what_has_ended() {
+        let mut shell = Command::new("bash")
+            .args(["--norc", "-c", "trap '' INT; cat; :"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Its program runs once it answers.
+        let mut answer = [0];
+        shell.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        let output = shell.stdout.as_mut().unwrap();
+        output.read_exact(&mut answer).unwrap();
+        let running = Running::new();
+        running.started.shell.store(shell.id(), Ordering::Release);
+        // It passes only when somebody says so.
+        let clock = Arc::new(DrivenClock::holding(PATIENCE));
+        let interrupted = tokio::spawn(running.clone().interrupt(clock));
+        running.has_ended();
+        interrupted.await.unwrap();
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
     }
 }

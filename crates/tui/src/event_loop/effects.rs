@@ -46,6 +46,7 @@ impl EventLoop {
                 definitions,
             };
             let end = calls::call(&session, request, besides, &live, &running).await;
+            running.has_ended();
             let now = clock.now();
             let _ = tell.send(News::Ended { entry, end, now });
         });
@@ -73,6 +74,7 @@ impl EventLoop {
                 let clock = Arc::clone(&self.clock);
                 self.tasks.spawn(async move {
                     let end = calls::bang(&session, &command, excluded, &live, &running).await;
+                    running.has_ended();
                     let now = clock.now();
                     let _ = tell.send(News::Ended { entry, end, now });
                 });
