@@ -4,9 +4,11 @@ mod arguments;
 mod kept;
 mod program;
 mod suggested;
+mod undo;
 mod words;
 
 use self::kept::{Argument, Program, is_plain};
+use self::undo::{Kind, Steps};
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -31,6 +33,8 @@ const ROOM_FOR_BOTH: usize = 58;
 #[derive(Debug)]
 pub(crate) struct Prompt {
     area: TextArea<'static>,
+    /// What can be undone.
+    steps: Steps,
     pub(crate) history: History,
     /// The line was to be tried, and is: Enter does not run it for real.
     pub(crate) is_trial: bool,
@@ -51,6 +55,7 @@ impl Prompt {
     pub(crate) fn new(theme: &Theme) -> Self {
         let mut prompt = Self {
             area: TextArea::default(),
+            steps: Steps::default(),
             history: History::default(),
             is_trial: false,
             was_trial: false,
@@ -81,13 +86,7 @@ impl Prompt {
     /// Deletes the text, which undoing brings back.
     pub(crate) fn wipe(&mut self) {
         self.changed(false, |prompt| {
-            prompt.area.move_cursor(CursorMove::Top);
-            prompt.area.move_cursor(CursorMove::Head);
-            prompt.area.start_selection();
-            prompt.area.move_cursor(CursorMove::Bottom);
-            prompt.area.move_cursor(CursorMove::End);
-            // As selected, so that it does not count as cut.
-            prompt.area.delete_str(1);
+            prompt.alter(Kind::Other, |prompt| prompt.put(""))
         });
     }
 
@@ -100,8 +99,10 @@ impl Prompt {
             .collect();
         self.history.stay();
         let was = self.area.cursor();
-        self.area.insert_str(text);
-        clusters::leave(&mut self.area, (was.0, was.1));
+        self.alter(Kind::Other, |prompt| {
+            prompt.area.insert_str(text);
+            clusters::leave(&mut prompt.area, (was.0, was.1));
+        });
     }
 
     /// Handles an editing key.
@@ -119,10 +120,16 @@ impl Prompt {
     }
 
     fn edit(&mut self, key: KeyEvent) {
-        self.changed(is_undo(key), |prompt| {
-            let was = prompt.area.cursor();
-            prompt.area_key(key);
-            clusters::leave(&mut prompt.area, (was.0, was.1));
+        let redoes = (key.code, key.modifiers) == (KeyCode::Char('_'), KeyModifiers::ALT);
+        if is_undo(key) || redoes {
+            return self.changed(!redoes, |prompt| prompt.go(!redoes));
+        }
+        self.changed(false, |prompt| {
+            prompt.alter(Kind::of(key), |prompt| {
+                let was = prompt.area.cursor();
+                prompt.area_key(key);
+                clusters::leave(&mut prompt.area, (was.0, was.1));
+            });
         });
     }
 
@@ -145,8 +152,6 @@ impl Prompt {
         match (key.code, key.modifiers) {
             (KeyCode::Enter, held) if !held.is_empty() => self.area.insert_newline(),
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
-            _ if is_undo(key) => drop(self.area.undo()),
-            (KeyCode::Char('_'), KeyModifiers::ALT) => drop(self.area.redo()),
             (KeyCode::Char('w'), KeyModifiers::CONTROL) => words::delete_to_blank(&mut self.area),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
             // Of what the editor knows, that which is documented.
@@ -173,7 +178,7 @@ impl Prompt {
             return false;
         }
         self.history.stay();
-        self.area.insert_newline();
+        self.alter(Kind::Other, |prompt| prompt.area.insert_newline());
         true
     }
 
@@ -201,13 +206,22 @@ impl Prompt {
         self.set(text);
     }
 
-    fn set(&mut self, text: &str) {
+    /// Puts a text in place of what is there, with the cursor at its end. What was cut stays.
+    fn put(&mut self, text: &str) {
         let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
         area.set_wrap_mode(WrapMode::Glyph);
         area.set_hard_tab_indent(true);
+        area.set_max_histories(0);
+        area.set_yank_text(self.area.yank_text());
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = area;
+    }
+
+    /// The same for another line, which begins anew.
+    fn set(&mut self, text: &str) {
+        self.put(text);
+        self.steps = Steps::default();
         self.is_trial = false;
         self.was_trial = false;
     }
@@ -222,7 +236,9 @@ impl Prompt {
     /// Inserts a text at the cursor.
     pub(crate) fn insert(&mut self, text: &str) {
         self.history.stay();
-        self.area.insert_str(text);
+        self.alter(Kind::Other, |prompt| {
+            prompt.area.insert_str(text);
+        });
     }
 
     /// Puts a text in place of that between a byte and the cursor.
@@ -231,14 +247,24 @@ impl Prompt {
         let Some(old) = before.get(start..) else {
             return;
         };
-        let row = before[..start].matches('\n').count();
-        let line = before[..start].rsplit('\n').next().unwrap_or_default();
-        let at = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let chars = old.chars().count();
         self.history.stay();
-        self.area
-            .move_cursor(CursorMove::Jump(at(row), at(line.chars().count())));
-        self.area.delete_str(old.chars().count());
-        self.area.insert_str(text);
+        self.alter(Kind::Other, |prompt| {
+            prompt.move_to(start);
+            prompt.area.delete_str(chars);
+            prompt.area.insert_str(text);
+        });
+    }
+
+    /// Moves the cursor to a byte of the text.
+    fn move_to(&mut self, byte: usize) {
+        let text = self.text();
+        let before = &text[..byte.min(text.len())];
+        let row = before.matches('\n').count();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let column = number(line.chars().count());
+        self.area.move_cursor(CursorMove::Jump(number(row), column));
     }
 
     /// The byte of the text at a row and a character of it.
@@ -296,13 +322,8 @@ impl Prompt {
         }
         let text = self.text();
         let at = PromptView::byte_at(&text, self.cursor(), beside_mark(self.drawn), (x, y));
-        let before = &text[..at];
-        let row = before.matches('\n').count();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         self.area.cancel_selection();
-        let column = number(line.chars().count());
-        self.area.move_cursor(CursorMove::Jump(number(row), column));
+        self.move_to(at);
         true
     }
 
