@@ -129,13 +129,13 @@ impl Remark {
                     .map(|job| format!(" as job {job}"))
                     .unwrap_or_default();
                 let (state, style) = match has_ended {
-                    false => ("↯ still running", theme.warning),
-                    true => ("· went on, has ended", theme.dim),
+                    false => (format!("↯ still running{job}"), theme.warning),
+                    true => {
+                        let said = format!("· went on{job} after the command, and has ended");
+                        (said, theme.dim)
+                    }
                 };
-                (
-                    format!("{state}{job}: pid {pid} {}", one_line(command)),
-                    style,
-                )
+                (format!("{state}: pid {pid} {}", one_line(command)), style)
             }
             Self::Denied { path, access } => {
                 let what = match access {

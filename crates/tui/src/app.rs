@@ -39,7 +39,7 @@ use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,8 +109,6 @@ pub(crate) struct App {
     pub(crate) running_jobs: usize,
     /// Trials of earlier runs that wait for a decision.
     pub(crate) held: Vec<ChangesId>,
-    /// Jobs that the person has ended.
-    ended_jobs: BTreeSet<JobId>,
     /// Where the prompt's commands run.
     pub(crate) place: Place,
     /// The home directory, for `~`; empty if there is none.
@@ -239,7 +237,6 @@ impl App {
             is_leaving: false,
             running_jobs: 0,
             held: Vec::new(),
-            ended_jobs: BTreeSet::new(),
             place,
             home: String::new(),
             about,
@@ -289,10 +286,7 @@ impl App {
             match jobs.event(event) {
                 JobsRequest::Nothing => self.effects.push(Effect::ListJobs),
                 JobsRequest::Close => self.jobs = None,
-                JobsRequest::Kill(id) => {
-                    self.ended_jobs.insert(id.clone());
-                    self.effects.push(Effect::KillJob(id));
-                }
+                JobsRequest::Kill(id) => self.effects.push(Effect::KillJob(id)),
                 JobsRequest::Read { id, command, path } => {
                     let title = format!("job {id}");
                     self.effects.push(Effect::OpenFile {

@@ -2,8 +2,7 @@
 
 use crate::asks::Asks;
 use crate::deeds;
-use crate::jobs_state::is_over_at_once;
-use agent_bash::core::{ArtifactId, JobId};
+use agent_bash::core::{ArtifactId, JobId, Timestamp};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{
@@ -56,6 +55,10 @@ pub(crate) struct Entry {
     pub(crate) file: Option<PathBuf>,
     /// It is tried: what it does to files is held back.
     pub(crate) is_trial: bool,
+    /// The command itself starts something in the background: that it goes on is no surprise.
+    pub(crate) leaves_jobs: bool,
+    /// Processes that it left behind, and that may be over in a moment.
+    pub(crate) unsaid: Vec<Remark>,
     /// Bytes of output that it has taken in, at most as many as a card keeps.
     pub(crate) bytes: usize,
     /// Its height when it was drawn last; 0 before.
@@ -101,6 +104,15 @@ impl Card {
         }
     }
 
+    /// What is said of how it ended.
+    fn remarks_mut(&mut self) -> Option<&mut Vec<Remark>> {
+        match self {
+            Self::Tool(card) => Some(&mut card.remarks),
+            Self::Bang(card) => Some(&mut card.remarks),
+            Self::Note(_) => None,
+        }
+    }
+
     fn output_mut(&mut self) -> Option<&mut OutputText> {
         match self {
             Self::Tool(card) => Some(&mut card.output),
@@ -133,6 +145,8 @@ impl Entry {
             artifact: None,
             file: None,
             is_trial: false,
+            leaves_jobs: false,
+            unsaid: Vec::new(),
             bytes: 0,
             rows: 0,
             height: None,
@@ -249,13 +263,35 @@ impl Entry {
         }
     }
 
-    /// Marks processes that it left behind and that have ended since.
-    pub(crate) fn jobs_are(&mut self, jobs: &[Job]) {
-        let remarks = match &mut self.card {
-            Card::Tool(card) => &mut card.remarks,
-            Card::Bang(card) => &mut card.remarks,
-            Card::Note(_) => return,
+    /// Does not speak yet of what goes on though nobody wanted it to: git tidies up behind every other commit.
+    pub(crate) fn hold_survivors(&mut self) {
+        let leaves_jobs = self.leaves_jobs;
+        let Some(remarks) = self.card.remarks_mut().filter(|_| !leaves_jobs) else {
+            return;
         };
+        let is_job = |it: &mut Remark| matches!(it, Remark::Survivor { job: Some(_), .. });
+        self.unsaid = remarks.extract_if(.., is_job).collect();
+    }
+
+    /// Speaks of processes that it left behind and that go on for longer than a moment, and marks those that have ended since.
+    pub(crate) fn jobs_are(&mut self, jobs: &[Job], now: Timestamp) {
+        let unsaid = std::mem::take(&mut self.unsaid);
+        let Some(remarks) = self.card.remarks_mut() else {
+            return;
+        };
+        let before = remarks.len();
+        for remark in unsaid {
+            let Remark::Survivor { job: Some(id), .. } = &remark else {
+                continue;
+            };
+            let job = jobs.iter().find(|job| job.id.0 == *id);
+            if job.is_some_and(|job| job.may_be_over_at_once(now)) {
+                self.unsaid.push(remark);
+            } else {
+                remarks.push(remark);
+            }
+        }
+        let mut has_changed = remarks.len() != before;
         remarks.retain_mut(|remark| {
             let Remark::Survivor {
                 pid,
@@ -269,11 +305,14 @@ impl Entry {
             let Some(job) = jobs.iter().find(|job| is_over(job, id, *pid)) else {
                 return true;
             };
-            self.height = None;
+            has_changed = true;
             *has_ended = true;
             // What was over at once is not worth a row, as it is none in the list.
-            !is_over_at_once(job)
+            !job.was_over_at_once()
         });
+        if has_changed {
+            self.height = None;
+        }
     }
 
     /// It has ended: no more output comes.

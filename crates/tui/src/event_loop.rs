@@ -20,7 +20,7 @@ use crate::place::Place;
 use crate::set_work::Came;
 use crate::stops::{Stop, Stops};
 use crate::terminals::Terminals;
-use crate::{TuiError, TuiOptions, draw};
+use crate::{Left, TuiError, TuiOptions, draw};
 use agent_bash::Session;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Cancel, Clock, JobId, SessionName};
@@ -149,8 +149,8 @@ impl EventLoop {
         }
     }
 
-    /// Runs until the user quits. Returns the jobs that live on.
-    pub(crate) async fn run(mut self) -> Result<Vec<Job>, TuiError> {
+    /// Runs until the user quits.
+    pub(crate) async fn run(mut self) -> Result<Left, TuiError> {
         let ended = self.serve().await;
         // Also where a signal ends it, or its terminal is gone.
         self.app.keep_waiting();
@@ -388,6 +388,7 @@ impl EventLoop {
     fn jobs_due(&self) -> Option<Duration> {
         let between = match &self.app.jobs {
             Some(_) => JOBS_LOOK,
+            None if self.app.transcript.has_unsaid() => JOBS_LOOK,
             None if self.app.running_jobs > 0 => JOBS_GLANCE,
             None => return None,
         };
@@ -445,8 +446,8 @@ impl EventLoop {
         });
     }
 
-    /// Ends running commands, and jobs if they are to be ended, and waits for their end. Returns the jobs that live on.
-    async fn end(mut self, ending: bool) -> Vec<Job> {
+    /// Ends running commands, and jobs if they are to be ended, and waits for their end.
+    async fn end(mut self, ending: bool) -> Left {
         self.call.cancel.cancel();
         self.bang.cancel.cancel();
         let tasks = &mut self.tasks;
@@ -455,15 +456,19 @@ impl EventLoop {
             () = self.clock.sleep(FAREWELL) => {}
         }
         let Some(jobs) = self.session.jobs() else {
-            return Vec::new();
+            return Left::default();
         };
+        let mut ended = Vec::new();
         if ending {
             for job in running(jobs) {
-                // What cannot be ended is named.
+                // What cannot be ended is named as running.
                 let _ = jobs.kill(&job.id, JOB_GRACE).await;
+                ended.push(job);
             }
         }
-        running(jobs)
+        let running = running(jobs);
+        ended.retain(|job| running.iter().all(|it| it.id != job.id));
+        Left { running, ended }
     }
 }
 

@@ -103,7 +103,10 @@ const GROUPS: &[Group] = &[
                 "ctrl+y alt+.",
                 "put in what was deleted; the last argument before",
             ),
-            ("ctrl+_ ctrl+/ alt+_", "undo (a word, a deletion, a paste), redo"),
+            (
+                "ctrl+_ ctrl+/ alt+_",
+                "undo (a word, a deletion, a paste), redo",
+            ),
         ],
     },
     Group {

@@ -8,12 +8,8 @@ use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What a call has left behind and that was over so many milliseconds after its start is not listed.
-const MOMENT: u64 = 1000;
 
 /// The panel and its jobs.
 #[derive(Debug, Default)]
@@ -45,11 +41,11 @@ pub(crate) enum JobsRequest {
 }
 
 impl JobsState {
-    /// Updates the list, newest job first. `ended_here`: those that the person has ended.
-    pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp, ended_here: &BTreeSet<JobId>) {
+    /// Updates the list, newest job first.
+    pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp) {
         let selected = self.selected_id().map(|JobId(id)| id);
-        let row = |job: &&Job| row(job, now, ended_here.contains(&job.id));
-        let is_listed = |job: &&Job| ended_here.contains(&job.id) || !is_over_at_once(job);
+        let row = |job: &&Job| row(job, now);
+        let is_listed = |job: &&Job| !job.was_over_at_once();
         let jobs: Vec<&Job> = jobs.iter().rev().filter(is_listed).collect();
         self.rows = jobs.iter().map(row).collect();
         self.files = jobs.iter().map(|job| job.output.clone()).collect();
@@ -187,19 +183,10 @@ impl JobsState {
     }
 }
 
-/// Whether it is no job to whoever looks: what goes on for a moment behind every other `git commit`.
-pub(crate) fn is_over_at_once(job: &Job) -> bool {
-    let JobState::Ended(end) = &job.state else {
-        return false;
-    };
-    let (Timestamp(from), Timestamp(to)) = (job.started_at, end.ended_at);
-    job.kind == JobKind::Adopted && to.saturating_sub(from) < MOMENT
-}
-
-fn row(job: &Job, now: Timestamp, ended_here: bool) -> JobRow {
+fn row(job: &Job, now: Timestamp) -> JobRow {
     let (state, until) = match &job.state {
         JobState::Running => (JobRowState::Running, Some(now)),
-        JobState::Ended(end) => (ended(&end.ending, ended_here), Some(end.ended_at)),
+        JobState::Ended(end) => (ended(&end.ending, job.is_asked_to_end), Some(end.ended_at)),
         JobState::Lost { .. } => (JobRowState::Failed("lost".to_owned()), None),
     };
     let Timestamp(started) = job.started_at;
@@ -215,16 +202,16 @@ fn row(job: &Job, now: Timestamp, ended_here: bool) -> JobRow {
 }
 
 /// How a job has ended. Of processes that a call left behind nobody sees how.
-fn ended(ending: &Ending, ended_here: bool) -> JobRowState {
+fn ended(ending: &Ending, is_asked: bool) -> JobRowState {
     match ending {
         Ending::Exited { code: 0 } => JobRowState::Succeeded,
         Ending::Exited { code } => JobRowState::Failed(format!("exit {code}")),
         Ending::Cancelled => JobRowState::Ended { by_person: true },
-        Ending::Signaled { .. } if ended_here => JobRowState::Ended { by_person: true },
+        Ending::Signaled { .. } if is_asked => JobRowState::Ended { by_person: true },
         Ending::Signaled { signal, .. } => JobRowState::Failed(format!("ended by {signal}")),
         Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
         Ending::Gone => JobRowState::Ended {
-            by_person: ended_here,
+            by_person: is_asked,
         },
         _ => JobRowState::Failed("lost".to_owned()),
     }
@@ -253,7 +240,9 @@ mod tests {
                 left: false,
                 length: 0,
             }),
-            started_at: Timestamp(5000),
+            started_at: Timestamp(2000),
+            adopted_at: Some(Timestamp(5000)),
+            is_asked_to_end: id == "2",
             sandbox: None,
             unrecorded: None,
             left: Vec::new(),
@@ -265,8 +254,7 @@ mod tests {
             job("4", JobKind::Started, 5022),
         ];
         let mut state = JobsState::default();
-        let ended_here = BTreeSet::from([JobId("2".to_owned())]);
-        state.list(&jobs, Timestamp(9000), &ended_here);
+        state.list(&jobs, Timestamp(9000));
         let listed: Vec<&str> = state.rows.iter().map(|row| row.id.as_str()).collect();
         assert_eq!(listed, ["4", "3", "2"]);
     }
@@ -302,7 +290,7 @@ mod tests {
             number: 15,
         };
         let by = |by_person| JobRowState::Ended { by_person };
-        for (ending, ended_here, want) in [
+        for (ending, is_asked, want) in [
             (Ending::Exited { code: 0 }, false, JobRowState::Succeeded),
             (
                 Ending::Exited { code: 2 },
@@ -319,7 +307,7 @@ mod tests {
                 JobRowState::Failed("ended by SIGTERM".to_owned()),
             ),
         ] {
-            assert_eq!(ended(&ending, ended_here), want, "{ending:?}");
+            assert_eq!(ended(&ending, is_asked), want, "{ending:?}");
         }
     }
 }

@@ -54,13 +54,22 @@ pub use options::{OnQuit, TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;
 
+/// What has become of the jobs that ran when the user quit.
+#[derive(Debug, Clone, Default)]
+pub struct Left {
+    /// They live on.
+    pub running: Vec<Job>,
+    /// They were ended, as the user wanted.
+    pub ended: Vec<Job>,
+}
+
 /// Runs the interface on this process's terminal until the user quits or `stop` is triggered. Commands still
-/// running then are ended; background jobs live on, unless the user wants them ended, and are returned. The terminal is
+/// running then are ended; background jobs live on, unless the user wants them ended. The terminal is
 /// restored on every way out.
 ///
 /// # Errors
 /// [`TuiError`].
-pub async fn run(options: TuiOptions) -> Result<Vec<Job>, TuiError> {
+pub async fn run(options: TuiOptions) -> Result<Left, TuiError> {
     Box::pin(event_loop::EventLoop::new(options).run()).await
 }
 

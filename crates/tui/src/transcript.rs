@@ -2,6 +2,7 @@
 
 pub(crate) use crate::entry::{Card, Entry, EntryId, TRYING};
 
+use agent_bash::core::Timestamp;
 use agent_bash::exec::Job;
 use agent_bash::sink::LiveUpdates;
 use agent_bash_render::Theme;
@@ -115,10 +116,15 @@ impl Transcript {
     }
 
     /// What cards say of processes that went on is true of now.
-    pub(crate) fn jobs_are(&mut self, jobs: &[Job]) {
+    pub(crate) fn jobs_are(&mut self, jobs: &[Job], now: Timestamp) {
         for entry in &mut self.entries {
-            entry.jobs_are(jobs);
+            entry.jobs_are(jobs, now);
         }
+    }
+
+    /// Whether it depends on how long processes go on whether they are spoken of.
+    pub(crate) fn has_unsaid(&self) -> bool {
+        self.entries.iter().any(|entry| !entry.unsaid.is_empty())
     }
 
     pub(crate) fn get(&self, id: EntryId) -> Option<&Entry> {

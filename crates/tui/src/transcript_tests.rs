@@ -289,6 +289,8 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
         stdin: false,
         state,
         started_at: Timestamp(0),
+        adopted_at: Some(Timestamp(4000)),
+        is_asked_to_end: false,
         sandbox: None,
         unrecorded: None,
         left: Vec::new(),
@@ -296,7 +298,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     let ended = || {
         JobState::Ended(JobEnd {
             ending: Ending::Gone,
-            ended_at: Timestamp(5000),
+            ended_at: Timestamp(5001),
             dropped_bytes: 0,
             left: false,
             length: 0,
@@ -308,25 +310,44 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
         let has_ended = |row: usize| screen[row].contains("has ended");
         rows.into_iter().map(has_ended).collect()
     };
-    transcript.jobs_are(&[job("1", JobState::Running), job("2", JobState::Running)]);
+    let now = Timestamp(9000);
+    let runs = [job("1", JobState::Running), job("2", JobState::Running)];
+    transcript.jobs_are(&runs, now);
     assert_eq!(said(&mut transcript), [false; 3]);
     // A job may end before the last of its processes.
     let mut first = job("1", ended());
     first.left = vec![survivor(6, "1".to_owned())];
-    transcript.jobs_are(&[first, job("2", JobState::Running)]);
+    transcript.jobs_are(&[first, job("2", JobState::Running)], now);
     assert_eq!(said(&mut transcript), [true, false, false]);
-    transcript.jobs_are(&[job("1", ended()), job("2", ended())]);
+    transcript.jobs_are(&[job("1", ended()), job("2", ended())], now);
     assert_eq!(said(&mut transcript), [true; 3]);
-    // What was over at once leaves no row.
-    let mut card = BangCard::new("git commit", false);
-    card.state = CardState::Ended(Status::Exited { code: 0 });
-    card.remarks = Remark::survivors(&left[3..]);
-    transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
-    assert!(row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some());
+    // Of what was over at once nothing is said, and before that is known neither, unless the command itself starts something.
     let mut short = job("3", ended());
     if let JobState::Ended(end) = &mut short.state {
-        end.ended_at = Timestamp(999);
+        end.ended_at = Timestamp(4999);
     }
-    transcript.jobs_are(&[short]);
-    assert_eq!(row_of(&shown(&mut transcript, 60, 20), "pid 8"), None);
+    let young = || job("3", JobState::Running);
+    for (leaves_jobs, seen, at, want) in [
+        (false, young(), 4900, [false, false]),
+        (false, short.clone(), 5000, [false, false]),
+        (false, young(), 5000, [false, true]),
+        (false, job("3", ended()), 6000, [false, true]),
+        (true, young(), 4900, [true, true]),
+        (true, short, 5000, [true, false]),
+    ] {
+        let mut transcript = Transcript::default();
+        let mut card = BangCard::new("git commit", false);
+        card.state = CardState::Ended(Status::Exited { code: 0 });
+        card.remarks = Remark::survivors(&left[3..]);
+        let id = transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
+        transcript.change(id, |entry| {
+            entry.leaves_jobs = leaves_jobs;
+            entry.hold_survivors();
+        });
+        let mut is_said = || row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some();
+        let before = is_said();
+        transcript.jobs_are(&[seen], Timestamp(at));
+        let after = row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some();
+        assert_eq!([before, after], want, "{leaves_jobs} {at}");
+    }
 }

@@ -50,6 +50,8 @@ impl JobStarter for Starter {
             stdin: false,
             state: self.state.clone(),
             started_at: Timestamp(1000),
+            adopted_at: None,
+            is_asked_to_end: false,
             sandbox: spec.sandbox.as_deref().map(|plan| {
                 let report = Report {
                     tier: plan.tier,

@@ -103,7 +103,7 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
 }
 
 fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
-    let jobs = jobs.list()?;
+    let mut jobs = jobs.list()?;
     if json {
         let mut text = String::new();
         for job in &jobs {
@@ -112,6 +112,7 @@ fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
         output::print(&text)?;
         return Ok(0);
     }
+    jobs.retain(|job| !job.was_over_at_once());
     if jobs.is_empty() {
         output::say("there are no jobs");
         return Ok(0);
@@ -180,6 +181,9 @@ async fn print_output(
 /// What has become of a job, in a few words.
 pub(crate) fn state(job: &Job) -> String {
     let mut state = ending(&job.state);
+    if job.is_asked_to_end && matches!(job.state, JobState::Ended(_)) {
+        state.push_str(", on request");
+    }
     for left in &job.left {
         let _ = write!(state, ", pid {} lives on", left.pid);
     }

@@ -18,7 +18,7 @@ use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::PtyOptions;
 use agent_bash::session::SessionOptions;
 use agent_bash::{BashToolBuilder, Session};
-use agent_bash_tui::{Approvals, Terminals, TuiOptions, shortened};
+use agent_bash_tui::{Approvals, Left, Terminals, TuiOptions, shortened};
 use anyhow::Context;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
@@ -120,18 +120,18 @@ fn name_held(session: &Session, state: &str) {
     }
 }
 
-/// Says which jobs live on, and how to see them. If nobody reads that, so be it.
-fn name_jobs(jobs: &[Job], state: &str) {
+/// Says which jobs were ended, which live on, and how to see them. If nobody reads that, so be it.
+fn name_jobs(jobs: &Left, state: &str) {
     let mut out = io::stdout().lock();
-    for job in jobs {
-        let command = shortened(&job.command, LONGEST);
-        let _ = writeln!(
-            out,
-            "still running: job {}, pid {}: {command}",
-            job.id, job.pid
-        );
-    }
-    if !jobs.is_empty() {
+    let mut name = |how: &str, jobs: &[Job]| {
+        for job in jobs {
+            let command = shortened(&job.command, LONGEST);
+            let _ = writeln!(out, "{how}: job {}, pid {}: {command}", job.id, job.pid);
+        }
+    };
+    name("ended", &jobs.ended);
+    name("still running", &jobs.running);
+    if !jobs.running.is_empty() {
         let _ = writeln!(
             out,
             "to see and end them: agent-bash jobs list --state {state}"

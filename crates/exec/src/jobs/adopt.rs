@@ -4,7 +4,7 @@ use crate::jobs::entry::{Entry, observed_box};
 use crate::jobs::registry::{Locked, NewJob};
 use crate::jobs::{JobError, JobKind, Jobs};
 use agent_bash_call::{Adoption, SurvivorRegistry};
-use agent_bash_core::JobId;
+use agent_bash_core::{JobId, Timestamp};
 use agent_bash_process::{ProcessIdentity, ProcessInfo};
 use async_trait::async_trait;
 use rustix::fs::{FileType, fstat};
@@ -20,7 +20,8 @@ const LOCK: Duration = Duration::from_secs(1);
 #[async_trait]
 impl SurvivorRegistry for Jobs {
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId> {
-        let entry = entry(&adoption);
+        let now = self.options.clock.wall();
+        let entry = entry(&adoption, now);
         let Adoption {
             supervised,
             output,
@@ -56,7 +57,7 @@ fn place(locked: &Locked<'_>, entry: &Entry) -> Option<NewJob> {
 }
 
 /// `None` if all have ended by now, or none can be identified.
-fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
+fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<Entry> {
     let identity = |pid: u32| ProcessIdentity::of(i32::try_from(pid).ok()?);
     let process = adoption
         .survivors
@@ -79,6 +80,7 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
         output: adoption.output.files().first().copied().and_then(path_of),
         stdin: false,
         started_at: adoption.started_at,
+        adopted_at: Some(now),
         sandbox: observed_box(adoption.spec, adoption.supervised),
         // What outlives a call is recorded by whoever recorded that.
         unrecorded: None,

@@ -86,6 +86,7 @@ impl Jobs {
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<Killed, JobError> {
         let record = self.registry.job(id)?;
+        record.asked_to_end();
         let stuck = if let Some(visit) = self.visit(&record).await? {
             self.end(&record, visit, grace).await
         } else {

@@ -3,6 +3,7 @@
 use crate::jobs::{Job, JobKind, JobState};
 use agent_bash_core::sandbox::JobBox;
 use agent_bash_core::{JobId, RunSpec, Timestamp};
+use agent_bash_os::PrivateDir;
 use agent_bash_process::supervisor::job_directory::{END, ENTRY, OUTPUT};
 use agent_bash_process::supervisor::{JobEnd, Supervised};
 use agent_bash_process::{Leftovers, ProcessIdentity};
@@ -10,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// There once somebody has asked for the job's end.
+const ASKED: &str = "asked";
 
 /// A job's description: written once, before it runs. How it ended is in a separate file, written by its
 /// supervisor.
@@ -32,6 +36,9 @@ pub(super) struct Entry {
     pub(super) output: Option<PathBuf>,
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
+    /// Of survivors: when they became a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) adopted_at: Option<Timestamp>,
     /// The box that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<JobBox>,
@@ -76,6 +83,15 @@ impl Record {
         self.state == JobState::Running
     }
 
+    /// Notes that somebody asks for its end: of survivors nobody sees how they end. Without room for that, they end all the same.
+    pub(super) fn asked_to_end(&self) {
+        if self.is_running()
+            && let Ok(private) = PrivateDir::open(&self.directory, &[])
+        {
+            let _ = private.open_or_create(ASKED);
+        }
+    }
+
     /// Its processes that outlived the supervisor.
     pub(super) fn leftovers(&self) -> Leftovers {
         Leftovers {
@@ -110,6 +126,8 @@ impl Record {
             },
             state: self.state.clone(),
             started_at: entry.started_at,
+            adopted_at: entry.adopted_at,
+            is_asked_to_end: self.directory.join(ASKED).exists(),
             sandbox: entry.sandbox.clone(),
             unrecorded: entry.unrecorded.clone(),
         }

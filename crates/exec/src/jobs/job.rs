@@ -5,6 +5,11 @@ use agent_bash_core::{JobId, Survivor, Timestamp};
 use agent_bash_process::supervisor::JobEnd;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a call has left behind, and that was over so soon after it, is no job to whoever looks: what git does behind
+/// every other commit.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// The state of a job at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,6 +34,12 @@ pub struct Job {
     pub state: JobState,
     /// When its script was handed over; for survivors, that of their call.
     pub started_at: Timestamp,
+    /// Of survivors: when their call had ended, and they became a job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adopted_at: Option<Timestamp>,
+    /// Somebody has asked for its end while it ran: [`Jobs::kill`](crate::Jobs::kill).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_asked_to_end: bool,
     /// The box that it is in; `None` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobBox>,
@@ -39,6 +50,29 @@ pub struct Job {
     /// it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Survivor>,
+}
+
+impl Job {
+    /// Whether it was over within a second after its call, by itself: where people look at jobs, it is left out.
+    pub fn was_over_at_once(&self) -> bool {
+        let JobState::Ended(end) = &self.state else {
+            return false;
+        };
+        let was_short = self.lasted_until(end.ended_at) < MOMENT;
+        self.kind == JobKind::Adopted && !self.is_asked_to_end && was_short
+    }
+
+    /// Whether it still runs, and that may yet become true of it.
+    pub fn may_be_over_at_once(&self, now: Timestamp) -> bool {
+        self.kind == JobKind::Adopted
+            && self.state == JobState::Running
+            && self.lasted_until(now) < MOMENT
+    }
+
+    fn lasted_until(&self, Timestamp(now): Timestamp) -> Duration {
+        let Timestamp(from) = self.adopted_at.unwrap_or(self.started_at);
+        Duration::from_millis(now.saturating_sub(from))
+    }
 }
 
 /// How a job came into being.
@@ -75,4 +109,55 @@ pub enum JobStdin {
     Null,
     /// Input from [`Jobs::write_stdin`](crate::Jobs::write_stdin), until [`Jobs::close_stdin`](crate::Jobs::close_stdin).
     Pipe,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::Ending;
+
+    #[test]
+    fn what_was_over_within_a_moment_after_its_call_is_told_from_jobs() {
+        let job = |kind, adopted_at: Option<u64>, ended_at| Job {
+            id: JobId("1".to_owned()),
+            kind,
+            command: "git commit".to_owned(),
+            cwd: "/".to_owned(),
+            pid: 1,
+            pgid: 1,
+            output: None,
+            stdin: false,
+            state: JobState::Ended(JobEnd {
+                ending: Ending::Gone,
+                ended_at: Timestamp(ended_at),
+                dropped_bytes: 0,
+                left: false,
+                length: 0,
+            }),
+            started_at: Timestamp(1000),
+            adopted_at: adopted_at.map(Timestamp),
+            is_asked_to_end: false,
+            sandbox: None,
+            unrecorded: None,
+            left: Vec::new(),
+        };
+        for (kind, adopted_at, ended_at, want) in [
+            // However long the call itself took.
+            (JobKind::Adopted, Some(60_000), 60_999, true),
+            (JobKind::Adopted, Some(60_000), 61_000, false),
+            // Of those that an older version has kept, that is not known.
+            (JobKind::Adopted, None, 1999, true),
+            (JobKind::Adopted, None, 2000, false),
+            (JobKind::Started, None, 1001, false),
+        ] {
+            let mut job = job(kind, adopted_at, ended_at);
+            assert_eq!(job.was_over_at_once(), want, "{adopted_at:?} {ended_at}");
+            assert!(!job.may_be_over_at_once(Timestamp(ended_at)), "it is over");
+            job.is_asked_to_end = true;
+            assert!(!job.was_over_at_once());
+            job.state = JobState::Running;
+            assert!(!job.was_over_at_once());
+            assert_eq!(job.may_be_over_at_once(Timestamp(ended_at)), want);
+        }
+    }
 }

@@ -126,6 +126,7 @@ impl Jobs {
             output: None,
             stdin: stdin.is_some(),
             started_at: self.options.clock.wall(),
+            adopted_at: None,
             sandbox: observed_box(spec, &supervised),
             unrecorded,
         };

@@ -114,6 +114,7 @@ impl App {
         self.transcript.change(entry, |entry| {
             entry.ended();
             needless = end.show_on(entry, outside);
+            entry.hold_survivors();
         });
         self.effects.extend(needless.map(Effect::DropTrial));
         if self.call == Some(entry) {
@@ -135,10 +136,10 @@ impl App {
                 let before = self.running_jobs;
                 self.running_jobs = jobs.iter().filter(runs).count();
                 self.jobs_changed(before);
-                self.transcript.jobs_are(&jobs);
+                self.transcript.jobs_are(&jobs, now);
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
-                    state.list(&jobs, now, &self.ended_jobs);
+                    state.list(&jobs, now);
                     if let Some(end) = printed {
                         state.printed(&end);
                     }

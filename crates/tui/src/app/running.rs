@@ -59,12 +59,15 @@ impl App {
                 return;
             }
             self.interrupts_bang = ends_if_interrupted(&script);
+            let leaves_jobs = starts_jobs(&script);
             let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
             let live = live();
             let waker = Waker::from(Arc::clone(&self.redraw));
             let entry = self
                 .transcript
                 .start(Card::Bang(Box::new(card)), &live, waker, now);
+            self.transcript
+                .change(entry, |entry| entry.leaves_jobs = leaves_jobs);
             self.bang = Some(entry);
             self.effects.push(Effect::Bang {
                 entry,
@@ -266,7 +269,11 @@ impl App {
         let entry = self
             .transcript
             .start(Card::Tool(Box::new(card)), &live, waker, now);
-        let set = |entry: &mut Entry| entry.is_trial = is_trial;
+        let leaves_jobs = starts_jobs(&script);
+        let set = |entry: &mut Entry| {
+            entry.is_trial = is_trial;
+            entry.leaves_jobs = leaves_jobs;
+        };
         self.transcript.change(entry, set);
         self.call = Some(entry);
         // Whoever has a shell of its own may take it along.
@@ -385,6 +392,12 @@ impl App {
             None => self.message = Some("terminals are not offered here".to_owned()),
         }
     }
+}
+
+/// Whether a line itself starts something in the background.
+fn starts_jobs(script: &Script<'_>) -> bool {
+    let mut entries = script.parsed.list.entries.iter();
+    entries.any(|entry| entry.background)
 }
 
 /// Whether this leaves, as it does in a shell.

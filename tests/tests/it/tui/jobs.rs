@@ -1,7 +1,7 @@
 //! The panel of jobs, and what becomes of jobs when the interface is left.
 
 use super::{PROMPT, in_the_interface, on_a_terminal};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 #[test]
 fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
@@ -20,8 +20,12 @@ fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
                 tmux.press(&[answer])?;
             }
             tmux.hides(PROMPT)?;
+            // They are named, whatever has become of them.
             if lives {
+                tmux.shows("still running: job ")?;
                 tmux.shows("to see and end them: agent-bash jobs list --state s")?;
+            } else {
+                tmux.shows("ended: job ")?;
             }
             tmux.enters("clear; agent-bash jobs list --state s | grep sleep | grep -c running")?;
             tmux.shows(if lives { "1\n" } else { "0\n" })?;
@@ -59,5 +63,43 @@ fn jobs_are_listed_read_and_killed() -> Result<()> {
         // Its card says so, too.
         tmux.hides("still running as job 1")?;
         Ok(())
+    })
+}
+
+/// The panel, and what lists the same jobs elsewhere, agree; and how one ended is known in the next run, too.
+#[test]
+fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters("clear; agent-bash tui --state s")?;
+        tmux.shows(PROMPT)?;
+        // It goes on for a moment only, and nobody has asked for that.
+        tmux.enters("bash -c 'sleep 0.2 &'; echo short")?;
+        tmux.shows("╰ exit 0")?;
+        tmux.enters("sleep 300 & echo long")?;
+        tmux.shows("↯ still running as job 2")?;
+        tmux.press(&["C-g"])?;
+        let screen = tmux.shows("Jobs  1 running, 1 in all")?;
+        ensure!(!screen.contains("echo short"), "{screen}");
+        tmux.press(&["x"])?;
+        tmux.shows("end job 2?")?;
+        tmux.press(&["y"])?;
+        tmux.shows("■ ended")?;
+        tmux.press(&["Escape"])?;
+        let screen = tmux.shows("· went on as job 2 after the command, and has ended")?;
+        ensure!(!screen.contains("job 1"), "{screen}");
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        tmux.enters("clear; agent-bash jobs list --state s")?;
+        let screen = tmux.shows("ended, on request")?;
+        ensure!(!screen.contains("echo short"), "{screen}");
+        tmux.enters("clear; agent-bash tui --state s")?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-g"])?;
+        tmux.shows("Jobs  0 running, 1 in all")?;
+        tmux.shows("■ ended")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("Jobs  0 running")?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
     })
 }

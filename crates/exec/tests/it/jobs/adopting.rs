@@ -99,6 +99,8 @@ async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
     world.touch("go");
     assert_eq!(world.end(&id).await.ending, Ending::Gone);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
+    let job = world.jobs.show(&id).unwrap();
+    assert!(!job.is_asked_to_end && job.adopted_at >= Some(job.started_at));
     let part = world.jobs.output(&id, super::world::from(0, 100)).unwrap();
     assert_eq!((&part.bytes[..], part.complete), (&b"late\n"[..], true));
 }
@@ -118,6 +120,9 @@ async fn they_are_ended_like_any_job() {
             panic!("{script}");
         };
         assert_eq!(end.ending, Ending::Gone);
+        // Nobody sees how they end, but that somebody wanted it is kept, and they are listed however soon that was.
+        let job = world.jobs.show(&id).unwrap();
+        assert!(job.is_asked_to_end && !job.was_over_at_once(), "{script}");
         assert_eq!(world.census.everybody(), [], "{script}");
     }
 }
