@@ -99,6 +99,14 @@ impl Machine<'_> {
                             fields.started = true;
                         }
                         Expansion::One(value) => fields.push_splitting(&value),
+                        // `"$@"` of nothing is no word, and not an empty one.
+                        Expansion::Many(values)
+                            if values.is_empty()
+                                && *quoted
+                                && matches!(parts, [Part::Quoted(text), _] if text.is_empty()) =>
+                        {
+                            fields.started = false;
+                        }
                         Expansion::Many(values) => {
                             for (index, value) in values.iter().enumerate() {
                                 if index > 0 {
