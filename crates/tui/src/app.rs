@@ -18,6 +18,7 @@ use crate::approvals::Asked;
 use crate::complete::Listed;
 use crate::console::{Console, Handled};
 use crate::diff_state::DiffState;
+use crate::functions::Functions;
 use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
@@ -93,6 +94,7 @@ pub(crate) struct App {
     pub(crate) attended: BTreeMap<String, Option<String>>,
     /// Those of the prompt's shell, as far as they are known.
     aliases: Aliases,
+    functions: Functions,
     /// How the last call ended.
     pub(crate) last: Option<Status>,
     /// The user's own command that is running.
@@ -131,6 +133,8 @@ pub(crate) enum Effect {
         entry: EntryId,
         request: Request,
         live: LiveUpdates,
+        /// It may leave other functions, aliases or options behind than there were.
+        defines: bool,
     },
     Bang {
         entry: EntryId,
@@ -139,6 +143,10 @@ pub(crate) enum Effect {
         live: LiveUpdates,
     },
     CancelCall,
+    /// The same, or interrupt it if that will do: what runs next is to have what its shell has now.
+    ReplaceCall {
+        gently: bool,
+    },
     CancelBang,
     /// End what it runs, and leave its shell; cancel it if that takes too long.
     InterruptCall,
@@ -229,6 +237,7 @@ impl App {
             interrupts_bang: false,
             attended: BTreeMap::new(),
             aliases: Aliases::default(),
+            functions: Functions::default(),
             last: None,
             bang: None,
             on_quit: OnQuit::default(),

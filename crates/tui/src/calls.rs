@@ -49,17 +49,19 @@ pub(crate) struct Besides {
 
 /// Gives a request that runs beside the shell that stays what that shell has: the variables that it exports (an activated environment, a search
 /// path), and its functions and aliases. Before there is such a shell, or where there is none, a terminal has those of the configuration; other
-/// calls load them themselves.
+/// calls load them themselves. `kept`: what that shell had before it was ended for this request.
 pub(crate) async fn beside(
     session: &Session,
     request: &mut Request,
     shell: Option<&SessionName>,
+    kept: Option<Arc<Definitions>>,
 ) -> Option<Arc<Definitions>> {
     let mut definitions = None;
     if let Some(shell) = shell {
         definitions = session.shell_definitions(shell).await;
         request.env.extend(session.shell_exports(shell).await);
     }
+    definitions = definitions.or(kept);
     if definitions.is_none() && request.pty == Some(true) {
         definitions = session.configured_definitions().await;
     }

@@ -3,9 +3,11 @@
 
 mod completing;
 mod effects;
+mod known;
 mod memory;
 mod typed;
 
+use self::known::Known;
 use self::memory::Memory;
 use crate::app::{App, Effect, News};
 use crate::approvals::{Approvals, Asked};
@@ -23,7 +25,7 @@ use crate::terminals::Terminals;
 use crate::{Left, TuiError, TuiOptions, draw};
 use agent_bash::Session;
 use agent_bash::core::changes::ChangesId;
-use agent_bash::core::{Cancel, Clock, JobId, SessionName};
+use agent_bash::core::{Cancel, Clock, Definitions, JobId, SessionName};
 use agent_bash::exec::{Job, JobOutput, JobState, Jobs, OutputRange};
 use agent_bash::process::environment::attended;
 use agent_bash::pty::PtyStatus;
@@ -78,6 +80,10 @@ pub(crate) struct EventLoop {
     bang: Running,
     tasks: JoinSet<()>,
     memory: Memory,
+    /// What the prompt's shell has defined.
+    known: Arc<Known>,
+    /// The same, of one that was ended so that its command runs again.
+    kept: Option<Arc<Definitions>>,
     /// Whether a thread looks for completions.
     completing: Arc<AtomicBool>,
     /// Whether a thread looks whether a command is there.
@@ -132,6 +138,8 @@ impl EventLoop {
             app,
             session,
             memory: Memory::new(history, &*clock),
+            known: Arc::default(),
+            kept: None,
             completing: Arc::default(),
             looking_up: Arc::default(),
             clock,

@@ -21,6 +21,7 @@ mod draw;
 mod editor;
 mod entry;
 mod event_loop;
+mod functions;
 mod help;
 mod history;
 mod history_search;

@@ -4,6 +4,7 @@ use super::{App, Effect};
 use crate::calls::{CallEnd, way_out};
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
+use crate::functions::Functions;
 use crate::jobs_state::JobsState;
 use crate::pager_source::{Loaded, Match};
 use crate::pager_state::PagerState;
@@ -63,6 +64,7 @@ pub(crate) enum News {
     },
     /// Those of the person's configuration.
     Aliases(Vec<(String, String)>),
+    Functions(Functions),
     /// The person's configuration could not be read.
     NotConfigured(String),
     /// What is kept of what was typed.
@@ -188,6 +190,7 @@ impl App {
             News::Commands(commands) => self.commands_read(commands),
             News::LookedUp { path, is_there } => self.looked_up(&path, is_there),
             News::Aliases(aliases) => self.aliases.configured(aliases),
+            News::Functions(functions) => self.functions.configured(functions),
             News::NotConfigured(why) => self.message = Some(why),
             News::History { kept, run } => self.history_read(kept, &run),
             News::NotKept(error) => {

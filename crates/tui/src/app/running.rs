@@ -151,10 +151,11 @@ impl App {
         next.is_some_and(|next| quits(&next.command)) && self.waits_for_keys()
     }
 
-    /// What a line wants of a terminal, by what its aliases stand for.
+    /// What a line wants of a terminal, by what its aliases stand for, and what its functions run.
     fn wants_terminal(&self, command: &str) -> Option<WantsTerminal> {
         let context = Context::new(&self.place.directory);
-        wants_terminal(&Script::read(&self.aliases.expanded(command), &context))
+        let line = self.aliases.expanded(command);
+        wants_terminal(&Script::read(&self.functions.before(&line), &context))
     }
 
     /// Whether a call gets a terminal; `None` where there are none.
@@ -231,6 +232,7 @@ impl App {
         } else {
             None
         };
+        let defines = self.functions.may_change(&script);
         let mut card = ToolCard::new(request.command.trim());
         card.on_terminal = on_terminal == Some(true);
         card.from_top = reads_from_top(&script);
@@ -258,6 +260,7 @@ impl App {
             request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
             self.defines(script.parsed.functions());
             self.aliases.typed(&script);
+            self.functions.typed(&script);
         }
         if let Some(instead) = &self.place.instead {
             let (gone, instead) = (self.place.directory.display(), instead.display());
@@ -282,6 +285,7 @@ impl App {
             entry,
             request,
             live,
+            defines,
         });
     }
 
@@ -332,7 +336,8 @@ impl App {
         let is_it = self.transcript.current().map(|entry| entry.id) == self.call;
         if is_it && self.call.is_some() && self.prompt.is_empty() {
             self.queue.push_front(request);
-            self.effects.push(Effect::CancelCall);
+            let gently = std::mem::take(&mut self.interrupts_call);
+            self.effects.push(Effect::ReplaceCall { gently });
             self.transcript.deselect();
         } else {
             self.run_wanted(request, now);

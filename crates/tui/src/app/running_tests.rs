@@ -217,7 +217,10 @@ fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
     let mut app = app(Some(false));
     enters(&mut app, "ls");
     let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
-    assert!(matches!(effects[..], [Effect::CancelCall]));
+    assert!(matches!(
+        effects[..],
+        [Effect::ReplaceCall { gently: false }]
+    ));
     let call = app.call.unwrap();
     ended(&mut app, call);
     let effects = app.effects();

@@ -4,6 +4,7 @@
 use super::EventLoop;
 use crate::app::News;
 use crate::complete::{Commands, Wanted, complete, written_variable};
+use crate::functions::Functions;
 use agent_bash::Session;
 use agent_bash::core::SessionName;
 use agent_bash::exec::Configured;
@@ -123,7 +124,11 @@ impl EventLoop {
                 }) if !names.is_empty() || own.is_some() => {
                     let _ = tell.send(News::Aliases(aliases));
                     let own = own.map(|own| std::env::split_paths(&own).collect());
-                    read_into(tell, own.unwrap_or(path), names);
+                    read_into(tell.clone(), own.unwrap_or(path), names);
+                    if let Some(definitions) = session.configured_definitions().await {
+                        let text = String::from_utf8_lossy(&definitions.text);
+                        let _ = tell.send(News::Functions(Functions::read(&text)));
+                    }
                 }
                 Ok(_) => {}
                 Err(notice) => drop(tell.send(News::NotConfigured(notice.text))),

@@ -21,7 +21,7 @@ impl EventLoop {
     }
 
     /// Starts a tool call.
-    fn call(&mut self, entry: EntryId, request: Request, live: LiveUpdates) {
+    fn call(&mut self, entry: EntryId, request: Request, live: LiveUpdates, defines: bool) {
         self.call = Running::new();
         self.prepare_terminal();
         let unlimited = !self.limits_typed;
@@ -35,10 +35,12 @@ impl EventLoop {
         let tell = self.tell.clone();
         let clock = Arc::clone(&self.clock);
         let shell = self.app.shell.clone();
+        let (known, kept) = (Arc::clone(&self.known), self.kept.take());
         self.tasks.spawn(async move {
             let mut request = request;
-            let definitions = match request.session {
-                None => calls::beside(&session, &mut request, shell.as_ref()).await,
+            let own = request.session.clone();
+            let definitions = match own {
+                None => calls::beside(&session, &mut request, shell.as_ref(), kept).await,
                 Some(_) => None,
             };
             let besides = Besides {
@@ -47,6 +49,9 @@ impl EventLoop {
             };
             let end = calls::call(&session, request, besides, &live, &running).await;
             running.has_ended();
+            if let Some(shell) = own {
+                known.after(&session, &shell, &end, defines).await;
+            }
             let now = clock.now();
             let _ = tell.send(News::Ended { entry, end, now });
         });
@@ -58,7 +63,8 @@ impl EventLoop {
                 entry,
                 request,
                 live,
-            } => self.call(entry, request, live),
+                defines,
+            } => self.call(entry, request, live, defines),
             Effect::Bang {
                 entry,
                 command,
@@ -80,6 +86,14 @@ impl EventLoop {
                 });
             }
             Effect::CancelCall => self.call.cancel.cancel(),
+            Effect::ReplaceCall { gently } => {
+                self.kept = self.known.get();
+                if gently {
+                    self.interrupt(false);
+                } else {
+                    self.call.cancel.cancel();
+                }
+            }
             Effect::CancelBang => self.bang.cancel.cancel(),
             Effect::InterruptCall => self.interrupt(false),
             Effect::InterruptBang => self.interrupt(true),

@@ -51,8 +51,45 @@ fn functions_and_aliases_are_known_beside_the_shell() -> Result<()> {
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
         tmux.shows("│ it's: t tried")?;
+        tmux.shows("it changes no file]")?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
+    })
+}
+
+/// What a function runs decides, if it does nothing else; and what is run again on a terminal has the functions of the shell that
+/// was ended for that.
+#[test]
+fn functions_are_known_on_a_terminal() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("ab_put() { cat > \"$1\"; }; echo set")?;
+        tmux.shows("│ set")?;
+        tmux.enters("ab_put notes; cat notes")?;
+        tmux.shows("Console")?;
+        tmux.enters("written down")?;
+        tmux.press(&["C-d"])?;
+        tmux.shows("╰ exit 0")?;
+        for (line, is_kept) in [("ab_sh", true), ("ab_sh; :", false)] {
+            tmux.press(&["C-l"])?;
+            tmux.enters(
+                "ab_sh() { if :; then ab_in; fi; }; ab_in() { tty || sleep 300; }; echo has them",
+            )?;
+            tmux.shows("│ has them")?;
+            tmux.enters(line)?;
+            tmux.shows("│ not a tty")?;
+            tmux.press(&["F5"])?;
+            let screen = tmux.shows("│ /dev/pts/")?;
+            ensure!(!screen.contains("not found"), "{screen}");
+            tmux.shows("╰ exit 0")?;
+            tmux.press(&["C-l"])?;
+            tmux.enters("type -t ab_sh")?;
+            tmux.shows(if is_kept {
+                "│ function"
+            } else {
+                "╰ exit 1"
+            })?;
+        }
+        Ok(())
     })
 }
 

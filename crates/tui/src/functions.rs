@@ -1,0 +1,237 @@
+//! Functions, as far as they decide whether a line gets a terminal: those that do nothing but run programs. Of others, a shell
+//! beside the one that stays would lose what they do to it.
+
+use agent_bash::policy::Script;
+use agent_bash_render::syntax::Parsed;
+use agent_bash_render::syntax::ast::{Command, Entry, Kind, List, Part};
+use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longer ones are not looked into.
+const MOST: usize = 16 << 10;
+
+/// Commands that do something to the shell.
+const LASTING: [&str; 24] = [
+    ".",
+    "alias",
+    "cd",
+    "declare",
+    "enable",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "getopts",
+    "hash",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "set",
+    "shopt",
+    "source",
+    "trap",
+    "typeset",
+    "unalias",
+    "unset",
+];
+
+/// Functions with their text; `None` for those that do more than run programs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Functions {
+    known: BTreeMap<String, Option<String>>,
+}
+
+impl Functions {
+    /// Those that a text defines.
+    pub(crate) fn read(text: &str) -> Self {
+        Self {
+            known: defined(&Parsed::read(text)).collect(),
+        }
+    }
+
+    /// Takes in those of the person's configuration. Those that were typed meanwhile stay.
+    pub(crate) fn configured(&mut self, functions: Self) {
+        for (name, text) in functions.known {
+            self.known.entry(name).or_insert(text);
+        }
+    }
+
+    /// Takes in those that a script defines in the shell that runs it, and forgets those that it removes.
+    pub(crate) fn typed(&mut self, script: &Script<'_>) {
+        self.known.extend(defined(&script.parsed));
+        let here = script.ran.iter();
+        for ran in here.filter(|ran| !ran.dormant && ran.through.is_empty()) {
+            if ran.name() == Some("unset") {
+                let words = ran.arguments().iter();
+                for name in words.filter_map(|word| word.value.literal()) {
+                    self.known.remove(name);
+                }
+            }
+        }
+    }
+
+    /// Whether a script may leave other functions, aliases or options behind than there were.
+    pub(crate) fn may_change(&self, script: &Script<'_>) -> bool {
+        const WORDS: [&str; 9] = [
+            ".", "alias", "enable", "eval", "set", "shopt", "source", "unalias", "unset",
+        ];
+        let may = |name: &str| WORDS.contains(&name) || self.known.contains_key(name);
+        let mut names = script.ran.iter().filter_map(|ran| ran.name());
+        script.over_limit || script.parsed.text.contains("()") || names.any(may) || {
+            let words = script.parsed.text.split_whitespace();
+            words.into_iter().any(|word| word == "function")
+        }
+    }
+
+    /// A line behind the definitions of the functions that it calls.
+    pub(crate) fn before<'t>(&self, line: &'t str) -> Cow<'t, str> {
+        let mut out = String::new();
+        let mut seen = BTreeSet::new();
+        let mut names = called(line);
+        while let Some(name) = names.pop() {
+            let Some(text) = self.known.get(&name) else {
+                continue;
+            };
+            if !seen.insert(name) {
+                continue;
+            }
+            let Some(text) = text.as_ref().filter(|text| out.len() + text.len() < MOST) else {
+                return Cow::Borrowed(line);
+            };
+            names.extend(called(text));
+            out.push_str(text);
+            out.push('\n');
+        }
+        if out.is_empty() {
+            return Cow::Borrowed(line);
+        }
+        out.push_str(line);
+        Cow::Owned(out)
+    }
+}
+
+/// The functions that a script defines for what comes after it.
+fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)> {
+    let alone = |entry: &&Entry| !entry.background;
+    let entries = parsed.list.entries.iter().filter(alone);
+    entries.filter_map(|entry| match &entry.stages[..] {
+        [Command::Compound(compound)] => match &compound.kind {
+            Kind::Function { name, body } => {
+                let span = compound.span;
+                let text = parsed.text.get(span.start..span.end);
+                let text = text.filter(|text| text.len() < MOST && is_plain(body));
+                Some((name.clone(), text.map(str::to_owned)))
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Whether a body does nothing but run programs, each of them in any case or if those before have succeeded.
+fn is_plain(body: &Command) -> bool {
+    let Command::Compound(compound) = body else {
+        return false;
+    };
+    let list: &List = match &compound.kind {
+        Kind::Group(list) => list,
+        _ => return false,
+    };
+    let runs = |command: &Command| match command {
+        Command::Simple(simple) => match simple.words.first().map(|word| &word.parts[..]) {
+            Some([Part::Bare(name)]) => !LASTING.contains(&name.as_str()),
+            _ => false,
+        },
+        Command::Compound(_) => false,
+    };
+    let mut entries = list.entries.iter();
+    compound.redirs.is_empty()
+        && entries.all(|entry| !entry.background && entry.stages.iter().all(runs))
+}
+
+/// The words that are commands.
+fn called(text: &str) -> Vec<String> {
+    let tokens = Tokens::of(text).tokens;
+    let commands = tokens.iter().filter(|it| it.kind == TokenKind::Command);
+    let words = commands.map(|it| text[it.span.start..it.span.end].to_owned());
+    words.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::policy::{Context, wants_terminal};
+
+    fn typed(functions: &mut Functions, line: &str) {
+        let context = Context::new("/work");
+        functions.typed(&Script::read(line, &context));
+    }
+
+    #[test]
+    fn a_line_gets_a_terminal_for_what_its_functions_run() {
+        let mut functions = Functions::default();
+        for line in [
+            "e() { vim \"$@\"; }; function p { python3 \"$@\"; }; ls",
+            "g() { echo x && e \"$1\"; }",
+            "deep() { if x; then vim; fi; }",
+            "moves() { cd /tmp && vim; }; sets() { x=1; vim; }; with() { sets; vim; }",
+            "w() { vim; } > log",
+            "own() { own; vim; }",
+        ] {
+            typed(&mut functions, line);
+        }
+        let wants = |functions: &Functions, line: &str| {
+            let context = Context::new("/work");
+            let line = functions.before(line);
+            let wants = wants_terminal(&Script::read(&line, &context));
+            wants.map(|wants| wants.program)
+        };
+        for (line, wanted) in [
+            ("e a.rs", Some("vim")),
+            ("true && g a", Some("vim")),
+            ("p", Some("python3")),
+            ("own", Some("vim")),
+            ("p a.py", None),
+            ("ls | p", None),
+            ("echo e", None),
+            ("deep", None),
+            ("moves", None),
+            ("sets", None),
+            ("with", None),
+            ("w", None),
+        ] {
+            assert_eq!(wants(&functions, line).as_deref(), wanted, "{line}");
+        }
+        // What the configuration has does not take the place of what was typed.
+        let own = "e() { cat a; }\nof_rc () \n{ \n    vim -R \"$@\"\n}\n";
+        functions.configured(Functions::read(own));
+        assert_eq!(wants(&functions, "e").as_deref(), Some("vim"));
+        assert_eq!(wants(&functions, "of_rc a").as_deref(), Some("vim"));
+        typed(&mut functions, "unset -f of_rc; e() { cat a; }");
+        assert_eq!(wants(&functions, "e; of_rc"), None);
+    }
+
+    #[test]
+    fn what_may_leave_something_behind_is_known() {
+        let mut functions = Functions::default();
+        typed(&mut functions, "f() { ls; }");
+        for (line, want) in [
+            ("ls | wc", false),
+            ("cd /tmp; x=1", false),
+            ("alias v=vim", true),
+            ("shopt -s extglob", true),
+            (". ./env", true),
+            ("f() { ls; }", true),
+            ("if x; then function g { ls; }; fi", true),
+            ("f", true),
+        ] {
+            let context = Context::new("/work");
+            let script = Script::read(line, &context);
+            assert_eq!(functions.may_change(&script), want, "{line}");
+        }
+    }
+}
