@@ -18,7 +18,7 @@ pub use history::{History, HistoryEnd, HistoryEntry};
 pub use keep::{Keep, Swept, sweep};
 pub use printed::PrintedTail;
 pub use recording::{Recorded, Recording, recordings};
-pub use writer::{Hide, Journal, JournalOptions};
+pub use writer::{FULL, Hide, Journal, JournalOptions};
 
 /// The directory of journals in that of a session.
 const DIRECTORY: &str = "journal";

@@ -11,6 +11,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Why nothing more is recorded, past the limit of its size.
+pub const FULL: &str = "it is full";
+
 /// Stands where a secret of an entry was.
 const MASK: &str = "[hidden]";
 
@@ -74,7 +77,7 @@ impl Journal {
     /// Adds a call. Past the limit of its size a journal takes nothing more; a last line says so.
     ///
     /// # Errors
-    /// The file cannot be made or written.
+    /// The file cannot be made or written, or is [`FULL`].
     pub fn record(&self, entry: &Entry) -> io::Result<()> {
         if self.options.level == JournalLevel::Off {
             return Ok(());
@@ -84,8 +87,9 @@ impl Journal {
             Some(open) => open,
             none => none.insert(self.open(entry.result.started_at)?),
         };
+        let full = || Err(io::Error::new(io::ErrorKind::QuotaExceeded, FULL));
         if open.is_full {
-            return Ok(());
+            return full();
         }
         let mut line = self.line(entry)?;
         let is_full = open.written + line.len() as u64 > self.options.max_bytes;
@@ -100,7 +104,7 @@ impl Journal {
         }
         open.written += line.len() as u64;
         open.is_full = is_full;
-        Ok(())
+        if is_full { full() } else { Ok(()) }
     }
 
     fn open(&self, first: Timestamp) -> io::Result<Open> {

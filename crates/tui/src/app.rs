@@ -7,6 +7,7 @@ mod completing;
 mod keys;
 mod messages;
 mod news;
+mod record;
 mod running;
 mod typed;
 
@@ -95,6 +96,8 @@ pub(crate) struct App {
     /// Those of the prompt's shell, as far as they are known.
     aliases: Aliases,
     functions: Functions,
+    /// Why what runs is not in the record, as was said.
+    record_fails: Option<String>,
     /// How the last call ended.
     pub(crate) last: Option<Status>,
     /// The user's own command that is running.
@@ -238,6 +241,7 @@ impl App {
             attended: BTreeMap::new(),
             aliases: Aliases::default(),
             functions: Functions::default(),
+            record_fails: None,
             last: None,
             bang: None,
             on_quit: OnQuit::default(),

@@ -105,7 +105,7 @@ impl Card {
     }
 
     /// What is said of how it ended.
-    fn remarks_mut(&mut self) -> Option<&mut Vec<Remark>> {
+    pub(crate) fn remarks_mut(&mut self) -> Option<&mut Vec<Remark>> {
         match self {
             Self::Tool(card) => Some(&mut card.remarks),
             Self::Bang(card) => Some(&mut card.remarks),

@@ -10,7 +10,8 @@ mod no_room;
 
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
-    Entry, Hide, Journal, JournalLevel, JournalOptions, Keep, Objection, Printed, recordings, sweep,
+    Entry, FULL, Hide, Journal, JournalLevel, JournalOptions, Keep, Objection, Printed, recordings,
+    sweep,
 };
 use std::borrow::Cow;
 use std::fs;
@@ -147,10 +148,13 @@ fn a_full_journal_says_so_and_takes_no_more() {
     let mut options = options(state.path(), JournalLevel::Full);
     options.max_bytes = 4000;
     let journal = Journal::new(options);
-    for _ in 0..100 {
-        journal.record(&entry("x")).unwrap();
-    }
+    let results = (0..100).map(|_| journal.record(&entry("x")));
+    let refused = results.filter_map(Result::err);
+    let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
     let recorded = read(state.path());
+    // Each call that is missing is told.
+    assert_eq!(refused.len(), 100 - recorded.entries.len());
+    assert!(refused.iter().all(|why| why == FULL), "{refused:?}");
     assert!(
         recorded.full && (1..8).contains(&recorded.entries.len()),
         "{recorded:?}"

@@ -111,12 +111,16 @@ impl App {
             let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
             self.message.take_if(|said| is_over(said));
         }
+        let unrecorded = self.unrecorded(&end);
         let mut needless = None;
         let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
         self.transcript.change(entry, |entry| {
             entry.ended();
             needless = end.show_on(entry, outside);
             entry.hold_survivors();
+            if let Some(remarks) = entry.card.remarks_mut() {
+                remarks.extend(unrecorded.into_iter().flatten());
+            }
         });
         self.effects.extend(needless.map(Effect::DropTrial));
         if self.call == Some(entry) {
