@@ -174,6 +174,9 @@ impl Emulator {
 
     /// Final output, of a program that ended on the alternate screen.
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
+        if self.program.is_none() {
+            self.shown.add(&self.guard.finish());
+        }
         self.shown.add_program(self.program.take(), now);
         std::mem::take(&mut self.shown.bytes)
     }

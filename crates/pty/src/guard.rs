@@ -6,7 +6,10 @@
 //! unchanged.
 //!
 //! It also reports sequences around which the caller wants to look at the screen: those that set and reset private
-//! modes (including the alternate screen), and the full reset.
+//! modes (including the alternate screen), and the full reset. Of a character that a chunk does not complete, the beginning waits
+//! for the next one: the emulator's parser loses what comes right behind such a character.
+
+use agent_bash_core::whole_characters;
 
 /// Maximum length of an OSC that is passed on. Titles and links are shorter.
 const LONGEST_STRING: usize = 4096;
@@ -80,7 +83,16 @@ impl Guard {
         for byte in chunk {
             self.step(*byte, cols, &mut piece);
         }
-        self.flush(&mut piece);
+        let whole = whole_characters(&self.bytes);
+        if whole > 0 {
+            piece(Piece::Bytes(&self.bytes[..whole]));
+            self.bytes.drain(..whole);
+        }
+    }
+
+    /// What waits at the end of all output.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
     }
 
     fn flush(&mut self, piece: &mut impl FnMut(Piece<'_>)) {
@@ -298,6 +310,29 @@ mod tests {
         ] {
             assert_eq!(through(&[given]), (given.to_vec(), wanted), "{given:?}");
         }
+    }
+
+    #[test]
+    fn characters_are_whole() {
+        let given = "aéaé漢x";
+        let pieces = |chunks: std::slice::Chunks<'_, u8>| {
+            let (mut guard, mut pieces) = (Guard::new(), Vec::new());
+            for chunk in chunks {
+                guard.cut(chunk, 100, |piece| match piece {
+                    Piece::Bytes(bytes) => pieces.push(bytes.to_vec()),
+                    Piece::PrivateModes(_) | Piece::Reset(_) => {}
+                });
+            }
+            pieces.push(guard.finish());
+            pieces
+        };
+        for size in 1..given.len() {
+            for piece in pieces(given.as_bytes().chunks(size)) {
+                assert!(std::str::from_utf8(&piece).is_ok(), "{size} {piece:?}");
+            }
+        }
+        let unfinished = pieces(b"a\xc3".chunks(2));
+        assert_eq!(unfinished, [b"a".to_vec(), b"\xc3".to_vec()]);
     }
 
     /// Bytes that are likely to form sequences, without numbers that would be clamped.
