@@ -197,6 +197,7 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[
             "agent-bash-changes",
             "agent-bash-render",
+            "agent-bash-sink",
             "agent-bash-test-kit",
         ],
     },

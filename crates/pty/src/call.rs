@@ -47,7 +47,8 @@ impl PtyRun {
     }
 
     /// Follows the command to its end, and pushes its output into `out` as [`StreamId::Merged`], unchanged except
-    /// that anything drawn on the alternate screen is omitted and replaced by the text of its last state.
+    /// that a line stands for anything drawn on the alternate screen, and that of lines which are edited there is what
+    /// came of them.
     ///
     /// # Errors
     /// The script was never run: its directory could not be entered, or the shell did not take it.

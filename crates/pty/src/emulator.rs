@@ -3,10 +3,11 @@
 //! It also decides which output is worth reading: what is drawn on the alternate screen is not, as that is one
 //! redraw over another for whoever sat there. A line stands for it that says how long a program had the whole screen, when
 //! it leaves that screen or ends. A program that is known to draw does so on the main screen, too, from its first jump to
-//! a corner until it gives back the line discipline.
+//! a corner until it gives back the line discipline. Of a line that is edited, its outcome is ([`Edited`]).
 
 use crate::PtySize;
 use crate::colors::TerminalColors;
+use crate::edited::{Edited, sequence_len};
 use crate::guard::{Guard, Piece};
 use crate::keys::InputModes;
 use crate::queries::Queries;
@@ -72,12 +73,16 @@ struct Guarded {
 }
 
 /// Output that is worth reading.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shown {
     bytes: Vec<u8>,
     /// The last thing was the line that stands for a program. A line end that such a program leaves behind itself is not
     /// worth a row.
     is_after_program: bool,
+    /// What is being edited.
+    edited: Option<Edited>,
+    /// The last thing was the end of bracketed paste. readline sends a carriage return behind it.
+    is_after_prompt: bool,
 }
 
 /// The result of processing a chunk.
@@ -137,43 +142,57 @@ impl Emulator {
                     } else {
                         Line::Ends
                     };
+                    shown.end_edit(false);
                     program.get_or_insert(Program { since: now, line });
                 }
-                screen.feed(bytes);
-                if program.is_none() {
-                    shown.add(bytes);
+                if program.is_some() {
+                    screen.feed(bytes);
+                } else {
+                    shown.add_written(bytes, raw, screen);
                 }
             }
             Piece::PrivateModes(bytes) => {
-                let was_alternate = screen.is_alternate();
+                let (was_alternate, was_prompt) = (screen.is_alternate(), screen.is_prompt());
                 let line = screen.line();
                 screen.feed(as_understood(bytes));
+                let is_prompt = screen.is_prompt();
                 match (was_alternate, screen.is_alternate()) {
                     (false, true) => {
+                        shown.end_edit(false);
                         program.get_or_insert(Program { since: now, line });
                     }
                     (true, false) => {
                         shown.add_program(program.take(), now);
                         *main = Drawing::No;
                     }
-                    _ if program.is_none() => shown.add(bytes),
-                    _ => {}
+                    _ if program.is_some() => {}
+                    _ if was_prompt != is_prompt => {
+                        shown.end_edit(false);
+                        shown.add(bytes);
+                        shown.is_after_prompt = was_prompt;
+                    }
+                    _ => shown.add_or_edit(bytes),
                 }
             }
             Piece::Reset(bytes) => {
+                shown.end_edit(false);
                 screen.feed(bytes);
                 screen.parser.callbacks_mut().reset();
                 shown.add_program(program.take(), now);
             }
         });
+        if !raw && !self.screen.is_prompt() {
+            self.shown.end_edit(false);
+        }
         Processed {
             shown: std::mem::take(&mut self.shown.bytes),
             answers: self.screen.parser.callbacks_mut().take_answers(),
         }
     }
 
-    /// Final output, of a program that ended on the alternate screen.
+    /// Final output, of a program that ended on the alternate screen or while a line was edited.
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
+        self.shown.end_edit(true);
         if self.program.is_none() {
             self.shown.add(&self.guard.finish());
         }
@@ -184,6 +203,7 @@ impl Emulator {
     pub(crate) fn resize(&mut self, size: PtySize) {
         self.screen.size = size;
         let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
+        self.shown.resize(rows, cols, &self.screen);
         self.screen.guarded(|parser| parser.set_size(rows, cols));
     }
 
@@ -232,6 +252,11 @@ impl Guarded {
         self.parser.screen().alternate_screen()
     }
 
+    /// Whether a line editor has asked for bracketed paste.
+    fn is_prompt(&self) -> bool {
+        self.parser.screen().bracketed_paste()
+    }
+
     fn is_at_line_start(&self) -> bool {
         self.parser.screen().cursor_position().1 == 0
     }
@@ -254,12 +279,10 @@ impl Guarded {
         self.guarded(|parser| parser.process(bytes));
     }
 
-    /// Runs something that may panic, as the emulator has had such bugs. Then the screen is reset, and the session
-    /// continues.
+    /// Runs something that may panic. Then the screen is reset.
     fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<Queries>)) {
         let parser_now = &mut self.parser;
-        if catch_unwind(AssertUnwindSafe(|| work(parser_now))).is_err() {
-            tracing::error!("the terminal's emulator failed; its screen begins anew");
+        if caught(|| work(parser_now)).is_none() {
             self.parser = parser(self.size, self.colors);
         }
     }
@@ -279,6 +302,57 @@ impl Guarded {
 }
 
 impl Shown {
+    /// Adds what is written on the screen, which gets it here.
+    fn add_written(&mut self, mut bytes: &[u8], raw: bool, screen: &mut Guarded) {
+        if std::mem::take(&mut self.is_after_prompt) && screen.is_at_line_start() {
+            bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);
+        }
+        let is_prompt = screen.is_prompt();
+        if self.edited.is_none()
+            && (raw || is_prompt)
+            && let Some(at) = Edited::begins(bytes, is_prompt)
+        {
+            let (before, edits) = bytes.split_at(at);
+            screen.feed(before);
+            self.add(before);
+            self.edited = caught(|| Edited::of(screen.parser.screen()));
+            bytes = edits;
+        }
+        screen.feed(bytes);
+        self.add_or_edit(bytes);
+    }
+
+    fn add_or_edit(&mut self, bytes: &[u8]) {
+        let Some(edited) = &mut self.edited else {
+            return self.add(bytes);
+        };
+        match caught(|| edited.feed(bytes)) {
+            Some(settled) => self.add(&settled),
+            None => self.edited = None,
+        }
+    }
+
+    /// Adds what has come of an edit.
+    fn end_edit(&mut self, is_last: bool) {
+        if let Some(edited) = self.edited.take()
+            && let Some(rest) = caught(|| edited.end(is_last))
+        {
+            self.add(&rest);
+        }
+    }
+
+    /// The screen gets a new size. What is above the cursor is handed on before, since its rows may be cut.
+    fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &Guarded) {
+        if self.edited.is_some() {
+            self.end_edit(false);
+            self.edited = caught(|| {
+                let mut edited = Edited::of(screen.parser.screen());
+                edited.resize(rows, cols);
+                edited
+            });
+        }
+    }
+
     fn add(&mut self, mut bytes: &[u8]) {
         if self.is_after_program {
             let blank = blank_len(bytes);
@@ -312,6 +386,15 @@ impl Shown {
     }
 }
 
+/// Runs something of the emulator's that may panic, as it has had such bugs. Then the session continues.
+fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(work)).ok();
+    if result.is_none() {
+        tracing::error!("the terminal's emulator failed; its screen begins anew");
+    }
+    result
+}
+
 /// Length of what is in front of the first text: sequences, and the line end behind them, if there is one. Sequences are
 /// whole.
 fn blank_len(bytes: &[u8]) -> usize {
@@ -320,13 +403,9 @@ fn blank_len(bytes: &[u8]) -> usize {
         at += match (byte, bytes.get(at + 1)) {
             (b'\n', _) => return at + 1,
             (b'\r', _) => 1,
-            (0x1b, Some(b'[')) => {
-                let rest = &bytes[at + 2..];
-                let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
-                2 + end.map_or(rest.len(), |end| end + 1)
+            (0x1b, Some(b'[' | b'(' | b')' | b'=' | b'>' | b'7' | b'8')) => {
+                sequence_len(&bytes[at..])
             }
-            (0x1b, Some(b'(' | b')')) => 3,
-            (0x1b, Some(b'=' | b'>' | b'7' | b'8')) => 2,
             _ => return at,
         };
     }

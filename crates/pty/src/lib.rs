@@ -11,12 +11,13 @@
 //!
 //! Modules: `options`, `executor` (starting), `call` (one call from start to outcome), `source` (what is awaited during it),
 //! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
-//! `emulator` (from output to screen), `queries` (queries that programs send to their terminal), `keys` (from input
-//! to bytes), `detect` (who waits for input), `recording`.
+//! `emulator` (from output to screen), `edited` (what comes of a line that is edited), `queries` (queries that programs
+//! send to their terminal), `keys` (from input to bytes), `detect` (who waits for input), `recording`.
 
 mod call;
 mod colors;
 mod detect;
+mod edited;
 mod emulator;
 mod executor;
 mod guard;

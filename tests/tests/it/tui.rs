@@ -10,6 +10,7 @@ mod history;
 mod jobs;
 mod keys;
 mod pager;
+mod repl;
 mod there;
 mod typing;
 

@@ -4,6 +4,7 @@
 
 mod as_without;
 mod boxed;
+mod edited;
 mod ends;
 mod programs;
 mod seam;

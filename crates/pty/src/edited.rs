@@ -1,0 +1,316 @@
+//! What a line editor makes of what it has written. readline, pyrepl, node and their like move over their text, also to the rows
+//! above, and write over it, and only a terminal of that width can tell what comes of it. So from the first such movement on, output
+//! is drawn on a screen, and whoever reads it gets the rows of that screen: those that have scrolled off it at once, as nothing reaches
+//! them any more, the others when the editor is done. Only the line that was open before was handed on already; unless it only goes
+//! on, it is erased.
+//!
+//! What prints lines, or draws a progress bar, is left alone: a line editor has the keys to itself, or bracketed paste is on.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+use vt100::capture::{BasicFormattedCaptureState, RowContents, basic_formatted_to_plain as plain};
+
+const ESC: u8 = 0x1b;
+
+/// Ends all colours; what `attributes_formatted` says where there are none.
+const NO_COLOURS: &str = "\x1b[m";
+
+/// The most columns that one movement to the left has where output is read.
+const WIDEST: usize = 512;
+
+/// An edit in progress.
+pub(crate) struct Edited {
+    screen: vt100::Parser<Rows>,
+    reader: Reader,
+}
+
+/// Who reads the output.
+struct Reader {
+    /// The line that was open before, until it is known what has become of it.
+    open: Option<OpenLine>,
+    /// The colours that were in force.
+    colours: String,
+    /// Sequences were handed on.
+    coloured: bool,
+}
+
+/// A line of which the reader has had no end.
+struct OpenLine {
+    /// Its text with its colours.
+    text: String,
+    /// The cursor is at its end.
+    at_end: bool,
+    /// Its beginning is on the screen, too.
+    whole: bool,
+}
+
+/// Rows that have left the screen.
+#[derive(Default)]
+struct Rows {
+    /// The text of the rows above the edit, as it was. They are part of it from the first on that is no longer so: to go
+    /// there is not enough, as pyrepl goes up and down again.
+    above: VecDeque<String>,
+    text: String,
+    state: BasicFormattedCaptureState,
+}
+
+impl vt100::Callbacks for Rows {
+    fn on_scroll(&mut self, row: RowContents<'_>, _: bool) {
+        if let Some(before) = self.above.pop_front() {
+            let mut now = String::new();
+            // Cannot fail for a string.
+            let _ = row.write_formatted_basic(&mut now, &mut BasicFormattedCaptureState::new());
+            if plain(&now).collect::<String>().trim_end() == before.trim_end() {
+                return;
+            }
+            self.above.clear();
+        }
+        let _ = row.write_formatted_basic(&mut self.text, &mut self.state);
+    }
+}
+
+impl Edited {
+    /// Where in output an edit begins; `prompt`: bracketed paste is on, so that an end of line is the editor's, too. Sequences
+    /// are whole.
+    pub(crate) fn begins(bytes: &[u8], prompt: bool) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let controls = |byte: &u8| matches!(byte, 0x08 | b'\r' | b'\n' | &ESC);
+            at += bytes[at..].iter().position(controls)?;
+            let rest = &bytes[at..];
+            at += match rest[0] {
+                ESC if moves(&rest[..sequence_len(rest)]) => return Some(at),
+                ESC => sequence_len(rest),
+                b'\n' if !prompt => 1,
+                b'\r' if !prompt => {
+                    let returns = rest.iter().take_while(|byte| **byte == b'\r').count();
+                    if rest.get(returns) != Some(&b'\n') {
+                        return Some(at);
+                    }
+                    returns + 1
+                }
+                _ => return Some(at),
+            };
+        }
+    }
+
+    /// Begins with what is on the terminal.
+    pub(crate) fn of(terminal: &vt100::Screen) -> Self {
+        let (row, col) = terminal.cursor_position();
+        let (rows, cols) = terminal.size();
+        let is_wrapped = |row: &u16| terminal.row_wrapped(*row);
+        let first = (0..row).rev().take_while(is_wrapped).last().unwrap_or(row);
+        let last = (row..rows.get())
+            .find(|row| !is_wrapped(row))
+            .unwrap_or(row);
+        let state = terminal.state_formatted();
+        let copy = || {
+            // Without lines to scroll back to, rows are reported as soon as they leave the screen.
+            let mut copy = vt100::Parser::new_with_callbacks(rows, cols, 0, Rows::default());
+            copy.process(state.as_bytes());
+            copy.callbacks_mut().above = rows_above(terminal, first.into());
+            copy
+        };
+        let open = OpenLine {
+            text: rows_of(copy(), last),
+            at_end: row == last && col >= end_of(terminal, row),
+            whole: first > 0 || terminal.scrollback_len() == 0,
+        };
+        Self {
+            screen: copy(),
+            reader: Reader {
+                open: Some(open),
+                colours: terminal.attributes_formatted(),
+                coloured: false,
+            },
+        }
+    }
+
+    /// Takes output; returns what is settled by it.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.screen.process(bytes);
+        let text = &mut self.screen.callbacks_mut().text;
+        if let Some(open) = &self.reader.open
+            && text.len() < open.text.len()
+            && !text.contains('\n')
+        {
+            return Vec::new();
+        }
+        self.reader.gets(&std::mem::take(text)).into_bytes()
+    }
+
+    /// The terminal has a new size. The rows above are as they are now.
+    pub(crate) fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16) {
+        let (before, _) = self.screen.screen().cursor_position();
+        self.screen.set_size(rows, cols);
+        let (after, _) = self.screen.screen().cursor_position();
+        let above = self.screen.callbacks().above.len() + usize::from(after.saturating_sub(before));
+        self.screen.callbacks_mut().above = rows_above(self.screen.screen(), above);
+    }
+
+    /// It is done: returns the rest. `is_last`: nothing follows, so what is below the cursor is part of it.
+    pub(crate) fn end(self, is_last: bool) -> Vec<u8> {
+        let Self { screen, mut reader } = self;
+        let terminal = screen.screen();
+        let colours = terminal.attributes_formatted();
+        let (row, col) = terminal.cursor_position();
+        let (rows, _) = terminal.size();
+        let is_used = |row: &u16| is_last && end_of(terminal, *row) > 0;
+        let below = (row + 1..rows.get()).rev().find(is_used);
+        let behind = match below {
+            Some(_) => String::new(),
+            None => place_cursor(terminal, row, col),
+        };
+        let mut text = reader.gets(&rows_of(screen, below.unwrap_or(row)));
+        text.push_str(&behind);
+        if reader.coloured || colours != reader.colours {
+            text.push_str(&colours);
+        }
+        text.into_bytes()
+    }
+}
+
+impl Reader {
+    /// Rows, as they are handed on.
+    fn gets(&mut self, mut rows: &str) -> String {
+        let mut text = String::with_capacity(rows.len());
+        let mut erased = 0;
+        if let Some(open) = self.open.take() {
+            let goes_on = rows.strip_prefix(&open.text).filter(|_| open.at_end);
+            if goes_on.is_none() {
+                text.push_str(&open.erase());
+                erased = text.len();
+            }
+            if self.colours != NO_COLOURS {
+                text.push_str(NO_COLOURS);
+            }
+            if let Some(rest) = goes_on {
+                text.extend(open.colours());
+                rows = rest;
+            }
+        }
+        // Blanks at the end of the last one may be in front of the cursor.
+        let mut lines = rows.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            if lines.peek().is_some() {
+                text.push_str(line.trim_end_matches(' '));
+                text.push_str("\r\n");
+            } else {
+                text.push_str(line);
+            }
+        }
+        self.coloured |= text[erased..].contains('\x1b');
+        text
+    }
+}
+
+impl OpenLine {
+    /// What removes it, also where a carriage return does not (an artifact is read with all of its lines' states): to the left,
+    /// and all of that is gone.
+    fn erase(&self) -> String {
+        let chars: usize = plain(&self.text).map(|part| part.chars().count()).sum();
+        // More than there is does no harm; the reader may have had blanks or marks that the screen has not.
+        let chars = if self.whole {
+            chars.max(1).next_multiple_of(WIDEST)
+        } else {
+            chars
+        };
+        let steps = format!("\x1b[{WIDEST}D").repeat(chars / WIDEST);
+        let rest = match chars % WIDEST {
+            0 => String::new(),
+            chars => format!("\x1b[{chars}D"),
+        };
+        steps + &rest + "\x1b[K"
+    }
+
+    /// Its colours at its end.
+    fn colours(&self) -> impl Iterator<Item = String> {
+        let since = self.text.rsplit(NO_COLOURS).next().unwrap_or_default();
+        let sequences = since.split('\x1b').skip(1);
+        let sequences = sequences.filter_map(|part| part.split_once('m'));
+        sequences.map(|(numbers, _)| format!("\x1b{numbers}m"))
+    }
+}
+
+/// The text of the first rows.
+fn rows_above(screen: &vt100::Screen, rows: usize) -> VecDeque<String> {
+    let (_, cols) = screen.size();
+    screen.rows(0, cols.get()).take(rows).collect()
+}
+
+/// The rows down to `last`, where those that are wrapped are one line: it scrolls all of them off the screen.
+fn rows_of(mut screen: vt100::Parser<Rows>, last: u16) -> String {
+    screen.process(format!("\x1b[r\x1b[{}S", last + 1).as_bytes());
+    std::mem::take(&mut screen.callbacks_mut().text)
+}
+
+/// Behind the text of a row: what brings the cursor to its column.
+fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
+    let end = end_of(screen, row);
+    if col >= end {
+        return " ".repeat(usize::from(col - end));
+    }
+    let right = (col..end).filter_map(|col| screen.cell(row, col));
+    let right = right.filter(|cell| !cell.is_wide_continuation());
+    let chars: usize = right
+        .map(|cell| cell.contents().chars().count().max(1))
+        .sum();
+    format!("\x1b[{chars}D")
+}
+
+/// Columns of a row up to the last one that has something.
+fn end_of(screen: &vt100::Screen, row: u16) -> u16 {
+    let (_, cols) = screen.size();
+    let has = |col: &u16| {
+        let cell = screen.cell(row, *col);
+        cell.is_some_and(|cell| cell.has_contents() || cell.is_wide_continuation())
+    };
+    let last = (0..cols.get()).rev().find(has);
+    last.map_or(0, |last| last + 1)
+}
+
+/// Whether a sequence moves the cursor or changes what is written, apart from appending to it.
+fn moves(sequence: &[u8]) -> bool {
+    match sequence {
+        [ESC, b'[', parameters @ .., last] => {
+            let is_private = parameters
+                .first()
+                .is_some_and(|first| (b'<'..=b'?').contains(first));
+            !is_private
+                && matches!(
+                    last,
+                    b'@'..=b'M'
+                        | b'P'
+                        | b'S'
+                        | b'T'
+                        | b'X'
+                        | b'`'
+                        | b'a'
+                        | b'd'
+                        | b'e'
+                        | b'f'
+                        | b'r'
+                )
+        }
+        [ESC, last] => matches!(last, b'7' | b'8' | b'M'),
+        _ => false,
+    }
+}
+
+/// Length of the sequence at the beginning of output. Of a string, only what opens it.
+pub(crate) fn sequence_len(bytes: &[u8]) -> usize {
+    let length = match bytes.get(1) {
+        Some(b'[') => {
+            let rest = &bytes[2..];
+            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+            end.map_or(bytes.len(), |end| end + 3)
+        }
+        Some(b'(' | b')') => 3,
+        _ => 2,
+    };
+    length.min(bytes.len())
+}
+
+#[cfg(test)]
+#[path = "edited_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+//! Lines that are edited in real programs: whoever reads the output gets what ran.
+
+use crate::support::{attend_with, executor, is_installed, spec};
+use agent_bash_pty::{Key, PtySize};
+use agent_bash_render::{OutputLimits, OutputText};
+use agent_bash_sink::FileView;
+
+const LONG: &str =
+    "import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x)) # and longer";
+
+/// Runs a program on 80 × 24; returns its output as on a card and as in an artifact.
+#[expect(clippy::unwrap_used, reason = "test code")]
+async fn read(script: &str, prompt: &str, keys: &[Keys]) -> [String; 2] {
+    let executor = executor();
+    executor.set_size(PtySize::clamped(80, 24));
+    let attended = attend_with(&executor, &spec(script)).await;
+    attended.shows(prompt).await;
+    for keys in keys {
+        match keys {
+            Types(text) => attended.types(text),
+            Presses(key) => attended.presses(key.clone()),
+            Control(letter) => attended.control(*letter),
+            Shows(text) => attended.shows(text).await,
+        }
+    }
+    attended.outcome().await;
+    let bytes = attended.collect.bytes.lock().unwrap().clone();
+    let mut card = OutputText::new(OutputLimits::PAGE);
+    card.push(&bytes);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &bytes).unwrap();
+    let page = FileView::open(file.path()).unwrap().lines(1, None).unwrap();
+    [card.plain(), page.piece.text].map(|text| {
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    })
+}
+
+enum Keys {
+    Types(&'static str),
+    Presses(Key),
+    Control(char),
+    /// Waits for it.
+    Shows(&'static str),
+}
+
+use Keys::{Control, Presses, Shows, Types};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_longer_than_the_terminal_is_wide_in_python() {
+    if !is_installed("python3") {
+        return;
+    }
+    let keys = [
+        Types(LONG),
+        Presses(Key::Enter),
+        Shows("45 10 9\n>>>"),
+        Types("1"),
+        Presses(Key::Enter),
+        Shows("\n1\n>>>"),
+        Presses(Key::Up),
+        Presses(Key::Up),
+        Shows("\n>>> import"),
+        Control('u'),
+        Types("print(77)"),
+        Presses(Key::Enter),
+        Shows("\n77\n>>>"),
+        Types("print(\"häuser 日本 x\")"),
+        Presses(Key::Left),
+        Presses(Key::Left),
+        Presses(Key::Left),
+        Presses(Key::Left),
+        Presses(Key::Left),
+        Presses(Key::Left),
+        Types("ZZ"),
+        Presses(Key::Enter),
+        Shows("\nhäuser ZZ日本 x\n>>>"),
+        Control('d'),
+    ];
+    let script = "PYTHON_BASIC_REPL=1 PYTHON_HISTORY=/dev/null LC_ALL=C.UTF-8 /usr/bin/python3 -q";
+    for text in read(script, ">>>", &keys).await {
+        let wanted = format!(
+            ">>> {LONG}\n45 10 9\n>>> 1\n1\n>>> print(77)\n77\n>>> print(\"häuser ZZ日本 x\")\nhäuser ZZ日本 x\n>>>"
+        );
+        assert_eq!(text.trim_end(), wanted);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_bash_has_searched_for() {
+    let keys = [
+        Types("echo aaa bbb ccc"),
+        Presses(Key::Enter),
+        Shows("\naaa bbb ccc\n$"),
+        Control('r'),
+        Types("aaa"),
+        Shows("aaa': echo"),
+        Presses(Key::Enter),
+        Shows("\naaa bbb ccc\n$ echo aaa bbb ccc\naaa bbb ccc\n$"),
+        Types("exit"),
+        Presses(Key::Enter),
+    ];
+    let script = "PS1='$ ' HISTFILE= INPUTRC=/dev/null bash --norc --noprofile";
+    for text in read(script, "$", &keys).await {
+        let wanted =
+            "$ echo aaa bbb ccc\naaa bbb ccc\n$ echo aaa bbb ccc\naaa bbb ccc\n$ exit\nexit";
+        assert_eq!(text.trim_end(), wanted);
+    }
+}
