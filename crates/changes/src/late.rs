@@ -20,6 +20,7 @@ pub struct Late {
     meta: Meta,
     session: PathBuf,
     after: Option<u64>,
+    or_earlier: bool,
     hidden: Vec<PathBuf>,
     recorder: Option<Box<Recorder>>,
 }
@@ -33,6 +34,7 @@ impl Recorder {
             meta: self.meta.clone(),
             session: path.parent().unwrap_or(path).to_owned(),
             after: number.and_then(|number| number.parse().ok()),
+            or_earlier: false,
             hidden: self.hidden.clone(),
             recorder: None,
         }
@@ -68,6 +70,19 @@ impl Recorder {
 }
 
 impl Late {
+    /// For what that call has left running, or an earlier one of its shell, where it is not known which.
+    #[must_use]
+    pub fn or_earlier(&self) -> Self {
+        Self {
+            meta: self.meta.clone(),
+            session: self.session.clone(),
+            after: self.after,
+            or_earlier: true,
+            hidden: self.hidden.clone(),
+            recorder: None,
+        }
+    }
+
     /// As [`Recorder::before`].
     ///
     /// # Errors
@@ -79,7 +94,11 @@ impl Late {
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
             none => {
-                let recorder = begun(&self.meta, &self.session, self.after)?;
+                let kind = Kind::Late {
+                    after: self.after,
+                    or_earlier: self.or_earlier,
+                };
+                let recorder = begun(&self.meta, &self.session, kind)?;
                 none.insert(Box::new(recorder.hiding(self.hidden.clone())))
             }
         };
@@ -107,11 +126,11 @@ impl Late {
     }
 }
 
-fn begun(meta: &Meta, session: &Path, after: Option<u64>) -> Result<Recorder, ChangesError> {
+fn begun(meta: &Meta, session: &Path, kind: Kind) -> Result<Recorder, ChangesError> {
     let root = meta.root();
     let tree = Tree::open_same(&root, meta.identity)?;
     let opened = PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
-    let meta = Meta::new(Kind::Late { after }, root, meta.level, meta.limits);
+    let meta = Meta::new(kind, root, meta.level, meta.limits);
     let set = make(&opened, &tree, meta)?;
     // Its lock is let go once the recorder has its own.
     Recorder::open(set.dir())

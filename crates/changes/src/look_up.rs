@@ -29,6 +29,8 @@ pub struct Listed {
     pub redoes: Option<ChangesId>,
     /// The set of the call that it outlived.
     pub after: Option<ChangesId>,
+    /// That call or an earlier one of its shell: it is not known which has left it running.
+    pub or_earlier: bool,
     /// When a trial was committed or discarded.
     pub decided: Option<Timestamp>,
 }
@@ -81,6 +83,10 @@ impl Store {
                     Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
                     _ => (None, false),
                 };
+                let (after, or_earlier) = match set.meta.kind {
+                    Kind::Late { after, or_earlier } => (after.map(ChangesId), or_earlier),
+                    _ => (None, false),
+                };
                 let (seconds, nanoseconds) = set.begun();
                 let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);
                 listed.push(Listed {
@@ -88,10 +94,8 @@ impl Store {
                     begun: Timestamp(begun),
                     undoes: of.filter(|_| !again),
                     redoes: of.filter(|_| again),
-                    after: match set.meta.kind {
-                        Kind::Late { after } => after.map(ChangesId),
-                        _ => None,
-                    },
+                    after,
+                    or_earlier,
                     decided: decided(&set),
                 });
             }

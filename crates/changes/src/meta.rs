@@ -72,7 +72,12 @@ pub(crate) enum Kind {
     /// The same where nobody watched it: what is different since.
     Scan,
     /// What a job changes in place, or what outlives that call: whoever records it concludes it, as nobody waits.
-    Late { after: Option<u64> },
+    Late {
+        after: Option<u64>,
+        /// That call or an earlier one of its shell: it is not known which has left it running.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        or_earlier: bool,
+    },
     /// Taking back what that set did, or doing it again.
     Undo {
         /// The set that was asked for.

@@ -137,7 +137,11 @@ impl Store {
         root: &Path,
         level: ChangesLevel,
     ) -> Result<Set, ChangesError> {
-        self.begin(session, root, Kind::Late { after: None }, level)
+        let kind = Kind::Late {
+            after: None,
+            or_earlier: false,
+        };
+        self.begin(session, root, kind, level)
     }
 
     /// There is no such job after all.

@@ -327,6 +327,18 @@ impl ChangeCounts {
         counts
     }
 
+    /// These and those.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            created: self.created + other.created,
+            changed: self.changed + other.changed,
+            deleted: self.deleted + other.deleted,
+            renamed: self.renamed + other.renamed,
+            mode: self.mode + other.mode,
+        }
+    }
+
     /// Counts one more.
     pub fn count(&mut self, change: Change) {
         *match change {

@@ -28,6 +28,9 @@ pub struct ChangesSetData {
     /// The set of the call that it outlived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ChangesId>,
+    /// That call or an earlier one of its shell: it is not known which has left it running.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_earlier: bool,
 }
 
 /// Data of `changes.diff`.

@@ -2,9 +2,12 @@
 
 pub use crate::took::{duration, millis};
 use crate::{CardState, icon};
-use agent_bash_core::changes::{Change, ChangeCounts, Changes, ChangesBy, ChangesState};
+use agent_bash_core::changes::{
+    Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange,
+};
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{SizeStyle, Status, Timestamp, ToolResult, size_text};
+use std::collections::BTreeMap;
 
 /// The mark of a call that was let out of the sandbox.
 pub const OUTSIDE_SANDBOX: &str = "outside the sandbox";
@@ -141,6 +144,64 @@ pub fn effect(changes: &Changes) -> String {
     }
 }
 
+/// What that did which calls have left running, in all the sets that there are of it: `later +1 ~2`. True beside a set: it is not
+/// known whether this call or an earlier one left it running (`perhaps later +1`).
+pub fn later<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)>) -> Vec<String> {
+    let mut alike: Vec<(bool, Vec<&Changes>)> = Vec::new();
+    for (set, is_unsure) in sets {
+        let is_like = |other: &&Changes| fate(other) == fate(set);
+        let found = alike
+            .iter_mut()
+            .find(|(unsure, sets)| *unsure == is_unsure && sets.first().is_some_and(is_like));
+        match found {
+            Some((_, sets)) => sets.push(set),
+            None => alike.push((is_unsure, vec![set])),
+        }
+    }
+    let said = alike.iter().map(|(is_unsure, sets)| {
+        let word = if *is_unsure { "perhaps later" } else { "later" };
+        (word, effect(&together(sets)))
+    });
+    said.filter(|(_, effect)| !effect.is_empty())
+        .map(|(word, effect)| format!("{word} {effect}"))
+        .collect()
+}
+
+/// Several sets as one: a file that was created and then changed was created.
+fn together(sets: &[&Changes]) -> Changes {
+    let Some((first, others)) = sets.split_first() else {
+        return Changes::new(ChangesId(0), ChangesState::Done, ChangesBy::Trace, "");
+    };
+    let mut all = Changes::new(first.id, first.state, first.by, first.root.clone());
+    all.undone_in_part = first.undone_in_part;
+    if others.is_empty() || sets.iter().any(|set| set.more > 0) {
+        all.files.clone_from(&first.files);
+        all.counts = first.counts;
+        all.more = first.more;
+        for set in others {
+            all.counts = all.counts.plus(&set.counts);
+            all.more += set.counts.total();
+        }
+        return all;
+    }
+    let mut files: BTreeMap<&str, FileChange> = BTreeMap::new();
+    for file in sets.iter().flat_map(|set| &set.files) {
+        let name = file.name.path.as_str();
+        let before = files.get(name).map(|before| before.change);
+        match (before, file.change) {
+            (Some(Change::Created), Change::Deleted) => drop(files.remove(name)),
+            (Some(Change::Created), Change::Changed | Change::Mode)
+            | (Some(Change::Changed), Change::Mode) => {}
+            (Some(Change::Deleted), Change::Created) => {
+                let changed = FileChange::new(file.name.clone(), Change::Changed);
+                files.insert(name, changed);
+            }
+            _ => drop(files.insert(name, file.clone())),
+        }
+    }
+    all.with_files(files.into_values())
+}
+
 /// What is said of a call beside how it ended: that it was not, or elsewhere, done as it reads.
 pub fn marks(result: &ToolResult) -> Vec<String> {
     let is_trial = result.changes.as_ref().is_some_and(|set| {
@@ -193,6 +254,31 @@ mod tests {
             assert_eq!(of(state, by, 3), want);
             assert_eq!(of(state, by, 0), "");
         }
+    }
+
+    #[test]
+    fn what_was_left_running_is_said_once_however_many_sets_it_has() {
+        let set = |id, state, files: &[(&str, Change)]| {
+            let files = files.iter();
+            let files = files.map(|(name, change)| FileChange::new(FileName::new(*name), *change));
+            Changes::new(ChangesId(id), state, ChangesBy::Trace, "/w").with_files(files)
+        };
+        let (done, undone) = (ChangesState::Done, ChangesState::Undone);
+        let (new, more) = (Change::Created, Change::Changed);
+        let sets = [
+            set(1, done, &[("tick", new), ("log", more)]),
+            set(2, done, &[("tick", more), ("log", more), ("b", new)]),
+            set(3, done, &[("b", Change::Deleted)]),
+        ];
+        let all = |unsure| sets.iter().map(move |set| (set, unsure));
+        assert_eq!(later(all(false)), ["later +1 ~1"]);
+        assert_eq!(later(all(true)), ["perhaps later +1 ~1"]);
+        let other = set(4, undone, &[("c", new)]);
+        let nothing = set(5, done, &[]);
+        let mixed = all(false).chain([(&other, false), (&sets[0], true), (&nothing, true)]);
+        let wanted = ["later +1 ~1", "later +1 undone", "perhaps later +1 ~1"];
+        assert_eq!(later(mixed), wanted);
+        assert!(later([(&nothing, false)]).is_empty());
     }
 
     #[test]

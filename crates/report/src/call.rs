@@ -6,7 +6,6 @@ use crate::changes::{Known, changes, late};
 use crate::given::JobLine;
 use crate::given::Page;
 use crate::kinds::{FILTERS, outside};
-use agent_bash_core::changes::Changes;
 use agent_bash_core::{Caller, JobId, NoticeKind, Status, visible};
 use agent_bash_journal::Entry;
 use agent_bash_render::words::{self, OUTSIDE_SANDBOX, clock, duration, effect, millis};
@@ -34,7 +33,7 @@ pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Pale
     html! {
         li id={ "c" (number) } data-kinds=(kinds.join(" ")) {
             details {
-                summary { (row(number, entry, after, jobs)) }
+                summary { (row(number, entry, page)) }
                 div.body {
                     (body::command(entry))
                     p.facts { a href={ "#c" (number) } { "#c" (number) } @for fact in body::facts(entry) { span { (fact) } } }
@@ -44,7 +43,7 @@ pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Pale
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
                         (changes(set, known(set)))
                     } }
-                    @for set in after { (late(set, known(set))) }
+                    @for set in after { (late(set, known(set), page.or_earlier.contains(&set.id))) }
                     (body::notices(entry))
                 }
             }
@@ -52,12 +51,15 @@ pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Pale
     }
 }
 
-fn row(number: usize, entry: &Entry, after: &[Changes], jobs: &[JobLine]) -> Markup {
+fn row(number: usize, entry: &Entry, page: &Page) -> Markup {
+    let jobs = &page.jobs;
     let result = &entry.result;
     let (class, icon, ended) = look(entry, jobs);
     let mut lines = entry.command.lines();
     let first = lines.find(|line| !line.trim().is_empty());
     let changed = result.changes.as_ref().map(effect).unwrap_or_default();
+    let after = page.late(entry).iter();
+    let later = words::later(after.map(|set| (set, page.or_earlier.contains(&set.id))));
     html! {
         span.number { span.unseen { "Call " } (number) }
         time { (clock(result.started_at)) }
@@ -78,10 +80,14 @@ fn row(number: usize, entry: &Entry, after: &[Changes], jobs: &[JobLine]) -> Mar
             }
             span.delta {
                 (changed)
-                @for set in after.iter().filter(|set| set.counts.total() > 0) {
-                    span title="changed by what it left running" { @if !changed.is_empty() { " " } "later " (effect(set)) }
+                @for (index, said) in later.iter().enumerate() {
+                    @if index > 0 || !changed.is_empty() { ", " }
+                    span title="changed by what was left running" { (said) }
                 }
-                @if outside(entry) > 0 { span.warn title="tried to write outside of the directory that is looked at" { " " (outside(entry)) " outside" } }
+                @if outside(entry) > 0 {
+                    @if !changed.is_empty() || !later.is_empty() { ", " }
+                    span.warn title="tried to write outside of the directory that is looked at" { (outside(entry)) " outside" }
+                }
             }
             span.took { @if result.duration_ms > 0.0 { (duration(millis(result.duration_ms))) } }
             span.outcome.(class) { (visible::one_line(&ended)) }

@@ -30,13 +30,14 @@ pub(crate) fn changes(changes: &Changes, known: Known<'_>) -> Markup {
     section("Files", changes, known)
 }
 
-/// What the call left running has changed.
-pub(crate) fn late(changes: &Changes, known: Known<'_>) -> Markup {
-    section(
-        "Files, by what it, or a call before it in its shell, left running",
-        changes,
-        known,
-    )
+/// What the call left running has changed, or what that or an earlier one did.
+pub(crate) fn late(changes: &Changes, known: Known<'_>, or_earlier: bool) -> Markup {
+    let title = if or_earlier {
+        "Files, by what this call or an earlier one left running: it is not known which"
+    } else {
+        "Files, by what it left running"
+    };
+    section(title, changes, known)
 }
 
 fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {

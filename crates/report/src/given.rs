@@ -3,7 +3,7 @@
 use agent_bash_core::changes::{Changes, ChangesId, FileChange};
 use agent_bash_core::{JobId, Timestamp};
 use agent_bash_journal::{Entry, Recorded};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What changed in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,8 @@ pub struct Page {
     pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
     /// What calls left running has changed, by the set of the call.
     pub late: BTreeMap<ChangesId, Vec<Changes>>,
+    /// Those of them of which it is not known whether that call or an earlier one of its shell left it running.
+    pub or_earlier: BTreeSet<ChangesId>,
     /// What was done with changes, in the order of time, by their set.
     pub deeds: BTreeMap<ChangesId, Vec<Deed>>,
     /// When the first call of each process of the session began, if there are several.
@@ -112,6 +114,7 @@ impl Page {
             full: recorded.full,
             diffs: BTreeMap::new(),
             late: BTreeMap::new(),
+            or_earlier: BTreeSet::new(),
             deeds: BTreeMap::new(),
             processes: Vec::new(),
             jobs: Vec::new(),

@@ -25,6 +25,7 @@ impl IntoData<ChangesSetData> for Listed {
             undoes: self.undoes,
             redoes: self.redoes,
             after: self.after,
+            or_earlier: self.or_earlier,
         }
     }
 }

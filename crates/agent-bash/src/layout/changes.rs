@@ -50,7 +50,8 @@ pub fn kind(listed: &Listed) -> String {
         (_, Some(of)) => format!("redid {of}"),
         (None, None) if listed.after.is_some() => {
             let after = listed.after.map_or(0, |id| id.0);
-            format!("{}, after {after}", fate(&listed.changes))
+            let or_earlier = if listed.or_earlier { " or earlier" } else { "" };
+            format!("{}, after {after}{or_earlier}", fate(&listed.changes))
         }
         _ if listed.changes.by == ChangesBy::Scan => {
             format!("{}, by scan", fate(&listed.changes))

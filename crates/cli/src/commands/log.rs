@@ -14,7 +14,7 @@ use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_render::words;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
 
 /// Nothing is recorded.
@@ -53,10 +53,11 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         let now = SystemClock::new().wall();
         output::print(&heading(&session.name, session.since, now))?;
     }
-    let late = since::late(&session.sets, entries);
+    let late = since::late(&session.sets);
+    let unsure = since::or_earlier(&session.sets);
     let numbered = entries.iter().enumerate().skip(from);
     let rows: Vec<[String; 6]> = numbered
-        .map(|(index, entry)| row(index, entry, &late))
+        .map(|(index, entry)| row(index, entry, &late, &unsure))
         .collect();
     let table = fitted(
         ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
@@ -107,12 +108,12 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
 
 /// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how often it tried to write
 /// beyond the directory that is looked at.
-fn files(result: &ToolResult, late: &[Changes]) -> String {
+fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
     let changes = result.changes.as_ref();
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
     let mut parts = vec![recorded::effect(result)];
-    let late = late.iter().filter(|set| set.counts.total() > 0);
-    parts.extend(late.map(|set| format!("later {}", words::effect(set))));
+    let late = late.iter().map(|set| (set, unsure.contains(&set.id)));
+    parts.extend(words::later(late));
     if outside > 0 {
         parts.push(format!("{outside} outside"));
     }
@@ -130,7 +131,12 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-fn row(index: usize, entry: &Entry, late: &BTreeMap<ChangesId, Vec<Changes>>) -> [String; 6] {
+fn row(
+    index: usize,
+    entry: &Entry,
+    late: &BTreeMap<ChangesId, Vec<Changes>>,
+    unsure: &BTreeSet<ChangesId>,
+) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
     let late = set.and_then(|id| late.get(&id));
@@ -153,7 +159,7 @@ fn row(index: usize, entry: &Entry, late: &BTreeMap<ChangesId, Vec<Changes>>) ->
             ms => words::duration(words::millis(ms)),
         },
         outcome,
-        files(result, late.map_or(&[], Vec::as_slice)),
+        files(result, late.map_or(&[], Vec::as_slice), unsure),
         command,
     ]
 }
@@ -230,13 +236,19 @@ mod tests {
         let mut changes = Changes::new(ChangesId(1), state, by, "/w");
         changes.outside.insert("/etc".to_owned(), 2);
         result.changes = Some(changes.clone());
-        assert_eq!(files(&result, &[]), "2 outside");
+        let sure = BTreeSet::new();
+        assert_eq!(files(&result, &[], &sure), "2 outside");
         let mut late = changes.clone();
         late.counts.changed = 3;
-        assert_eq!(files(&result, &[late.clone()]), "later ~3, 2 outside");
+        let late = [late];
+        assert_eq!(files(&result, &late, &sure), "later ~3, 2 outside");
         changes.counts.created = 1;
         result.changes = Some(changes);
-        assert_eq!(files(&result, &[late]), "+1, later ~3, 2 outside");
+        assert_eq!(files(&result, &late, &sure), "+1, later ~3, 2 outside");
+        // It may be that an earlier call has left it running.
+        let unsure = BTreeSet::from([ChangesId(1)]);
+        let said = files(&result, &late, &unsure);
+        assert_eq!(said, "+1, perhaps later ~3, 2 outside");
     }
 
     #[test]
@@ -245,7 +257,7 @@ mod tests {
         let profile = ProfileName::Standard;
         let outcome = |result: &ToolResult| {
             let entry = Entry::new(Caller::Model, profile, "rm -r x", result.clone());
-            row(0, &entry, &BTreeMap::new())[3].clone()
+            row(0, &entry, &BTreeMap::new(), &BTreeSet::new())[3].clone()
         };
         assert_eq!(outcome(&result), "✓ exit 0");
         let (state, by) = (ChangesState::Discarded, ChangesBy::Overlay);

@@ -33,7 +33,8 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
     page.processes = found.processes;
-    page.late = since::late(&found.sets, &page.entries);
+    page.late = since::late(&found.sets);
+    page.or_earlier = since::or_earlier(&found.sets);
     page.deeds = since::deeds(&found.sets)
         .into_iter()
         .map(|(id, deeds)| (id, deeds.into_iter().map(deed).collect()))

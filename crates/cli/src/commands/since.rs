@@ -5,7 +5,6 @@ use crate::start::{Chosen, Start};
 use agent_bash::change_sets::{Listed, Store};
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState, FileChange};
-use agent_bash::journals::Entry;
 use agent_bash::process::environment::Masks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -51,27 +50,20 @@ pub(crate) fn sets(start: &Start, state: &Path, session: &str) -> Vec<Listed> {
 }
 
 /// What calls left running has changed, by the set of the call.
-pub(crate) fn late(sets: &[Listed], entries: &[Entry]) -> BTreeMap<ChangesId, Vec<Changes>> {
+pub(crate) fn late(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Changes>> {
     let mut late: BTreeMap<ChangesId, Vec<Changes>> = BTreeMap::new();
     for set in sets {
         if let Some(after) = set.after {
-            let call = left_by(after, entries).unwrap_or(after);
-            late.entry(call).or_default().push(set.changes.clone());
+            late.entry(after).or_default().push(set.changes.clone());
         }
     }
     late
 }
 
-/// The set of the last call up to this one that left something running: of a shell that stays only its last call is known.
-fn left_by(after: ChangesId, entries: &[Entry]) -> Option<ChangesId> {
-    let id = |entry: &Entry| entry.result.changes.as_ref().map(|changes| changes.id);
-    let at = entries.iter().position(|entry| id(entry) == Some(after))?;
-    let shell = |entry: &Entry| (entry.by, entry.session.clone());
-    let own = shell(&entries[at]);
-    let mut before = entries[..=at].iter().rev();
-    before
-        .find(|entry| !entry.result.survivors.is_empty() && shell(entry) == own)
-        .and_then(id)
+/// Those of them of which it is not known whether that call or an earlier one left it running.
+pub(crate) fn or_earlier(sets: &[Listed]) -> BTreeSet<ChangesId> {
+    let unsure = sets.iter().filter(|set| set.or_earlier);
+    unsure.map(|set| set.changes.id).collect()
 }
 
 /// What was done with the changes of each set, in the order of time.

@@ -141,6 +141,93 @@ async fn a_descriptor_that_is_still_open_is_known() {
     assert_eq!(place.text("two"), "two\nfirst\n");
 }
 
+/// Waits for a file beside the tree.
+fn until(name: &str) -> String {
+    format!("until [[ -e ../{name} ]]; do sleep 0.02; done")
+}
+
+/// Whatever its shell runs by then, and however many calls have left something: while a call runs, between two, and where a
+/// child of it writes. Nothing of that is the running call's.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
+    let (place, cache) = (Place::with(FILES), cache());
+    let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
+    let file = |name: &str| place.temp.path().join(name);
+    let writes = |go: &str, name: &str| {
+        let until = until(go);
+        format!(
+            "({until}; echo x >{name}; sh -c 'echo y >>by_{name}'; touch ../{go}ed; sleep 60) >/dev/null 2>&1 &"
+        )
+    };
+    let first = place.call(&cache, &writes("go1", "one"), session).await;
+    // The first one's writes while this call runs, which leaves something itself.
+    let script = format!(
+        "{} touch ../go1; {}; echo own >own",
+        writes("go2", "two"),
+        until("go1ed")
+    );
+    let second = place.call(&cache, &script, session).await;
+    fs::write(file("go2"), "").unwrap();
+    assert!(soon(|| file("go2ed").exists()).await);
+    // What they change from here on is in further sets: these are concluded.
+    let third = place.call(&cache, "echo third >third", session).await;
+    let own = |call| {
+        let (_, files) = place.store().show_all(SESSION, call).unwrap();
+        let names = files.into_iter().map(|file| file.name.path);
+        names.collect::<Vec<_>>()
+    };
+    let listed = || place.store().list(SESSION).unwrap();
+    assert_eq!(own(second), ["own"], "{:?}", listed());
+    assert_eq!(own(third), ["third"], "{:?}", listed());
+    for (call, wanted) in [(first, ["by_one", "one"]), (second, ["by_two", "two"])] {
+        let after = place.after(call);
+        assert_eq!(after.len(), 1, "{call}: {:?}", listed());
+        assert_eq!(names(&after[0]), wanted, "{call}");
+        let is_known = !after[0].or_earlier;
+        assert!(is_known && after[0].changes.state == ChangesState::Done);
+    }
+    assert!(place.after(third).is_empty());
+    for call in [first, second] {
+        let set = place.after(call)[0].changes.id;
+        place.store().undo(SESSION, set, &[], false).unwrap();
+    }
+    assert_eq!(
+        (place.text("one"), place.text("two")),
+        ("one\n".into(), "two\n".into())
+    );
+    assert_eq!(place.text("own"), "own\n");
+}
+
+/// A process whose parent has ended before it was seen may be the running call's, or that of one which has left something.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_it_is_not_known_whose_a_process_is_no_call_is_named() {
+    let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
+    let orphan = format!(
+        "setsid -f bash -c '{}; echo x >orphans' >/dev/null 2>&1",
+        until("go")
+    );
+    // The control: where nothing else was left, it can only be the call's.
+    for is_alone in [false, true] {
+        let (place, cache) = (Place::with(FILES), cache());
+        let left = if is_alone {
+            "true"
+        } else {
+            "sleep 60 >/dev/null 2>&1 &"
+        };
+        let first = place.call(&cache, left, session).await;
+        let script = format!("{orphan}; touch ../go; until [[ -e orphans ]]; do sleep 0.02; done");
+        let second = place.call(&cache, &script, session).await;
+        assert!(place.after(first).is_empty());
+        let own = place.store().show(SESSION, second).unwrap();
+        assert_eq!(own.counts.created, u64::from(is_alone), "{own:?}");
+        let is_said = || {
+            let after = place.after(second);
+            after.len() == 1 && after[0].or_earlier && names(&after[0]) == ["orphans"]
+        };
+        assert_eq!(is_said(), !is_alone);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what_was_seen() {
     let (place, cache) = (Place::with(FILES), cache());

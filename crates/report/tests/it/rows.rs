@@ -142,10 +142,30 @@ fn writes_outside_are_in_the_row_and_among_the_changed_files() {
     let (state, by) = (ChangesState::Done, ChangesBy::Trace);
     let mut changes = Changes::new(ChangesId(1), state, by, "/w");
     changes.outside.insert("/etc".to_owned(), 1);
-    entry.result.changes = Some(changes);
-    let html = page(vec![entry]).html();
+    entry.result.changes = Some(changes.clone());
+    let html = page(vec![entry.clone()]).html();
     assert!(html.contains("data-kinds=\"files\""), "{html}");
-    assert!(html.contains(" 1 outside</span>"), "{html}");
+    let told = |html: &str| {
+        let delta = part(html, "<span class=\"delta\">", "<span class=\"took\">");
+        let tags = delta
+            .split('<')
+            .map(|part| part.rsplit('>').next().unwrap_or_default());
+        tags.collect::<String>()
+    };
+    assert_eq!(told(&html), "1 outside");
+    // With others, as in `agent-bash log`.
+    let files = [FileChange::new(FileName::new("own"), Change::Changed)];
+    let late = Changes::new(ChangesId(2), state, by, "/w").with_files(files);
+    changes.counts.created = 1;
+    entry.result.changes = Some(changes);
+    let mut page = page(vec![entry]);
+    page.late.insert(ChangesId(1), vec![late.clone(), late]);
+    assert_eq!(told(&page.html()), "+1, later ~1, 1 outside");
+    page.or_earlier.insert(ChangesId(2));
+    let html = page.html();
+    assert_eq!(told(&html), "+1, perhaps later ~1, 1 outside");
+    let wanted = "this call or an earlier one left running: it is not known which";
+    assert!(html.contains(wanted), "{html}");
 }
 
 #[test]
@@ -248,7 +268,7 @@ fn what_a_call_left_running_has_changed_is_with_the_call() {
         "data-kinds=\"files jobs\"",
         filter,
         ">later +1</span>",
-        "Files, by what it, or a call before it in its shell, left running<span class=\"note\"> · so far: it is still running",
+        "Files, by what it left running<span class=\"note\"> · so far: it is still running",
         "<p class=\"deeds\"><span>22:13:20 undone</span></p>",
         "+tock",
     ] {

@@ -91,6 +91,32 @@ fn a_set_of_what_outlived_a_call_names_the_call() -> Result<()> {
     Ok(())
 }
 
+/// In one shell: what the first call left running writes while the second one runs.
+#[test]
+fn a_call_has_nothing_of_what_an_earlier_one_left_running() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "ask")?;
+    let mut call = |command: &str| run(&mut server, &json!({"command": command, "session": "a"}));
+    call("(until [ -e ../go ]; do sleep 0.02; done; echo S > surv) > /dev/null 2>&1 &")?;
+    let innocent = call("touch ../go; until [ -e surv ]; do sleep 0.02; done; echo mine > own")?;
+    let counts = &innocent["changes"]["counts"];
+    assert_eq!(
+        (&counts["created"], &innocent["changes"]["files"][0]["path"]),
+        (&json!(1), &json!("own"))
+    );
+    let after = || {
+        let list = data(&mut server, json!({"type": "changes.list"})).ok()?;
+        let sets = list["sets"].as_array()?;
+        let late = sets
+            .iter()
+            .find(|set| set["changes"]["files"][0]["path"] == "surv")?;
+        (late["after"] == "1" && late["or_earlier"].is_null()).then_some(())
+    };
+    assert!(until(SOON, after).is_some(), "no set says so");
+    assert!(server.end()?.status.success());
+    Ok(())
+}
+
 /// The client decides; what it passes on for a model, the setting decides.
 #[test]
 fn a_trial_is_committed_by_the_client_and_by_the_model_as_it_may() -> Result<()> {

@@ -3,6 +3,7 @@
 use super::confined::NotLaunched;
 use super::shell_command::ShellCommand;
 use agent_bash_core::changes::Traced;
+use agent_bash_os::ProcessInfo;
 use agent_bash_sandbox::BoxError;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,6 +16,13 @@ pub(super) struct Tracer(std::convert::Infallible);
 /// Whether this process may have programs watched.
 pub(crate) fn is_possible() -> io::Result<()> {
     Err(io::Error::other("it takes Linux"))
+}
+
+/// The processes besides the shell.
+#[derive(Debug, Default)]
+pub(super) struct Living {
+    pub(super) shell: Option<i32>,
+    pub(super) processes: Vec<ProcessInfo>,
 }
 
 /// What went before a shell.
@@ -40,7 +48,7 @@ impl Tracer {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn record(&self, _: PathBuf, _: Option<Vec<i32>>) -> Traced {
+    pub(super) fn record(&self, _: PathBuf, _: Option<Living>) -> Traced {
         match self.0 {}
     }
 
@@ -52,7 +60,7 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn stop(&self, _: Option<Vec<i32>>) -> Traced {
+    pub(super) fn stop(&self, _: Option<Living>) -> Traced {
         match self.0 {}
     }
 
@@ -60,7 +68,7 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn conclude(&self) {
+    pub(super) fn conclude(&self, _: Living) {
         match self.0 {}
     }
 }

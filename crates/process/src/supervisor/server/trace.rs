@@ -5,12 +5,14 @@
 
 mod filtered;
 mod held;
+mod left;
 mod memory;
 mod orders;
 mod paths;
 mod start;
 mod touched;
 
+pub(super) use left::Living;
 pub(super) use start::{Before, start};
 
 pub(crate) use agent_bash_sandbox::trace::is_possible;
@@ -19,6 +21,7 @@ use agent_bash_changes::{ChangesError, Kept, Late, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
+use left::{Left, Whose};
 use orders::{Order, Orders, Taken};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
@@ -72,6 +75,7 @@ impl Tracer {
             hidden,
             mounts: None,
             state: State::Waiting(None),
+            left: Left::default(),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -95,7 +99,7 @@ impl Tracer {
 
     /// From here on, what changes is recorded in the set in this directory; if there are some who go on, with what they have open,
     /// from when this has returned. Whether it can be is known then; else the end of the record says it.
-    pub(super) fn record(&self, set: PathBuf, go_on: Option<Vec<i32>>) -> Traced {
+    pub(super) fn record(&self, set: PathBuf, go_on: Option<Living>) -> Traced {
         let was_idle = self.is_idle.replace(false);
         let Some(go_on) = go_on else {
             let order = Order::Record(set, None);
@@ -127,7 +131,7 @@ impl Tracer {
 
     /// The call has ended: nothing more of it is recorded, and nobody waits. How complete the record is. Where somebody
     /// goes on, these and others that are not known yet, what they change is recorded in a set of their own.
-    pub(super) fn stop(&self, go_on: Option<Vec<i32>>) -> Traced {
+    pub(super) fn stop(&self, go_on: Option<Living>) -> Traced {
         self.stop_within(PATIENCE, go_on)
     }
 
@@ -136,12 +140,12 @@ impl Tracer {
         self.stop_within(PATIENCE_AT_END, None);
     }
 
-    /// The same where others may come.
-    pub(super) fn conclude(&self) {
-        self.orders.give(Order::Conclude);
+    /// The same for what calls have left of which nobody is among these any more.
+    pub(super) fn conclude(&self, living: Living) {
+        self.orders.give(Order::Conclude(living));
     }
 
-    fn stop_within(&self, patience: Duration, go_on: Option<Vec<i32>>) -> Traced {
+    fn stop_within(&self, patience: Duration, go_on: Option<Living>) -> Traced {
         let nobody_goes_on = go_on.is_none();
         if nobody_goes_on && self.orders.take_back() {
             self.is_idle.set(true);
@@ -168,6 +172,7 @@ struct Watch {
     /// The mounts of the first who was seen, the shell.
     mounts: Option<PathBuf>,
     state: State,
+    left: Left,
 }
 
 enum State {
@@ -177,7 +182,7 @@ enum State {
     Recording(Option<Box<Recorder>>, Traced),
     /// Nothing any more, and whoever would change a file waits for the end of the call.
     Full(Traced),
-    /// What outlives the calls, each time into a set of its own.
+    /// What the shell itself does between two calls, and what outlives the only one, each time into a set of its own.
     Late(Box<Late>),
     /// Nothing any more.
     Stopped,
@@ -230,14 +235,16 @@ impl Watch {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Another => {
+                self.left.end();
                 self.state = State::Waiting(None);
                 self.mounts = None;
             }
             Order::Record(set, tell) => {
                 let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
-                let (tell, pids) = tell.unzip();
+                let (tell, living) = tell.unzip();
+                let own = living.map(|living| self.left.begun(&living, &self.apart));
                 let traced = match &mut recorder {
-                    Ok(recorder) => self.kept_open(recorder, &pids.unwrap_or_default()),
+                    Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
                 let recording = State::Recording(recorder.ok().map(Box::new), traced.clone());
@@ -248,24 +255,30 @@ impl Watch {
                             self.listener = Some(listener);
                         }
                     }
-                    // From here on it counts as the call's.
+                    // From here on what the shell does is the call's.
                     State::Late(mut late) => concluded(late.conclude()),
                     _ => {}
                 }
                 // Whoever waits for it may have given up.
                 let _ = tell.map(|tell| tell.send(traced));
             }
-            Order::Conclude => {
-                if let State::Late(late) = &mut self.state {
+            Order::Conclude(living) => {
+                let running = self.running();
+                self.left.look(&living, running.as_ref());
+                if let (true, State::Late(late)) = (self.left.is_empty(), &mut self.state) {
                     concluded(late.conclude());
                 }
             }
             Order::Stop(tell, go_on) => {
                 let state = std::mem::replace(&mut self.state, State::Stopped);
+                if go_on.is_none() {
+                    self.left.end();
+                }
                 let traced = match state {
                     State::Recording(recorder, traced) => {
-                        if let (Some(recorder), Some(pids)) = (&recorder, go_on) {
-                            self.state = State::Late(Box::new(self.begun(recorder.late(), &pids)));
+                        if let (Some(recorder), Some(living)) = (&recorder, go_on) {
+                            self.left.ended(&living, recorder.late(), &self.apart);
+                            self.state = State::Late(Box::new(recorder.late()));
                         }
                         ended(recorder, traced)
                     }
@@ -288,16 +301,15 @@ impl Watch {
         }
     }
 
-    /// What these have open they may write to from now on.
-    fn begun(&self, mut late: Late, pids: &[i32]) -> Late {
-        let kept = held::keep(pids, &self.apart, |path| late.before(path, Touch::Content));
-        if kept.is_err() {
-            concluded(late.lacks());
+    /// What the call that runs would leave, if one is recorded.
+    fn running(&self) -> Option<Late> {
+        match &self.state {
+            State::Recording(Some(recorder), _) => Some(recorder.late()),
+            _ => None,
         }
-        late
     }
 
-    /// The same in a shell that goes on with another call.
+    /// What these have open the call may write to: the shell's, in one that goes on with another call.
     fn kept_open(&self, recorder: &mut Recorder, pids: &[i32]) -> Traced {
         let kept = held::keep(pids, &self.apart, |path| recorder.before_held(path));
         let mut traced = Traced::complete();
@@ -329,6 +341,11 @@ impl Watch {
 
     /// Records what a call is about to change, if that is to be, and lets it go on.
     fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
+        if self.is_of_an_earlier(listener, call) {
+            // It may have been killed meanwhile.
+            let _ = listener.let_go(call);
+            return;
+        }
         if let State::Recording(Some(recorder), traced) = &mut self.state {
             let before = |path: &Path, touch| recorder.before(path, touch);
             match kept(listener, call, before, &self.apart, self.mounts.as_ref()) {
@@ -366,6 +383,27 @@ impl Watch {
         }
         // It may have been killed meanwhile.
         let _ = listener.let_go(call);
+    }
+
+    /// Whether it is made by what an earlier call has left running: that is recorded then.
+    fn is_of_an_earlier(&mut self, listener: &Listener, call: &Waiting) -> bool {
+        if self.left.is_empty() {
+            return false;
+        }
+        let whose = self.left.whose(call.thread);
+        let running = match whose {
+            Whose::Nobodys => self.running(),
+            Whose::Running | Whose::Left(_) => None,
+        };
+        let Some(late) = self.left.late(whose, call.thread, running.as_ref()) else {
+            return false;
+        };
+        let before = |path: &Path, touch| late.before(path, touch);
+        if kept(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
+            // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
+            concluded(late.lacks());
+        }
+        true
     }
 }
 

@@ -9,7 +9,6 @@ use crate::supervisor::server::shell::{Phase, Shell};
 use crate::supervisor::server::trace::{Before, Tracer};
 use crate::supervisor::server::tree::Tree;
 use agent_bash_core::changes::{Overlay, Traced};
-use agent_bash_os::ProcessInfo;
 use agent_bash_sandbox::BoxError;
 use agent_bash_sandbox::view::{self, View};
 use std::fs::File;
@@ -58,8 +57,7 @@ impl Server {
                 return None;
             }
             Order::Record { set, tell } => {
-                let pids = |living: Vec<ProcessInfo>| living.iter().map(|it| it.pid).collect();
-                let go_on = tell.then(|| pids(self.look()));
+                let go_on = tell.then(|| self.living());
                 let traced = match self.tracer() {
                     Some(tracer) => tracer.record(set.into(), go_on),
                     None => unwatched(),

@@ -6,6 +6,7 @@ use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{Found, SessionProcesses};
 use crate::supervisor::server::shell::Shell;
+use crate::supervisor::server::trace::Living;
 use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
@@ -137,14 +138,18 @@ impl Server {
         living
     }
 
-    /// All processes besides the shell, where any may be left.
-    pub(super) fn who_go_on(&mut self) -> Option<Vec<i32>> {
-        if self.shell.as_ref().is_none_or(Shell::is_over) {
-            return None;
+    /// All processes, where any may be left.
+    pub(super) fn who_go_on(&mut self) -> Option<Living> {
+        let is_over = self.shell.as_ref().is_none_or(Shell::is_over);
+        (!is_over).then(|| self.living())
+    }
+
+    /// All processes, and which is the shell.
+    pub(super) fn living(&mut self) -> Living {
+        Living {
+            processes: self.look(),
+            shell: self.living_shell(),
         }
-        let shell = self.living_shell();
-        let pids = self.look().into_iter().map(|process| process.pid);
-        Some(pids.filter(|pid| Some(*pid) != shell).collect())
     }
 
     /// All processes except those of jobs.
@@ -176,11 +181,9 @@ impl Server {
                 }
             });
         let gone: Vec<SessionProcesses> = session_processes.collect();
-        if !gone.is_empty()
-            && self.session_processes.is_empty()
-            && let Some(tracer) = self.tracer()
-        {
-            tracer.conclude();
+        if !gone.is_empty() && self.tracer().is_some() {
+            let living = self.living();
+            self.tracer().inspect(|tracer| tracer.conclude(living));
         }
         for processes in gone {
             self.relay.join(processes.into_relay());

@@ -1,6 +1,7 @@
 //! What the watching thread is told. Most calls change nothing, and then it need not wake for them: what holds for the next
 //! thing that it looks at waits until there is one, and is taken back if there is none.
 
+use super::left::Living;
 use agent_bash_core::changes::Traced;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -11,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(super) enum Order {
     /// Into the set in this directory; whoever asked is told once that holds, also of what these have open.
-    Record(PathBuf, Option<(Sender<Traced>, Vec<i32>)>),
+    Record(PathBuf, Option<(Sender<Traced>, Living)>),
     /// Those who go on, if anybody may.
-    Stop(Sender<Traced>, Option<Vec<i32>>),
-    /// Those who went on have ended.
-    Conclude,
+    Stop(Sender<Traced>, Option<Living>),
+    /// Some of those who went on have ended: these have not.
+    Conclude(Living),
     /// Everybody has ended, and another shell is started.
     Another,
 }
@@ -118,7 +119,7 @@ mod tests {
         assert!(matches!(taken.next(false), Some(Order::Record(..))));
         assert!(taken.next(false).is_none());
         assert!(!orders.take_back());
-        orders.give(Order::Conclude);
+        orders.give(Order::Conclude(Living::default()));
         assert!(is_woken(&woken));
     }
 
