@@ -78,6 +78,8 @@ pub struct Recorder {
     root: PathBuf,
     pub(crate) meta: Meta,
     pub(crate) set: PrivateDir,
+    /// What is kept there of calls is no change of theirs: one may ask for it (`agent-bash changes list`).
+    state: PathBuf,
     links: OwnedFd,
     index: Option<File>,
     pack: Option<File>,
@@ -118,9 +120,12 @@ impl Recorder {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // <state>/changes/<session>/<number>
+        let state = dir.ancestors().nth(3).unwrap_or(dir);
         Ok(Self {
             tree: Tree::open_same(&root, meta.identity)?,
             root,
+            state: state.to_owned(),
             meta: meta.clone(),
             links: openat(&set, LINKS, flags, Mode::empty())
                 .map_err(ChangesError::errno("opening", dir.join(LINKS)))?,
@@ -160,6 +165,9 @@ impl Recorder {
     /// with a set that is not exact.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<Kept, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
+            if path.starts_with(&self.state) {
+                return Ok(Kept::Outside);
+            }
             if touch == Touch::Content
                 && let Err(Stop::Failed(error)) = self.part_outside(path)
             {
