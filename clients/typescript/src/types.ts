@@ -224,6 +224,8 @@ export interface ChangesSetData {
   after?: ChangesId | null;
   /** What it did, or would do. */
   changes: Changes;
+  /** That call or an earlier one of its shell: it is not known which has left it running. */
+  or_earlier?: boolean;
   /** The set that it did again. */
   redoes?: ChangesId | null;
   /** When its call was begun. */

@@ -323,6 +323,9 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
     # The set of the call that it outlived.
     after: Optional[ChangesId]
 
+    # That call or an earlier one of its shell: it is not known which has left it running.
+    or_earlier: bool
+
     # The set that it did again.
     redoes: Optional[ChangesId]
 
