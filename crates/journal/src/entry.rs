@@ -35,6 +35,9 @@ impl fmt::Display for JournalLevel {
 pub struct Entry {
     /// Who asked for it.
     pub by: Caller,
+    /// No model gets to see it: typed behind `!!`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub excluded_from_context: bool,
     /// The profile in force.
     pub profile: ProfileName,
     /// The script as given.
@@ -65,6 +68,15 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What stands before a line of the user's own, as it was typed: `!`, or `!!` if no model gets to see it.
+    pub fn bang(&self) -> &'static str {
+        match self.by {
+            Caller::User if self.excluded_from_context => "!!",
+            Caller::User => "!",
+            _ => "",
+        }
+    }
+
     /// A call of which only this is known.
     pub fn new(
         by: Caller,
@@ -74,6 +86,7 @@ impl Entry {
     ) -> Self {
         Self {
             by,
+            excluded_from_context: false,
             profile,
             command: command.into(),
             description: None,

@@ -1,6 +1,7 @@
 //! What a call's row opens to, but for its files.
 
 use crate::ansi::{Palette, shortened_on_paper};
+use crate::call::own_jobs;
 use crate::given::JobLine;
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
@@ -150,16 +151,25 @@ pub(crate) fn processes(entry: &Entry, jobs: &[JobLine]) -> Markup {
         said.push(output);
         is_new.then_some(output)
     };
+    let own = own_jobs(entry, jobs);
     html! {
         @if !entry.result.survivors.is_empty() {
-            section { h4 { "Still alive afterwards" } ul {
-                @for survivor in &entry.result.survivors { li {
-                    "pid " (survivor.pid) " " code { (visible::one_line(&survivor.command)) }
-                    @if let Some(id) = &survivor.job { " · job " (visible::one_line(&id.0)) (now(jobs, id))
-                        @if let Some(output) = output(id) { " · its output: " code { (visible::one_line(output)) } }
-                    }
-                } }
-            } }
+            section {
+                h4 { "Still alive afterwards" @for job in &own { span.note { " · job " (visible::one_line(&job.id.0)) @if !job.is_running || job.alive.is_none() { " · now: " (visible::one_line(&job.state)) } @else { " · still runs" } } } }
+                ul {
+                    @for survivor in &entry.result.survivors { li {
+                        "pid " (survivor.pid) " " code { (visible::one_line(&survivor.command)) }
+                        @if let Some(id) = &survivor.job {
+                            @match job(jobs, id) {
+                                Some(job) => (process_now(job, survivor.pid)),
+                                None => { " · job " (visible::one_line(&id.0)) },
+                            }
+                            @if let Some(output) = output(id) { " · its output: " code { (visible::one_line(output)) } }
+                        }
+                    } }
+                    @for (pid, command) in started_since(entry, &own) { li { "pid " (pid) " " code { (visible::one_line(command)) } " · started since, runs" } }
+                }
+            }
         }
         @if let Status::MovedToBackground { job: id, output, .. } = &entry.result.status {
             section { h4 { "Background job " (visible::one_line(&id.0)) (now(jobs, id)) }
@@ -167,6 +177,23 @@ pub(crate) fn processes(entry: &Entry, jobs: &[JobLine]) -> Markup {
             }
         }
     }
+}
+
+/// Whether that process of it is alive: of its job, more than this one may be.
+fn process_now(job: &JobLine, pid: u32) -> &'static str {
+    match &job.alive {
+        None => "",
+        Some(alive) if alive.iter().any(|(alive, _)| *alive == pid) => " · runs",
+        Some(_) => " · has ended",
+    }
+}
+
+/// The processes of these jobs that were not there when the call ended.
+fn started_since<'a>(entry: &Entry, jobs: &[&'a JobLine]) -> Vec<&'a (u32, String)> {
+    let survivors = &entry.result.survivors;
+    let is_new = |pid: u32| survivors.iter().all(|survivor| survivor.pid != pid);
+    let alive = jobs.iter().filter_map(|job| job.alive.as_deref()).flatten();
+    alive.filter(|(pid, _)| is_new(*pid)).collect()
 }
 
 fn job<'a>(jobs: &'a [JobLine], id: &JobId) -> Option<&'a JobLine> {

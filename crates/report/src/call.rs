@@ -6,7 +6,8 @@ use crate::changes::{Known, changes, late};
 use crate::given::JobLine;
 use crate::given::Page;
 use crate::kinds::{FILTERS, outside};
-use agent_bash_core::{Caller, JobId, NoticeKind, Status, visible};
+use agent_bash_core::changes::Changes;
+use agent_bash_core::{JobId, NoticeKind, Status, visible};
 use agent_bash_journal::Entry;
 use agent_bash_render::words::{self, OUTSIDE_SANDBOX, clock, duration, effect, millis};
 use maud::{Markup, html};
@@ -43,7 +44,7 @@ pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Pale
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
                         (changes(set, known(set)))
                     } }
-                    @for set in after { (late(set, known(set), page.or_earlier.contains(&set.id))) }
+                    (all_late(after, |set| late(set, known(set), page.or_earlier.contains(&set.id))))
                     (body::notices(entry))
                 }
             }
@@ -66,16 +67,16 @@ fn row(number: usize, entry: &Entry, page: &Page) -> Markup {
         span.icon.(class) aria-hidden="true" { (icon) }
         h3.line {
             @match first {
-                Some(first) => code { @if entry.by == Caller::User { span.user title="by the user" { "! " } } (visible::one_line(first)) },
+                Some(first) => code { @if !entry.bang().is_empty() { span.user title=(by_user(entry)) { (entry.bang()) " " } } (visible::one_line(first)) },
                 None => span.note { (NO_COMMAND) },
             }
         }
         @if let Some(description) = &entry.description { span.about { (visible::one_line(description)) } }
         span.meta {
             span.marks {
-                @for (index, mark) in words::marks(result).iter().enumerate() {
+                @for (index, (mark, warns)) in marks(entry, jobs).iter().enumerate() {
                     @if index > 0 { " " }
-                    @if mark == OUTSIDE_SANDBOX { span.warn { (mark) } } @else { span { (mark) } }
+                    @if *warns { span.warn { (mark) } } @else { span { (mark) } }
                 }
             }
             span.delta {
@@ -95,15 +96,69 @@ fn row(number: usize, entry: &Entry, page: &Page) -> Markup {
     }
 }
 
-/// Whether something that it left running, or its job, has not ended yet.
-fn runs(entry: &Entry, jobs: &[JobLine]) -> bool {
+fn by_user(entry: &Entry) -> &'static str {
+    if entry.excluded_from_context {
+        "by the user; no model saw it"
+    } else {
+        "by the user"
+    }
+}
+
+/// Sections of sets that come one after another: what goes on for long has one for each call that ran meanwhile, and the last
+/// says as much as all of them.
+fn all_late<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) -> Markup {
+    let (first, more) = sets.split_at(sets.len().min(LATE));
+    html! {
+        @for set in first { (section(set)) }
+        @if !more.is_empty() {
+            details.diff.more {
+                summary { "and " (more.len()) @if more.len() == 1 { " more time" } @else { " more times" } ", by what it left running" }
+                @for set in more { (section(set)) }
+            }
+        }
+    }
+}
+
+/// Sets of what a call left running that are shown with it; others are unfolded.
+const LATE: usize = 2;
+
+/// The marks of a row, and whether one is to be looked at. What was left running says whether it still is, if that is known.
+fn marks(entry: &Entry, jobs: &[JobLine]) -> Vec<(String, bool)> {
+    let result = &entry.result;
+    let marks = words::marks(result).into_iter();
+    let mut marks: Vec<(String, bool)> = marks
+        .map(|mark| {
+            let warns = mark == OUTSIDE_SANDBOX;
+            (mark, warns)
+        })
+        .collect();
+    let own = own_jobs(entry, jobs);
+    if !result.survivors.is_empty()
+        && !own.is_empty()
+        && let Some(left) = marks.last_mut()
+    {
+        *left = if own.iter().any(|job| job.is_alive()) {
+            ("still runs".to_owned(), true)
+        } else {
+            (format!("left {}, ended", result.survivors.len()), false)
+        };
+    }
+    marks
+}
+
+/// The jobs that it has become, or that hold what it left running, as far as they are known.
+pub(crate) fn own_jobs<'a>(entry: &Entry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
     let survivors = entry.result.survivors.iter();
     let mut ids: Vec<&JobId> = survivors.filter_map(|it| it.job.as_ref()).collect();
     if let Status::MovedToBackground { job, .. } = &entry.result.status {
         ids.push(job);
     }
-    jobs.iter()
-        .any(|job| job.is_running && ids.contains(&&job.id))
+    jobs.iter().filter(|job| ids.contains(&&job.id)).collect()
+}
+
+/// Whether something that it left running, or its job, has not ended yet.
+pub(crate) fn runs(entry: &Entry, jobs: &[JobLine]) -> bool {
+    own_jobs(entry, jobs).iter().any(|job| job.is_alive())
 }
 
 /// Class, icon and words for how it ended: with what the exit code does not show, and what has become of its job since.

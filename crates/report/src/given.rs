@@ -60,6 +60,8 @@ pub struct JobLine {
     pub failed: bool,
     /// The file that has its output.
     pub output: Option<String>,
+    /// Its processes that are alive, with their commands; `None` if that is not known.
+    pub alive: Option<Vec<(u32, String)>>,
 }
 
 impl JobLine {
@@ -71,7 +73,13 @@ impl JobLine {
             is_running: false,
             failed: false,
             output: None,
+            alive: None,
         }
+    }
+
+    /// Whether any process of it is alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.is_running || self.alive.as_ref().is_some_and(|alive| !alive.is_empty())
     }
 }
 

@@ -1,8 +1,10 @@
 //! What stands above the calls: the session in a few facts, and the controls.
 
+use crate::call::{own_jobs, runs};
 use crate::given::Page;
 use crate::kinds::FILTERS;
 use crate::timeline::{moment, span};
+use agent_bash_core::changes::ChangesState;
 use agent_bash_core::visible;
 use agent_bash_journal::Entry;
 use agent_bash_render::words::{clock, date, duration, millis};
@@ -10,17 +12,58 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// The facts, and what is missing: so many lines that could not be read, and what came when the record was full.
-pub(crate) fn summary(entries: &[Entry], damaged: u64, full: bool) -> Markup {
+pub(crate) fn summary(page: &Page) -> Markup {
+    let (entries, damaged, full) = (&page.entries, page.damaged, page.full);
     html! {
         @if entries.is_empty() {
             p.summary { "No call was recorded of it." }
         } @else {
             p.summary { @for fact in facts(entries) { span { (fact) } } }
         }
+        (open(page))
         @if full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
         @if damaged > 0 {
             p.warn { (damaged) @if damaged == 1 { " line" } @else { " lines" } " of the record could not be read." }
         }
+    }
+}
+
+/// What is not over: what still runs, and what waits for a decision, with their calls. Nothing if there is nothing.
+fn open(page: &Page) -> Markup {
+    let numbered = || (1..).zip(&page.entries);
+    let running = numbered().filter(|(_, entry)| runs(entry, &page.jobs));
+    let running: Vec<usize> = running.map(|(number, _)| number).collect();
+    let jobs = page.entries.iter();
+    let jobs = jobs.flat_map(|entry| own_jobs(entry, &page.jobs));
+    let jobs: BTreeSet<&str> = jobs
+        .filter(|job| job.is_alive())
+        .map(|job| &*job.id.0)
+        .collect();
+    let held = numbered().filter(|(_, entry)| {
+        let set = entry.result.changes.as_ref();
+        set.is_some_and(|set| set.state == ChangesState::Held && set.counts.total() > 0)
+    });
+    let held: Vec<usize> = held.map(|(number, _)| number).collect();
+    html! {
+        @if !running.is_empty() || !held.is_empty() {
+            p.open {
+                @if !running.is_empty() { span { (jobs.len()) @if jobs.len() == 1 { " job still runs: " } @else { " jobs still run: " } (links(&running)) } }
+                @if !held.is_empty() { span { (held.len()) @if held.len() == 1 { " trial waits for a decision: " } @else { " trials wait for a decision: " } (links(&held)) } }
+            }
+        }
+    }
+}
+
+/// Calls that are named at most.
+const NAMED: usize = 12;
+
+fn links(numbers: &[usize]) -> Markup {
+    html! {
+        @for (index, number) in numbers.iter().take(NAMED).enumerate() {
+            @if index > 0 { ", " }
+            a href={ "#c" (number) } { "#c" (number) }
+        }
+        @if numbers.len() > NAMED { " and " (numbers.len() - NAMED) " more" }
     }
 }
 

@@ -83,6 +83,46 @@
     call.scrollIntoView({ block: "start" });
     tell();
   };
+  // A text that is cut at the height of its box says so, and unfolds. Only what comes into view is measured.
+  const unfold = (box, whole) => {
+    box.classList.toggle("whole", whole);
+    const lines = Number(box.dataset.lines).toLocaleString("en");
+    box.lastElementChild.textContent = `${lines} ${lines === "1" ? "line" : "lines"} · show ${whole ? "less" : "all"}`;
+    box.lastElementChild.setAttribute("aria-expanded", String(whole));
+  };
+  const cut = (pre) => {
+    if (pre.scrollHeight <= pre.clientHeight + 1 || pre.parentElement.classList.contains("long")) return;
+    const box = document.createElement("div");
+    box.className = "long";
+    // What is on paper in the place of the middle is a line, too.
+    const lines = pre.textContent.replace(/\n$/, "").split("\n").length;
+    box.dataset.lines = lines - pre.querySelectorAll(".paper").length;
+    pre.replaceWith(box);
+    const foot = document.createElement("button");
+    foot.type = "button";
+    foot.className = "foot";
+    pre.tabIndex = 0;
+    box.append(pre, foot);
+    unfold(box, false);
+    foot.addEventListener("click", () => {
+      const whole = !box.classList.contains("whole");
+      unfold(box, whole);
+      if (!whole) box.scrollIntoView({ block: "nearest" });
+    });
+    pre.addEventListener("scroll", () =>
+      box.classList.toggle("end", pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2));
+  };
+  const inView = new IntersectionObserver((changes) => {
+    for (const change of changes)
+      if (change.isIntersecting) {
+        inView.unobserve(change.target);
+        cut(change.target);
+      }
+  });
+  const opened = (details) => {
+    if (!details.open) return;
+    for (const pre of details.querySelectorAll("pre")) inView.observe(pre);
+  };
   const openTarget = () => {
     const call = /^#c\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
     if (!call) return;
@@ -124,6 +164,7 @@
   });
   // Opening all of them is told once, not once a call.
   let toggled = 0;
+  document.getElementById("calls").addEventListener("toggle", (event) => opened(event.target), true);
   document.getElementById("calls").addEventListener("toggle", () => (toggled ||= requestAnimationFrame(() => ((toggled = 0), tell()))), true);
   document.getElementById("next").addEventListener("click", () => go(1));
   document.getElementById("previous").addEventListener("click", () => go(-1));

@@ -34,7 +34,7 @@ impl Page {
                     style { (PreEscaped(&style)) }
                 }
                 body {
-                    header { h1 { (title) } (summary(&self.entries, self.damaged, self.full)) (timeline(&self.entries)) }
+                    header { h1 { (title) } (summary(self)) (timeline(&self.entries)) }
                     (controls(self))
                     main { (calls) p id="nothing" hidden { "No call matches: " kbd { "Esc" } " in the search, or “All”, shows them again." } }
                     footer { "Made by agent-bash " (env!("CARGO_PKG_VERSION")) ", " (date(self.made_at)) ". Times are UTC." }

@@ -155,6 +155,7 @@ fn entry(tool: &Wiring, message: &BangMessage, printed: Option<PrintedTail>) -> 
     result.notices.clone_from(&message.notices);
     result.artifacts.extend(message.artifact.clone());
     let mut entry = Entry::new(Caller::User, tool.profile.name, &*message.command, result);
+    entry.excluded_from_context = message.excluded_from_context;
     entry.printed = printed.map(PrintedTail::finish);
     entry
 }

@@ -8,7 +8,7 @@ use crate::start::Start;
 use crate::table::{Narrow, ago, fitted, table};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
-use agent_bash::core::{Caller, Clock, Timestamp, ToolResult};
+use agent_bash::core::{Clock, Timestamp, ToolResult};
 use agent_bash::journals::Entry;
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
@@ -147,9 +147,7 @@ fn row(
         outcome.push_str(&mark);
     }
     let mut command = one_line(entry.command.trim_start()).into_owned();
-    if entry.by == Caller::User {
-        command.insert(0, '!');
-    }
+    command.insert_str(0, entry.bang());
     [
         (index + 1).to_string(),
         words::clock(result.started_at),
@@ -249,6 +247,18 @@ mod tests {
         let unsure = BTreeSet::from([ChangesId(1)]);
         let said = files(&result, &late, &unsure);
         assert_eq!(said, "+1, perhaps later ~3, 2 outside");
+    }
+
+    #[test]
+    fn who_saw_a_line_of_the_users_is_told() {
+        let result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+        let mut entry = Entry::new(Caller::Model, ProfileName::Standard, "ls", result);
+        let command = |entry: &Entry| row(0, entry, &BTreeMap::new(), &BTreeSet::new())[5].clone();
+        assert_eq!(command(&entry), "ls");
+        entry.by = Caller::User;
+        assert_eq!(command(&entry), "!ls");
+        entry.excluded_from_context = true;
+        assert_eq!(command(&entry), "!!ls");
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use crate::args::ReportArgs;
 use crate::commands::{jobs, recorded, session, since};
 use crate::output;
+use crate::runtime;
 use crate::start::Start;
 use agent_bash::change_sets::{FileDiff, Store, Text};
 use agent_bash::core::changes::{Change, Changes, ChangesId, FileChange};
 use agent_bash::core::{Clock, Ending, Timestamp};
-use agent_bash::exec::{Job, JobState};
+use agent_bash::exec::{Job, JobState, Jobs};
 use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
 use agent_bash::sink::{SizeStyle, size_text};
@@ -40,12 +41,10 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
         .map(|(id, deeds)| (id, deeds.into_iter().map(deed).collect()))
         .collect();
     page.diffs = diffs(&recorded::state(start)?, &page, &since::masks(start));
-    page.jobs = session::jobs(start, &found.name)
-        .and_then(|jobs| jobs.list().ok())
-        .into_iter()
-        .flatten()
-        .map(job_line)
-        .collect();
+    if let Some(jobs) = session::jobs(start, &found.name) {
+        let listed = jobs.list().unwrap_or_default();
+        page.jobs = runtime::start_here()?.block_on(job_lines(&jobs, listed));
+    }
     let html = page.html();
     if args.output == Path::new("-") {
         output::print(&html)?;
@@ -64,6 +63,22 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
 
 fn deed(of: since::Deed) -> Deed {
     Deed::new(of.at, of.what)
+}
+
+/// With the processes of each that are alive now: a job may run on without those that its call named.
+async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
+    let mut lines = Vec::new();
+    for job in listed {
+        let alive = match job.state {
+            JobState::Running => jobs.processes(&job.id).await.ok(),
+            _ => Some(job.left.clone()),
+        };
+        let alive = alive.map(|alive| alive.into_iter().map(|one| (one.pid, one.command)));
+        let mut line = job_line(job);
+        line.alive = alive.map(Iterator::collect);
+        lines.push(line);
+    }
+    lines
 }
 
 fn job_line(job: Job) -> JobLine {

@@ -171,3 +171,34 @@ fn paper_has_light_colours_and_says_what_is_on_it_instead_of_controls() {
     };
     assert_eq!(said, "false false true false true light");
 }
+
+#[test]
+fn a_text_that_does_not_fit_its_box_says_so_and_unfolds() {
+    let printed = |lines: usize| {
+        let mut entry = call("seq", exited(0), 0);
+        let mut printed = Printed::default();
+        printed.head = (1..=lines).map(|line| format!("{line}\n")).collect();
+        entry.printed = Some(printed);
+        entry.result.output.total_bytes = 1;
+        entry
+    };
+    let html = page(vec![printed(3), printed(1500)]).html();
+    let script = "for (const one of document.querySelectorAll('#calls li > details')) one.open = true;
+        const box = () => document.querySelector('.long');
+        const cut = () => box().firstElementChild.scrollHeight > box().firstElementChild.clientHeight;
+        const told = () => `${box().lastElementChild.textContent} ${cut()}`;
+        let tries = 0;
+        const look = () => {
+            if (!box() && tries++ < 50) return setTimeout(look, 20);
+            const seen = [document.querySelectorAll('.foot').length, document.querySelectorAll('#c2 .foot').length, told()];
+            box().lastElementChild.click(); seen.push(told());
+            box().lastElementChild.click(); seen.push(told(), box().firstElementChild.tabIndex);
+            document.title = seen.join(' | ');
+        };
+        look();";
+    let Some(said) = said(in_chromium(&with_script(&html, script))) else {
+        return;
+    };
+    let wanted = "1 | 1 | 1,500 lines · show all true | 1,500 lines · show less false | 1,500 lines · show all true | 0";
+    assert_eq!(said, wanted);
+}

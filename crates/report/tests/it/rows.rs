@@ -358,3 +358,102 @@ fn a_new_process_is_said_to_be_one() {
     assert_eq!(html.matches(began).count(), 1, "{html}");
     assert!(html.find(began) > html.find("id=\"c1\"") && html.find(began) < html.find("id=\"c2\""));
 }
+
+/// A job of this session with these processes alive.
+fn job(id: &str, alive: &[u32]) -> JobLine {
+    let mut job = JobLine::new(JobId(id.to_owned()), "running");
+    job.is_running = !alive.is_empty();
+    job.alive = Some(
+        alive
+            .iter()
+            .map(|pid| (*pid, "sleep 2".to_owned()))
+            .collect(),
+    );
+    job
+}
+
+#[test]
+fn a_process_that_has_ended_does_not_run_because_its_job_does() {
+    let mut entry = call("loop &", DONE, 0);
+    for pid in [3, 4] {
+        let mut survivor = Survivor::new(pid, "bash", false);
+        survivor.job = Some(JobId("7".to_owned()));
+        entry.result.survivors.push(survivor);
+    }
+    let mut page = page(vec![entry]);
+    page.jobs = vec![job("7", &[3, 5])];
+    let html = page.html();
+    for wanted in [
+        "Still alive afterwards<span class=\"note\"> · job 7 · still runs</span>",
+        "pid 3 <code>bash</code> · runs<",
+        "pid 4 <code>bash</code> · has ended<",
+        "pid 5 <code>sleep 2</code> · started since, runs<",
+        "<span class=\"warn\">still runs</span>",
+    ] {
+        assert!(html.contains(wanted), "{wanted}: {html}");
+    }
+    // What is over is no mark like that of what runs.
+    page.jobs = vec![job("7", &[])];
+    let html = page.html();
+    assert!(html.contains("<span>left 2, ended</span>"), "{html}");
+    assert!(
+        !html.contains("still runs") && !html.contains("class=\"open\""),
+        "{html}"
+    );
+    // Nothing is known: it says what the record says.
+    page.jobs.clear();
+    assert!(page.html().contains("<span>left 2 running</span>"));
+}
+
+#[test]
+fn what_is_not_over_is_said_first() {
+    let mut left = call("loop &", DONE, 0);
+    let mut survivor = Survivor::new(3, "loop", false);
+    survivor.job = Some(JobId("7".to_owned()));
+    left.result.survivors.push(survivor);
+    let held = |id| changing(id, ChangesBy::Overlay, ChangesState::Held);
+    let done = changing(4, ChangesBy::Overlay, ChangesState::Done);
+    let mut page = page(vec![done, held(1), left, held(2)]);
+    page.jobs = vec![job("7", &[3]), job("8", &[9])];
+    let html = page.html();
+    let said = part(&html, "<p class=\"open\">", "</p>");
+    let wanted = "<span>1 job still runs: <a href=\"#c3\">#c3</a></span>\
+        <span>2 trials wait for a decision: <a href=\"#c2\">#c2</a>, <a href=\"#c4\">#c4</a></span>";
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn who_saw_a_line_of_the_users_is_told_by_its_mark() {
+    let mut own = call("ls", DONE, 0);
+    own.by = Caller::User;
+    let mut secret = own.clone();
+    secret.excluded_from_context = true;
+    let html = page(vec![own, secret]).html();
+    assert!(html.contains("title=\"by the user\">! </span>ls"), "{html}");
+    assert!(
+        html.contains("title=\"by the user; no model saw it\">!! </span>ls"),
+        "{html}"
+    );
+}
+
+#[test]
+fn what_goes_on_for_long_does_not_fill_the_page() {
+    let mut entry = changing(1, ChangesBy::Trace, ChangesState::Done);
+    entry.result.survivors.push(Survivor::new(3, "loop", false));
+    let late = |id| {
+        let files = [FileChange::new(FileName::new("tick"), Change::Changed)];
+        Changes::new(ChangesId(id), ChangesState::Done, ChangesBy::Trace, "/w").with_files(files)
+    };
+    let mut page = page(vec![entry]);
+    page.late.insert(ChangesId(1), (2..8).map(late).collect());
+    let html = page.html();
+    let (shown, folded) = html
+        .split_once("and 4 more times, by what it left running")
+        .unwrap();
+    let title = "<h4>Files, by what it left running";
+    assert_eq!(
+        (shown.matches(title).count(), folded.matches(title).count()),
+        (2, 4)
+    );
+    assert!(shown.contains(">later ~1</span>"), "{html}");
+}
