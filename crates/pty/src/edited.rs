@@ -6,6 +6,7 @@
 //!
 //! What prints lines, or draws a progress bar, is left alone: a line editor has the keys to itself, or bracketed paste is on.
 
+use agent_bash_core::LineEdit;
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 use vt100::capture::{BasicFormattedCaptureState, RowContents, basic_formatted_to_plain as plain};
@@ -16,7 +17,7 @@ const ESC: u8 = 0x1b;
 const NO_COLOURS: &str = "\x1b[m";
 
 /// The most columns that one movement to the left has where output is read.
-const WIDEST: usize = 512;
+const WIDEST: usize = LineEdit::WIDEST;
 
 /// An edit in progress.
 pub(crate) struct Edited {

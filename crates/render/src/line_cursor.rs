@@ -2,45 +2,9 @@
 //! them, so that a card shows the text that a model reads.
 
 use crate::styled_line::StyledLine;
+use agent_bash_core::LineEdit;
 use ratatui::style::Style;
 use std::collections::VecDeque;
-
-/// As in `sink`: the most columns of one movement, and of blanks between a line and what is written behind it.
-const WIDEST: usize = 512;
-
-/// As in `sink`: characters that a cursor at the beginning of a line has right of it.
-const REACH: usize = 4096;
-
-/// A sequence that moves the cursor within the line, or edits what is right of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Edit {
-    Forward(usize),
-    Back(usize),
-    Column(usize),
-    Insert(usize),
-    Delete(usize),
-    Erase(usize),
-    EraseRight,
-    EraseLine,
-}
-
-impl Edit {
-    /// Of a control sequence with that number, or none (then 0).
-    pub(crate) fn of(number: u16, last: char) -> Option<Self> {
-        let count = usize::from(number).clamp(1, WIDEST);
-        Some(match (last, number) {
-            ('C', _) => Self::Forward(count),
-            ('D', _) => Self::Back(count),
-            ('G', _) => Self::Column(count),
-            ('@', _) => Self::Insert(count),
-            ('P', _) => Self::Delete(count),
-            ('X', _) => Self::Erase(count),
-            ('K', 0) => Self::EraseRight,
-            ('K', 2) => Self::EraseLine,
-            _ => return None,
-        })
-    }
-}
 
 /// The cursor of the open line.
 #[derive(Debug, Default)]
@@ -67,15 +31,15 @@ impl LineCursor {
     }
 
     /// Applies a sequence to the line, of which at most `most` characters are kept.
-    pub(crate) fn edit(&mut self, edit: Edit, line: &mut StyledLine, most: usize) {
+    pub(crate) fn edit(&mut self, edit: LineEdit, line: &mut StyledLine, most: usize) {
         if self.returned {
             match edit {
                 // After a CR, text is only removed once something replaces it.
-                Edit::EraseRight | Edit::EraseLine => {
+                LineEdit::EraseRight | LineEdit::EraseLine => {
                     self.erased = true;
                     return;
                 }
-                Edit::Back(_) | Edit::Column(1) => return,
+                LineEdit::Back(_) | LineEdit::Column(1) => return,
                 _ if self.erased => self.replace(line),
                 _ => self.go_to_beginning(line),
             }
@@ -83,30 +47,30 @@ impl LineCursor {
         }
         self.take_right(line);
         match edit {
-            Edit::Back(columns) => self.back(columns, line),
-            Edit::Forward(columns) => self.forward(columns, line, most),
-            Edit::Column(1) => self.returned = true,
-            Edit::Column(column) => {
+            LineEdit::Back(columns) => self.back(columns, line),
+            LineEdit::Forward(columns) => self.forward(columns, line, most),
+            LineEdit::Column(1) => self.returned = true,
+            LineEdit::Column(column) => {
                 self.go_to_beginning(line);
                 self.forward(column - 1, line, most);
             }
-            Edit::Insert(columns) => {
+            LineEdit::Insert(columns) => {
                 if let Some((_, style)) = self.right.front().copied() {
-                    let room = REACH.saturating_sub(self.right.len());
+                    let room = LineEdit::REACH.saturating_sub(self.right.len());
                     self.insert(columns.min(room), style);
                 }
             }
-            Edit::Delete(columns) => {
+            LineEdit::Delete(columns) => {
                 self.remove(columns);
             }
-            Edit::Erase(columns) => {
+            LineEdit::Erase(columns) => {
                 let removed = self.remove(columns);
                 if !self.right.is_empty() {
                     self.insert(removed, Style::new());
                 }
             }
-            Edit::EraseRight => self.right.clear(),
-            Edit::EraseLine => (self.returned, self.erased) = (true, true),
+            LineEdit::EraseRight => self.right.clear(),
+            LineEdit::EraseLine => (self.returned, self.erased) = (true, true),
         }
     }
 
@@ -156,7 +120,7 @@ impl LineCursor {
     fn go_to_beginning(&mut self, line: &mut StyledLine) {
         self.take_right(line);
         self.blanks = 0;
-        self.take(REACH, line);
+        self.take(LineEdit::REACH, line);
     }
 
     fn forward(&mut self, columns: usize, line: &mut StyledLine, most: usize) {
@@ -164,7 +128,7 @@ impl LineCursor {
         for (c, style) in self.right.drain(..passed) {
             line.put(c, style, most);
         }
-        self.blanks = (self.blanks + columns - passed).min(WIDEST);
+        self.blanks = (self.blanks + columns - passed).min(LineEdit::WIDEST);
     }
 
     fn insert(&mut self, blanks: usize, style: Style) {

@@ -1,12 +1,13 @@
 //! [`OutputText`]: command output as styled lines. It takes raw chunks, split anywhere, and keeps a bounded part of them, so
 //! drawing ten megabytes costs no more than ten kilobytes.
 //!
-//! Of escape sequences, SGR becomes styles, and those are followed with which programs edit a line ([`Edit`]); everything else is
+//! Of escape sequences, SGR becomes styles, and those are followed with which programs edit a line ([`LineEdit`]); everything else is
 //! dropped. Text behind a lone carriage return restarts the line.
 
-use crate::line_cursor::{Edit, LineCursor};
+use crate::line_cursor::LineCursor;
 use crate::styled_line::StyledLine;
 use crate::{Theme, sgr};
+use agent_bash_core::LineEdit;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::collections::VecDeque;
@@ -345,7 +346,7 @@ impl Lines {
         cursor.written(line.printed() - before);
     }
 
-    fn edit(&mut self, edit: Edit) {
+    fn edit(&mut self, edit: LineEdit) {
         let (line, most, cursor) = self.with_room();
         cursor.edit(edit, line, most);
     }
@@ -361,7 +362,7 @@ impl Perform for Lines {
             b'\n' => self.new_line(),
             b'\r' => self.cursor.carriage_return(),
             b'\t' => self.write(StyledLine::push_tab),
-            0x08 => self.edit(Edit::Back(1)),
+            0x08 => self.edit(LineEdit::Back(1)),
             _ => {}
         }
     }
@@ -380,7 +381,7 @@ impl Perform for Lines {
             (Some([number]), None) => *number,
             _ => return,
         };
-        if let Some(edit) = Edit::of(number, action) {
+        if let Some(edit) = LineEdit::of(number, action) {
             self.edit(edit);
         }
     }

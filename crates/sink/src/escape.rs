@@ -1,12 +1,13 @@
 //! Finds where an escape sequence ends, by means of `vte`, the parser that terminals use (ECMA-48, Paul Williams'
 //! state machine). Sequences are removed; their meaning is ignored except for the few with which programs redraw and edit a
-//! line ([`LineEffect`]).
+//! line ([`LineEdit`]).
 //!
 //! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS, PM, APC) never
 //! reach it, because it buffers an OSC body of any length in memory. And an unterminated string must not swallow
 //! the rest of an output: a string ends after [`MAX_STRING`] bytes, and at a line's end. (Sixels broken into
 //! several lines would therefore show as text; hardly anything writes them so.)
 
+use agent_bash_core::LineEdit;
 use vte::{Params, Parser, Perform};
 
 /// Cancel: ends any sequence, also in `vte`.
@@ -19,66 +20,17 @@ const DEL: u8 = 0x7f;
 /// Longest body of a string sequence, in bytes. The longest ones in practice are inline images.
 const MAX_STRING: u32 = 1 << 20;
 
-/// The most columns of one movement, and the most blanks that one makes: hardly a terminal is wider, and what is printed must not make
-/// much more text than it is.
-pub(crate) const WIDEST: usize = 512;
-
 /// What a byte within a sequence turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Part of the sequence, which continues.
     Inside,
     /// The last byte of the sequence.
-    Last(LineEffect),
+    Last(Option<LineEdit>),
     /// A C0 control inside the sequence: executed, as terminals do, and the sequence continues.
     Control,
     /// Not part of the sequence, which ended before this byte.
     After,
-}
-
-/// What a sequence does to its line. The numbers are at least 1, and at most [`WIDEST`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum LineEffect {
-    /// Nothing that matters to the text.
-    #[default]
-    None,
-    /// CHA to column 1: handled like a carriage return.
-    Restart,
-    /// EL of the whole line: the same, and what was on the line is gone.
-    EraseLine,
-    /// EL from the cursor to the end of the line.
-    EraseRight,
-    /// CUF: right.
-    Forward(usize),
-    /// CUB: left.
-    Back(usize),
-    /// CHA to another column than the first, which is 1.
-    Column(usize),
-    /// ICH: blanks in front of what is right of the cursor.
-    Insert(usize),
-    /// DCH: the rest of the line closes up.
-    Delete(usize),
-    /// ECH: blanks in place of what is right of the cursor.
-    Erase(usize),
-}
-
-impl LineEffect {
-    /// The effect of a control sequence with one parameter, or none (then 0).
-    fn of(parameter: u16, last: char) -> Self {
-        let number = usize::from(parameter).clamp(1, WIDEST);
-        match (last, parameter) {
-            ('G', 0 | 1) => Self::Restart,
-            ('G', _) => Self::Column(number),
-            ('K', 0) => Self::EraseRight,
-            ('K', 2) => Self::EraseLine,
-            ('C', _) => Self::Forward(number),
-            ('D', _) => Self::Back(number),
-            ('@', _) => Self::Insert(number),
-            ('P', _) => Self::Delete(number),
-            ('X', _) => Self::Erase(number),
-            _ => Self::None,
-        }
-    }
 }
 
 /// An escape sequence that is being skipped.
@@ -103,7 +55,7 @@ impl Escape {
     /// Length and effect of a complete control sequence (`ESC [ … final`) at the start of `bytes`, if it is
     /// well-formed. The fast path for most sequences, which need no parser: parameter and intermediate bytes, in
     /// any order, up to a byte from `@` to `~`.
-    pub(crate) fn simple(bytes: &[u8]) -> Option<(usize, LineEffect)> {
+    pub(crate) fn simple(bytes: &[u8]) -> Option<(usize, Option<LineEdit>)> {
         let [ESC, b'[', rest @ ..] = bytes else {
             return None;
         };
@@ -118,9 +70,9 @@ impl Escape {
                         .saturating_mul(10)
                         .saturating_add(u16::from(digit - b'0'))
                 });
-                LineEffect::of(number, char::from(rest[end]))
+                LineEdit::of(number, char::from(rest[end]))
             }
-            _ => LineEffect::None,
+            _ => None,
         };
         Some((end + 3, effect))
     }
@@ -167,7 +119,7 @@ impl Escape {
         }
         match seen.control {
             _ if seen.ended => Step::Last(seen.effect),
-            Some(CAN | SUB) => Step::Last(LineEffect::None),
+            Some(CAN | SUB) => Step::Last(None),
             Some(_) => Step::Control,
             None => {
                 self.state = State::Sequence;
@@ -182,8 +134,8 @@ impl Escape {
                 self.open();
                 Step::Inside
             }
-            CAN | SUB => self.cancel(Step::Last(LineEffect::None)),
-            BEL if is_osc => self.cancel(Step::Last(LineEffect::None)),
+            CAN | SUB => self.cancel(Step::Last(None)),
+            BEL if is_osc => self.cancel(Step::Last(None)),
             b'\n' => self.cancel(Step::After),
             _ if left == 0 => self.cancel(Step::After),
             _ => {
@@ -212,7 +164,7 @@ struct Seen {
     ended: bool,
     printed: bool,
     control: Option<u8>,
-    effect: LineEffect,
+    effect: Option<LineEdit>,
 }
 
 impl Perform for Seen {
@@ -228,10 +180,10 @@ impl Perform for Seen {
         self.ended = true;
         let mut parameters = params.iter();
         self.effect = match (parameters.next(), parameters.next()) {
-            _ if ignored || !intermediates.is_empty() => LineEffect::None,
-            (None, _) => LineEffect::of(0, last),
-            (Some([number]), None) => LineEffect::of(*number, last),
-            _ => LineEffect::None,
+            _ if ignored || !intermediates.is_empty() => None,
+            (None, _) => LineEdit::of(0, last),
+            (Some([number]), None) => LineEdit::of(*number, last),
+            _ => None,
         };
     }
 

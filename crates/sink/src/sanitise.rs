@@ -3,9 +3,9 @@
 //!
 //! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
 
-use crate::escape::{Escape, LineEffect, Step, WIDEST};
+use crate::escape::{Escape, Step};
 use crate::scan;
-use agent_bash_core::visible;
+use agent_bash_core::{LineEdit, visible};
 
 const ESC: u8 = 0x1b;
 const REPLACEMENT: &str = "\u{fffd}";
@@ -28,9 +28,6 @@ fn first_chars(text: &str, chars: usize) -> (usize, usize) {
 fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
-
-/// Characters of the open line that a cursor at its beginning has right of it: as many as are sure to be kept.
-const REACH: usize = 4096;
 
 /// From this many undecodable bytes on they are no accident.
 const NOISE: u64 = 64;
@@ -61,10 +58,10 @@ pub(crate) trait TextSink {
     fn take_back(&mut self, chars: usize) -> String;
     /// Removes the line, as far as it is available, and returns it: the cursor is at its beginning.
     fn take_line(&mut self) -> String {
-        self.take_back(REACH)
+        self.take_back(LineEdit::REACH)
     }
     /// Whether it follows the effect itself, as it does not hold the line.
-    fn hands_on(&mut self, _effect: LineEffect) -> bool {
+    fn hands_on(&mut self, _effect: LineEdit) -> bool {
         false
     }
     /// A character that was taken back was replaced by a different one.
@@ -213,7 +210,9 @@ impl Sanitiser {
                     if is_sgr(&bytes[..len]) {
                         out.colours(&bytes[..len]);
                     }
-                    self.apply(effect, self.raw + len as u64 - 1, out);
+                    if let Some(effect) = effect {
+                        self.apply(effect, self.raw + len as u64 - 1, out);
+                    }
                     return len;
                 }
                 self.escape.open();
@@ -257,18 +256,18 @@ impl Sanitiser {
     }
 
     /// Applies a control sequence, whose last byte is at `raw`, to the line.
-    fn apply(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
+    fn apply(&mut self, effect: LineEdit, raw: u64, out: &mut impl TextSink) {
         match effect {
-            LineEffect::None => {}
-            LineEffect::Restart => self.control(b'\r', raw, out),
-            LineEffect::EraseLine => {
+            // Handled like a carriage return.
+            LineEdit::Column(1) => self.control(b'\r', raw, out),
+            LineEdit::EraseLine => {
                 self.control(b'\r', raw, out);
                 self.erased = true;
             }
             // After a CR, text is only removed once something replaces it.
-            LineEffect::EraseRight if self.pending_cr.is_some() => self.erased = true,
-            LineEffect::Back(_) if self.pending_cr.is_some() => {}
-            LineEffect::Back(columns) => self.back(columns),
+            LineEdit::EraseRight if self.pending_cr.is_some() => self.erased = true,
+            LineEdit::Back(_) if self.pending_cr.is_some() => {}
+            LineEdit::Back(columns) => self.back(columns),
             effect => {
                 self.place_cursor(out);
                 if !out.hands_on(effect) {
@@ -307,28 +306,28 @@ impl Sanitiser {
     }
 
     /// Applies a sequence to the line, with the cursor in its place. Columns are characters, as for backspaces.
-    fn edit(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
+    fn edit(&mut self, effect: LineEdit, raw: u64, out: &mut impl TextSink) {
         match effect {
-            LineEffect::Forward(columns) => self.forward(columns, raw, out),
-            LineEffect::Column(column) => {
+            LineEdit::Forward(columns) => self.forward(columns, raw, out),
+            LineEdit::Column(column) => {
                 self.go_to_beginning(out);
                 self.forward(column - 1, raw, out);
             }
-            LineEffect::Insert(columns) if !self.right.is_empty() => {
+            LineEdit::Insert(columns) if !self.right.is_empty() => {
                 // A terminal loses what it moves beyond its width.
-                let room = REACH.saturating_sub(self.right.len());
+                let room = LineEdit::REACH.saturating_sub(self.right.len());
                 self.right.insert_str(0, &" ".repeat(columns.min(room)));
             }
-            LineEffect::Delete(columns) => {
+            LineEdit::Delete(columns) => {
                 self.remove_right(columns, out);
             }
-            LineEffect::Erase(columns) => {
+            LineEdit::Erase(columns) => {
                 let removed = self.remove_right(columns, out);
                 if !self.right.is_empty() {
                     self.right.insert_str(0, &" ".repeat(removed));
                 }
             }
-            LineEffect::EraseRight => {
+            LineEdit::EraseRight => {
                 self.remove_right(usize::MAX, out);
             }
             _ => {}
@@ -342,7 +341,7 @@ impl Sanitiser {
             out.stand_in(&self.right[..end], raw + 1, 0);
             self.right.drain(..end);
         }
-        self.blanks = (self.blanks + columns - passed).min(WIDEST);
+        self.blanks = (self.blanks + columns - passed).min(LineEdit::WIDEST);
     }
 
     /// Removes characters right of the cursor; returns how many there were.
@@ -366,7 +365,9 @@ impl Sanitiser {
                 Step::Control => self.control(byte, self.raw + at as u64, out),
                 Step::Last(effect) => {
                     self.mode = Mode::Text;
-                    self.apply(effect, self.raw + at as u64, out);
+                    if let Some(effect) = effect {
+                        self.apply(effect, self.raw + at as u64, out);
+                    }
                     return at + 1;
                 }
                 Step::After => {
@@ -553,7 +554,7 @@ impl Sanitiser {
                 (self.backspaces, self.blanks) = (0, 0);
                 out.restart_line(cr);
                 if erased {
-                    out.hands_on(LineEffect::EraseRight);
+                    out.hands_on(LineEdit::EraseRight);
                 }
             }
             CarriageReturn::Newline => {

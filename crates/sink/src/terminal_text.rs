@@ -1,8 +1,8 @@
 //! [`TerminalText`]: live output made safe to write to a terminal. Raw output is not: an escape sequence in it can write the
 //! clipboard, set the title, or inject input.
 
-use crate::escape::LineEffect;
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
+use agent_bash_core::LineEdit;
 use std::io::Write as _;
 
 /// More of them in a row are one sequence: a few bytes of output must not become thousands.
@@ -153,18 +153,15 @@ impl TextSink for Clean {
     }
 
     /// As a sequence of ours, which acts on nothing but the line.
-    fn hands_on(&mut self, effect: LineEffect) -> bool {
+    fn hands_on(&mut self, effect: LineEdit) -> bool {
         match effect {
-            LineEffect::Forward(columns) => self.sequence(columns, 'C'),
-            LineEffect::Column(column) => self.sequence(column, 'G'),
-            LineEffect::Insert(columns) => self.sequence(columns, '@'),
-            LineEffect::Delete(columns) => self.sequence(columns, 'P'),
-            LineEffect::Erase(columns) => self.sequence(columns, 'X'),
-            LineEffect::EraseRight => self.text.extend_from_slice(b"\x1b[K"),
-            LineEffect::None
-            | LineEffect::Restart
-            | LineEffect::EraseLine
-            | LineEffect::Back(_) => {}
+            LineEdit::Forward(columns) => self.sequence(columns, 'C'),
+            LineEdit::Column(column) => self.sequence(column, 'G'),
+            LineEdit::Insert(columns) => self.sequence(columns, '@'),
+            LineEdit::Delete(columns) => self.sequence(columns, 'P'),
+            LineEdit::Erase(columns) => self.sequence(columns, 'X'),
+            LineEdit::EraseRight => self.text.extend_from_slice(b"\x1b[K"),
+            LineEdit::EraseLine | LineEdit::Back(_) => {}
         }
         true
     }
