@@ -361,3 +361,29 @@ fn the_keys_of_changes_are_in_the_help() -> Result<()> {
         tmux.hides("─ Keys ").map(drop)
     })
 }
+
+/// The last line says what git is in the middle of also if that was taken back, or done again, by keys.
+#[test]
+fn what_git_is_in_the_middle_of_is_read_again_after_an_undo() -> Result<()> {
+    with_changes("undo", |tmux, _| {
+        tmux.enters(
+            "git init -q -b main; git config user.name a; git config user.email a@b; git add a.txt; git commit -qm a; \
+             git checkout -qb side; echo s > a.txt; git commit -qam s; git checkout -q main; echo m > a.txt; git commit -qam m",
+        )?;
+        tmux.shows("· ⎇ main")?;
+        tmux.press(&["C-l"])?;
+        tmux.enters("git merge side")?;
+        tmux.shows("⎇ main MERGING")?;
+        tmux.press(&["C-Up", "u"])?;
+        answer(tmux, "Undo changes", "y")?;
+        tmux.shows("Undone: ")?;
+        tmux.press(&["Escape"])?;
+        tmux.until("it merges no more", |screen| {
+            screen.contains("⎇ main ·") && !screen.contains("MERGING")
+        })?;
+        tmux.press(&["C-Up", "r"])?;
+        answer(tmux, "Make changes", "y")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("⎇ main MERGING").map(drop)
+    })
+}
