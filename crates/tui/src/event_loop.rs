@@ -3,6 +3,7 @@
 
 mod completing;
 mod effects;
+mod farewell;
 mod known;
 mod memory;
 mod typed;
@@ -26,7 +27,7 @@ use crate::{Left, TuiError, TuiOptions, draw};
 use agent_bash::Session;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Cancel, Clock, Definitions, JobId, SessionName};
-use agent_bash::exec::{Job, JobOutput, JobState, Jobs, OutputRange};
+use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::process::environment::attended;
 use agent_bash::pty::PtyStatus;
 use agent_bash_render::SPINNER_STEP;
@@ -53,14 +54,8 @@ const JOB_TAIL: usize = 64 << 10;
 /// The name of the persistent shell in which the prompt's commands run.
 const SHELL: &str = "prompt";
 
-/// Time between SIGTERM and SIGKILL for a job.
-const JOB_GRACE: Duration = Duration::from_secs(2);
-
 /// How long a target may take to say where a shell stands.
 const ANSWER: Duration = Duration::from_secs(5);
-
-/// How long running commands may take to end when the user quits.
-const FAREWELL: Duration = Duration::from_secs(4);
 
 /// The event loop and its dependencies.
 pub(crate) struct EventLoop {
@@ -453,38 +448,6 @@ impl EventLoop {
             News::Held(held.into_iter().filter(is_held).collect())
         });
     }
-
-    /// Ends running commands, and jobs if they are to be ended, and waits for their end.
-    async fn end(mut self, ending: bool) -> Left {
-        self.call.cancel.cancel();
-        self.bang.cancel.cancel();
-        let tasks = &mut self.tasks;
-        tokio::select! {
-            () = async { while tasks.join_next().await.is_some() {} } => {}
-            () = self.clock.sleep(FAREWELL) => {}
-        }
-        let Some(jobs) = self.session.jobs() else {
-            return Left::default();
-        };
-        let mut ended = Vec::new();
-        if ending {
-            for job in running(jobs) {
-                // What cannot be ended is named as running.
-                let _ = jobs.kill(&job.id, JOB_GRACE).await;
-                ended.push(job);
-            }
-        }
-        let running = running(jobs);
-        ended.retain(|job| running.iter().all(|it| it.id != job.id));
-        Left { running, ended }
-    }
-}
-
-/// The jobs that run.
-fn running(jobs: &Jobs) -> Vec<Job> {
-    let mut listed = jobs.list().unwrap_or_default();
-    listed.retain(|job| matches!(job.state, JobState::Running));
-    listed
 }
 
 /// The end of a job's output.

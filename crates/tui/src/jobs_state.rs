@@ -2,7 +2,7 @@
 
 use agent_bash::core::Ending;
 use agent_bash::core::{JobId, Timestamp};
-use agent_bash::exec::{Job, JobKind, JobOutput, JobState};
+use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
@@ -220,6 +220,7 @@ fn ended(ending: &Ending, is_asked: bool) -> JobRowState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash::exec::JobKind;
     use agent_bash::process::supervisor::JobEnd;
 
     #[test]

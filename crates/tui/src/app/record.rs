@@ -9,7 +9,7 @@ use agent_bash_render::Remark;
 /// What can be done about it.
 const IF_FULL: &str =
     "`journal.max_mb` in the settings gives it more; a new run begins another record";
-const IF_UNWRITABLE: &str = "room and access for the state directory (`agent-bash doctor` names it) mend it, `journal.level = \"off\"` ends it";
+const IF_UNWRITABLE: &str = "the state directory has to have room and to be writable (`agent-bash doctor` names it); `journal.level = \"off\"` keeps no record";
 
 impl App {
     /// What is to be said of a command that is not in the record, unless that was said of those before it.

@@ -1,6 +1,7 @@
 //! Carries out the interface's actions: running, reading, ending. Slow ones run in tasks that send news.
 
-use super::{EventLoop, JOB_GRACE};
+use super::EventLoop;
+use super::farewell::JOB_GRACE;
 use crate::app::{CARD_PAGE, Effect, News};
 use crate::calls::Besides;
 use crate::console::size_in;

@@ -103,3 +103,18 @@ fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
         tmux.hides(PROMPT).map(drop)
     })
 }
+
+#[test]
+fn what_quitting_waits_for_is_named_if_that_takes_a_while() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters("clear; agent-bash tui --state s")?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("trap '' TERM; echo begun; sleep 300; sleep 300")?;
+        tmux.shows("│ begun")?;
+        tmux.press(&["C-d"])?;
+        tmux.shows("ctrl+d again ends `trap")?;
+        tmux.press(&["C-d"])?;
+        tmux.shows("ending `trap '' TERM; echo begun; sleep 300; sleep 300` …")
+            .map(drop)
+    })
+}

@@ -1,0 +1,83 @@
+//! Ending what runs when the person quits. The terminal is given back by then: if that takes longer than a moment, it is said what is
+//! waited for.
+
+use super::EventLoop;
+use crate::Left;
+use agent_bash::core::Clock;
+use agent_bash::exec::{Job, JobState, Jobs};
+use agent_bash_render::shortened;
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+/// Time between SIGTERM and SIGKILL for a job.
+pub(super) const JOB_GRACE: Duration = Duration::from_secs(2);
+
+/// How long running commands may take to end.
+const FAREWELL: Duration = Duration::from_secs(4);
+
+/// How long that may take without a word.
+const SILENCE: Duration = Duration::from_millis(300);
+
+/// Columns of a command that is named.
+const LONGEST: usize = 60;
+
+impl EventLoop {
+    /// Ends running commands, and jobs if they are to be ended, and waits for their end.
+    pub(super) async fn end(mut self, ending: bool) -> Left {
+        self.call.cancel.cancel();
+        self.bang.cancel.cancel();
+        let running = self.app.call.into_iter().chain(self.app.bang);
+        let running = running.filter_map(|id| self.app.transcript.get(id));
+        let names: Vec<String> = running.map(|entry| named(entry.command())).collect();
+        let what = match names.is_empty() {
+            true => "waiting for files to be read or written".to_owned(),
+            false => format!("ending {}", names.join(" and ")),
+        };
+        let tasks = &mut self.tasks;
+        let all = async { while tasks.join_next().await.is_some() {} };
+        tokio::select! {
+            () = saying(&*self.clock, &what, all) => {}
+            () = self.clock.sleep(FAREWELL) => {}
+        }
+        let Some(jobs) = self.session.jobs() else {
+            return Left::default();
+        };
+        let mut ended = Vec::new();
+        if ending {
+            for job in self::running(jobs) {
+                let what = format!("ending job {}, {}", job.id, named(&job.command));
+                let kill = jobs.kill(&job.id, JOB_GRACE);
+                // What cannot be ended is named as running.
+                let _ = saying(&*self.clock, &what, kill).await;
+                ended.push(job);
+            }
+        }
+        let running = self::running(jobs);
+        ended.retain(|job| running.iter().all(|it| it.id != job.id));
+        Left { running, ended }
+    }
+}
+
+fn named(command: &str) -> String {
+    format!("`{}`", shortened(command, LONGEST))
+}
+
+/// Waits for that, and says what it is if it takes longer than a moment.
+async fn saying<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = T>) -> T {
+    tokio::pin!(done);
+    tokio::select! {
+        biased;
+        done = &mut done => return done,
+        () = clock.sleep(SILENCE) => {}
+    }
+    // If nobody reads that, so be it.
+    let _ = writeln!(io::stderr(), "{what} …");
+    done.await
+}
+
+/// The jobs that run.
+fn running(jobs: &Jobs) -> Vec<Job> {
+    let mut listed = jobs.list().unwrap_or_default();
+    listed.retain(|job| matches!(job.state, JobState::Running));
+    listed
+}
