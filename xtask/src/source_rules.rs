@@ -96,6 +96,10 @@ const RULES: &[Rule] = &[
                 "says before there is a call whether it is to have a terminal",
             ),
             (
+                "crates/tui/src/functions.rs",
+                "what bash has of the person's configuration is no call's script",
+            ),
+            (
                 "crates/tui/src/show.rs",
                 "says before there is a call how much of the screen it gets",
             ),

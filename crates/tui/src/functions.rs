@@ -43,21 +43,31 @@ const LASTING: [&str; 24] = [
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Functions {
     known: BTreeMap<String, Option<String>>,
+    /// Those that every shell has.
+    configured: BTreeMap<String, Option<String>>,
 }
 
 impl Functions {
     /// Those that a text defines.
     pub(crate) fn read(text: &str) -> Self {
+        let known: BTreeMap<_, _> = defined(&Parsed::read(text)).collect();
         Self {
-            known: defined(&Parsed::read(text)).collect(),
+            configured: known.clone(),
+            known,
         }
     }
 
     /// Takes in those of the person's configuration. Those that were typed meanwhile stay.
     pub(crate) fn configured(&mut self, functions: Self) {
+        self.configured = functions.configured;
         for (name, text) in functions.known {
             self.known.entry(name).or_insert(text);
         }
+    }
+
+    /// The shell is another one, that knows none of what was typed.
+    pub(crate) fn forget(&mut self) {
+        self.known.clone_from(&self.configured);
     }
 
     /// Takes in those that a script defines in the shell that runs it, and forgets those that it removes.
@@ -213,6 +223,10 @@ mod tests {
         assert_eq!(wants(&functions, "of_rc a").as_deref(), Some("vim"));
         typed(&mut functions, "unset -f of_rc; e() { cat a; }");
         assert_eq!(wants(&functions, "e; of_rc"), None);
+        // Another shell has what is configured.
+        functions.forget();
+        assert_eq!(wants(&functions, "of_rc a; own").as_deref(), Some("vim"));
+        assert_eq!(wants(&functions, "own"), None);
     }
 
     #[test]

@@ -47,22 +47,11 @@ mod terminals;
 mod transcript;
 mod typed_count;
 
-use agent_bash::exec::Job;
-
 pub use agent_bash_render::{Theme, shortened};
 pub use approvals::Approvals;
-pub use options::{OnQuit, TuiError, TuiOptions};
+pub use options::{Left, OnQuit, TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;
-
-/// What has become of the jobs that ran when the user quit.
-#[derive(Debug, Clone, Default)]
-pub struct Left {
-    /// They live on.
-    pub running: Vec<Job>,
-    /// They were ended, as the user wanted.
-    pub ended: Vec<Job>,
-}
 
 /// Runs the interface on this process's terminal until the user quits or `stop` is triggered. Commands still
 /// running then are ended; background jobs live on, unless the user wants them ended. The terminal is

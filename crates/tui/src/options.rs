@@ -1,9 +1,10 @@
-//! The configuration of the interface, and its errors.
+//! The configuration of the interface, its errors, and what it leaves behind.
 
 use crate::approvals::Approvals;
 use crate::terminals::Terminals;
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
+use agent_bash::exec::Job;
 use agent_bash::journals::History;
 use agent_bash_render::Theme;
 use std::io;
@@ -54,4 +55,13 @@ pub enum TuiError {
     /// I/O on the host's terminal failed.
     #[error("the terminal: {0}")]
     Terminal(io::Error),
+}
+
+/// What has become of the jobs that ran when the user quit.
+#[derive(Debug, Clone, Default)]
+pub struct Left {
+    /// They live on.
+    pub running: Vec<Job>,
+    /// They were ended, as the user wanted.
+    pub ended: Vec<Job>,
 }

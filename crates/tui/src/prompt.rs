@@ -3,12 +3,13 @@
 mod arguments;
 mod kept;
 mod program;
+mod steps;
 mod suggested;
 mod undo;
 mod words;
 
 use self::kept::{Argument, Program, is_plain};
-use self::undo::{Kind, Steps};
+use self::steps::{Kind, Steps};
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -86,7 +87,7 @@ impl Prompt {
     /// Deletes the text, which undoing brings back.
     pub(crate) fn wipe(&mut self) {
         self.changed(false, |prompt| {
-            prompt.alter(Kind::Other, |prompt| prompt.put(""))
+            prompt.alter(Kind::Other, |prompt| prompt.put(""));
         });
     }
 

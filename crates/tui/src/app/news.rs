@@ -11,8 +11,8 @@ use crate::pager_state::PagerState;
 use crate::place::Place;
 use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
-use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId};
+use agent_bash::core::{Notice, NoticeKind, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::journals::HistoryEntry;
 use agent_bash::pty::PtySession;
@@ -99,7 +99,14 @@ impl App {
     /// A command has ended.
     fn command_ended(&mut self, entry: EntryId, end: CallEnd, now: Duration) {
         match &end {
-            CallEnd::Tool { result, .. } => self.last = Some(result.status.clone()),
+            CallEnd::Tool { result, .. } => {
+                self.last = Some(result.status.clone());
+                let is_reset =
+                    |notice: &Notice| matches!(notice.kind, NoticeKind::SessionReset { .. });
+                if result.notices.iter().any(is_reset) {
+                    self.functions.forget();
+                }
+            }
             CallEnd::Bang(message) => self.last = Some(message.status.clone()),
             CallEnd::Refused(_) => {}
         }

@@ -338,6 +338,7 @@ impl App {
             self.queue.push_front(request);
             let gently = std::mem::take(&mut self.interrupts_call);
             self.effects.push(Effect::ReplaceCall { gently });
+            self.message = Some("it is ended first, then it starts on a terminal".to_owned());
             self.transcript.deselect();
         } else {
             self.run_wanted(request, now);

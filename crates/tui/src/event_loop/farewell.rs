@@ -29,9 +29,10 @@ impl EventLoop {
         let running = self.app.call.into_iter().chain(self.app.bang);
         let running = running.filter_map(|id| self.app.transcript.get(id));
         let names: Vec<String> = running.map(|entry| named(entry.command())).collect();
-        let what = match names.is_empty() {
-            true => "waiting for files to be read or written".to_owned(),
-            false => format!("ending {}", names.join(" and ")),
+        let what = if names.is_empty() {
+            "waiting for files to be read or written".to_owned()
+        } else {
+            format!("ending {}", names.join(" and "))
         };
         let tasks = &mut self.tasks;
         let all = async { while tasks.join_next().await.is_some() {} };

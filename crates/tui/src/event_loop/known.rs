@@ -33,10 +33,11 @@ impl Known {
         if stays && !defines {
             return;
         }
-        let now = match stays {
-            true => session.shell_definitions(shell).await,
+        let now = if stays {
+            session.shell_definitions(shell).await
+        } else {
             // It went with the command.
-            false => None,
+            None
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }

@@ -1,165 +1,7 @@
-//! Undoing and redoing in steps of what was done in one go: a word that was typed, a run of deletions, a paste. The editor's own
-//! history takes every character for a step.
+//! Undoing and redoing, in steps of what was done in one go.
 
 use super::Prompt;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
-/// The most steps, and bytes in them, that are kept; the last one is in any case.
-const MOST: usize = 1000;
-const MOST_BYTES: usize = 8 << 20;
-
-/// What a step consists of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Characters that were typed.
-    Typed,
-    /// Characters that were deleted before the cursor.
-    DeletedBefore,
-    /// The same at the cursor.
-    DeletedAt,
-    /// Anything else is a step of its own.
-    Other,
-}
-
-impl Kind {
-    pub(super) fn of(key: KeyEvent) -> Self {
-        const PLAIN: [KeyModifiers; 2] = [KeyModifiers::NONE, KeyModifiers::SHIFT];
-        match (key.code, key.modifiers) {
-            (KeyCode::Char(_), held) if PLAIN.contains(&held) => Self::Typed,
-            (KeyCode::Backspace, held) if PLAIN.contains(&held) => Self::DeletedBefore,
-            (KeyCode::Char('h'), KeyModifiers::CONTROL) => Self::DeletedBefore,
-            (KeyCode::Delete, held) if PLAIN.contains(&held) => Self::DeletedAt,
-            (KeyCode::Char('d'), KeyModifiers::CONTROL) => Self::DeletedAt,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// A part of the text, and what took its place.
-#[derive(Debug)]
-struct Step {
-    kind: Kind,
-    /// The byte that it begins at.
-    at: usize,
-    removed: String,
-    inserted: String,
-    /// The byte that the cursor was on before and after it.
-    cursor: (usize, usize),
-}
-
-impl Step {
-    /// What differs between two texts, each with the byte that the cursor is on; `None` if nothing does.
-    fn between(kind: Kind, before: (&str, usize), after: (&str, usize)) -> Option<Self> {
-        let ((old, was), (new, is)) = (before, after);
-        if old == new {
-            return None;
-        }
-        let same = |(a, b): &(char, char)| a == b;
-        let prefix = old.chars().zip(new.chars()).take_while(same);
-        let prefix: usize = prefix.map(|(a, _)| a.len_utf8()).sum();
-        // Of `aa|a` with another `a`, that one is what is new.
-        let at = prefix.min(was).min(is);
-        let (old, new) = (&old[at..], &new[at..]);
-        let suffix = old.chars().rev().zip(new.chars().rev()).take_while(same);
-        let suffix: usize = suffix.map(|(a, _)| a.len_utf8()).sum();
-        Some(Self {
-            kind,
-            at,
-            removed: old[..old.len() - suffix].to_owned(),
-            inserted: new[..new.len() - suffix].to_owned(),
-            cursor: (was, is),
-        })
-    }
-
-    /// Takes in what was done next, if it belongs to this; else gives it back.
-    fn join(&mut self, next: Self) -> Option<Self> {
-        let is_same = self.kind == next.kind && self.cursor.1 == next.cursor.0;
-        let end = self.at + self.inserted.len();
-        let begins_word = self.inserted.ends_with(char::is_whitespace)
-            && !next.inserted.starts_with(char::is_whitespace);
-        match next.kind {
-            Kind::Typed if is_same && next.removed.is_empty() && next.at == end && !begins_word => {
-                self.inserted.push_str(&next.inserted);
-            }
-            Kind::DeletedBefore if is_same && next.at + next.removed.len() == self.at => {
-                self.removed.insert_str(0, &next.removed);
-                self.at = next.at;
-            }
-            Kind::DeletedAt if is_same && next.at == self.at => {
-                self.removed.push_str(&next.removed);
-            }
-            _ => return Some(next),
-        }
-        self.cursor.1 = next.cursor.1;
-        None
-    }
-
-    fn len(&self) -> usize {
-        self.removed.len() + self.inserted.len()
-    }
-}
-
-/// The steps.
-#[derive(Debug, Default)]
-pub(super) struct Steps {
-    done: Vec<Step>,
-    /// What was undone, the first step last.
-    undone: Vec<Step>,
-    /// What comes next does not belong to the last step.
-    is_closed: bool,
-}
-
-impl Steps {
-    /// The text was changed, or, if it is the same, the cursor was moved.
-    pub(super) fn note(&mut self, kind: Kind, before: (&str, usize), after: (&str, usize)) {
-        let Some(step) = Step::between(kind, before, after) else {
-            self.is_closed |= before.1 != after.1;
-            return;
-        };
-        self.undone.clear();
-        let is_closed = std::mem::take(&mut self.is_closed);
-        let next = match self.done.last_mut().filter(|_| !is_closed) {
-            Some(last) => last.join(step),
-            None => Some(step),
-        };
-        self.done.extend(next);
-        let mut bytes: usize = self.done.iter().map(Step::len).sum();
-        let mut dropped = 0;
-        while self.done.len() - dropped > 1
-            && (self.done.len() - dropped > MOST || bytes > MOST_BYTES)
-        {
-            bytes -= self.done[dropped].len();
-            dropped += 1;
-        }
-        self.done.drain(..dropped);
-    }
-
-    /// Undoes a step, or does it again. Returns the text with the byte that the cursor is on then.
-    fn go(&mut self, back: bool, mut text: String) -> Option<(String, usize)> {
-        let from = if back {
-            &mut self.done
-        } else {
-            &mut self.undone
-        };
-        let step = from.pop()?;
-        let (old, new, cursor) = if back {
-            (&step.inserted, &step.removed, step.cursor.0)
-        } else {
-            (&step.removed, &step.inserted, step.cursor.1)
-        };
-        let end = step.at + old.len();
-        text.get(step.at..end)?;
-        text.replace_range(step.at..end, new);
-        let to = if back {
-            &mut self.undone
-        } else {
-            &mut self.done
-        };
-        to.push(step);
-        self.is_closed = true;
-        Some((text, cursor))
-    }
-}
+use super::steps::Kind;
 
 impl Prompt {
     /// Changes the text, as a step that can be undone.
@@ -185,6 +27,7 @@ impl Prompt {
 mod tests {
     use super::*;
     use agent_bash_render::Theme;
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     fn key(code: KeyCode) -> KeyEvent {
         KeyEvent::new(code, KeyModifiers::NONE)
@@ -277,18 +120,5 @@ mod tests {
         undone(&mut prompt, &[""]);
         prompt.key(KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL));
         assert_eq!(prompt.text(), "two");
-    }
-
-    #[test]
-    fn old_steps_are_dropped() {
-        let mut steps = Steps::default();
-        for at in 0..MOST + 5 {
-            let (before, after) = ("x".repeat(at), "x".repeat(at + 1));
-            steps.note(Kind::Other, (&before, at), (&after, at + 1));
-        }
-        assert_eq!(steps.done.len(), MOST);
-        let long = "y".repeat(MOST_BYTES + 1);
-        steps.note(Kind::Other, ("", 0), (&long, 1));
-        assert_eq!(steps.done.len(), 1, "the last one stays");
     }
 }
