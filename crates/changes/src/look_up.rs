@@ -70,13 +70,25 @@ impl Store {
     /// # Errors
     /// The session's directory cannot be read.
     pub fn list(&self, session: &str) -> Result<Vec<Listed>, ChangesError> {
+        self.listed(session, ChangesId(0), |_| true)
+    }
+
+    /// Those from this one on that are wanted.
+    fn listed(
+        &self,
+        session: &str,
+        from: ChangesId,
+        is_wanted: impl Fn(&Set) -> bool,
+    ) -> Result<Vec<Listed>, ChangesError> {
         if !self.sessions()?.iter().any(|name| name == session) {
             return Ok(Vec::new());
         }
         let directory = self.session(session)?;
         let mut listed = Vec::new();
-        for number in numbers(&directory)? {
+        let numbers = numbers(&directory)?.into_iter();
+        for number in numbers.filter(|number| *number >= from.0) {
             if let Ok(Some(set)) = self.look_up(&directory, ChangesId(number))
+                && is_wanted(&set)
                 && let Ok(changes) = listing::describe(self, &set)
             {
                 let (of, again) = match set.meta.kind {
@@ -101,6 +113,18 @@ impl Store {
             }
         }
         Ok(listed)
+    }
+
+    /// What outlived these calls, in its order: of other sets only what they are about is read.
+    ///
+    /// # Errors
+    /// The session's directory cannot be read.
+    pub fn after(&self, session: &str, calls: &[ChangesId]) -> Result<Vec<Listed>, ChangesError> {
+        let Some(first) = calls.iter().min() else {
+            return Ok(Vec::new());
+        };
+        let is_after = |kind| matches!(kind, Kind::Late { after: Some(call), .. } if calls.contains(&ChangesId(call)));
+        self.listed(session, *first, |set| is_after(set.meta.kind))
     }
 
     /// Which sessions have sets of that directory, of one around it or of one within it; those with the newest first. Only what

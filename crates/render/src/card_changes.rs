@@ -21,6 +21,8 @@ const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
 pub struct CardChanges {
     /// The set, as of the last look at it.
     pub set: Changes,
+    /// What the command left running has changed since, in their order. True: it may be that an earlier one left it.
+    pub late: Vec<(Changes, bool)>,
     /// What was said when something was done with it last, one per line.
     pub said: Vec<String>,
     /// What is said beside that: that something is being done now, or was not done.
@@ -34,6 +36,7 @@ impl CardChanges {
     pub fn new(set: Changes) -> Self {
         Self {
             set,
+            late: Vec::new(),
             said: Vec::new(),
             aside: Vec::new(),
             refused: false,
@@ -57,8 +60,30 @@ impl CardChanges {
         Some(changes)
     }
 
-    /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done; `None` if there is nothing to show.
+    /// All sets: its own, and what it left running has changed.
+    pub fn sets(&self) -> impl DoubleEndedIterator<Item = &Changes> {
+        std::iter::once(&self.set).chain(self.late.iter().map(|(set, _)| set))
+    }
+
+    /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done, and then `later +1`; `None` if there is nothing
+    /// to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
+        let late = self.late.iter().map(|(set, is_unsure)| (set, *is_unsure));
+        let late = words::later(late);
+        let own = self.own_mark(theme);
+        if late.is_empty() {
+            return own;
+        }
+        let has_own = own.is_some();
+        let mut spans = own.unwrap_or_else(|| vec![Span::styled("Δ", theme.accent)]);
+        for (index, said) in late.into_iter().enumerate() {
+            let comma = if has_own || index > 0 { "," } else { "" };
+            spans.push(Span::styled(format!("{comma} {said}"), theme.text));
+        }
+        Some(spans)
+    }
+
+    fn own_mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
         let (own, of_git) = apart(&self.set);
         let counted = counts(&own, theme);
         let outside: u64 = self.set.outside.values().sum();

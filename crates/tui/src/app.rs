@@ -112,6 +112,8 @@ pub(crate) struct App {
     is_leaving: bool,
     /// Number of running jobs, as of the last look.
     pub(crate) running_jobs: usize,
+    /// Something that a command left running may have changed files since they were looked for.
+    pub(crate) looks_for_late: bool,
     /// Trials of earlier runs that wait for a decision.
     pub(crate) held: Vec<ChangesId>,
     /// Where the prompt's commands run.
@@ -187,6 +189,8 @@ pub(crate) enum Effect {
         id: ChangesId,
         wish: Wish,
     },
+    /// Look what these commands' left processes have changed, by the commands' sets.
+    LookForLate(Vec<(EntryId, ChangesId)>),
     /// Nothing is to be decided about a trial that changes no file.
     DropTrial(ChangesId),
     /// A command that was typed has started, or never will, and has no card: keep it.
@@ -249,6 +253,7 @@ impl App {
             is_quitting: false,
             is_leaving: false,
             running_jobs: 0,
+            looks_for_late: false,
             held: Vec::new(),
             place,
             home: String::new(),

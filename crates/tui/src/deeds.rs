@@ -4,6 +4,7 @@ use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
 };
+use agent_bash_render::CardChanges;
 
 /// What can be done with a set, in the order in which keys are shown.
 pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
@@ -25,6 +26,16 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
         (ChangesState::Undone, _) => &[ChangesAct::Redo],
         _ => &[],
     }
+}
+
+/// Of a card's sets, the one with which that can be done. What came later is taken back first, and done again last.
+pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
+    let can = |set: &&Changes| possible(set).contains(&act);
+    let found = match act {
+        ChangesAct::Undo => changes.sets().rev().find(can),
+        _ => changes.sets().find(can),
+    };
+    found.unwrap_or(&changes.set)
 }
 
 /// Whether it waits for a decision: what changes no file needs none.
@@ -66,9 +77,11 @@ fn word(act: ChangesAct) -> &'static str {
 }
 
 /// `c commit · d discard`.
-pub(crate) fn keys(set: &Changes) -> String {
-    let keys = possible(set).iter();
-    let keys: Vec<String> = keys
+pub(crate) fn keys(changes: &CardChanges) -> String {
+    let can = |act: &ChangesAct| possible(target(*act, changes)).contains(act);
+    let keys: Vec<String> = ACTS
+        .iter()
+        .filter(|act| can(act))
         .map(|act| format!("{} {}", key(*act), word(*act)))
         .collect();
     keys.join(" · ")
@@ -118,6 +131,8 @@ pub(crate) struct Proposed {
     pub(crate) id: ChangesId,
     /// Leave what somebody else has changed since.
     pub(crate) partial: bool,
+    /// They were made by what the command left running.
+    pub(crate) is_late: bool,
     pub(crate) root: String,
     pub(crate) counts: ChangeCounts,
     /// What would be done, to the first of the files.
@@ -134,6 +149,12 @@ impl Proposed {
         match self.act {
             ChangesAct::Commit => format!("Commit what trial {id} held back?"),
             ChangesAct::Discard => format!("Discard what trial {id} held back?"),
+            ChangesAct::Undo if self.is_late => {
+                format!("Undo what went on did later (changes {id})?")
+            }
+            ChangesAct::Redo if self.is_late => {
+                format!("Make again what went on did later (changes {id})?")
+            }
             ChangesAct::Undo if self.partial => format!("Undo the rest of changes {id}?"),
             ChangesAct::Undo => format!("Undo changes {id}?"),
             ChangesAct::Redo => format!("Make changes {id} again?"),

@@ -7,9 +7,9 @@ use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines, times};
 use agent_bash::change_sets::{FileDiff, Text};
-use agent_bash::core::changes::{Change, Changes, ChangesId, FileKind};
+use agent_bash::core::changes::{Change, ChangesId, FileKind};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
-use agent_bash_render::{DiffLine, DiffView, PagerMove, PagerPosition, Theme};
+use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, PagerPosition, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -85,7 +85,7 @@ impl DiffState {
     }
 
     /// `set`: as it is now.
-    pub(crate) fn event(&mut self, event: &Event, set: Option<&Changes>) -> DiffRequest {
+    pub(crate) fn event(&mut self, event: &Event, set: Option<&CardChanges>) -> DiffRequest {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
             Event::Mouse(mouse) => match mouse.kind {
@@ -99,7 +99,7 @@ impl DiffState {
         DiffRequest::Nothing
     }
 
-    fn key(&mut self, key: KeyEvent, set: Option<&Changes>) -> DiffRequest {
+    fn key(&mut self, key: KeyEvent, set: Option<&CardChanges>) -> DiffRequest {
         self.message = None;
         if self.typing.typed().is_some() {
             if let Some(typed) = self.typing.key(key) {
@@ -145,7 +145,7 @@ impl DiffState {
                 let Some(act) = deeds::act_by(pressed) else {
                     return DiffRequest::Nothing;
                 };
-                self.message = deeds::hindrance(act, set);
+                self.message = deeds::hindrance(act, set.map(|set| deeds::target(act, set)));
                 if self.message.is_none() {
                     return DiffRequest::Act(act);
                 }
@@ -248,7 +248,7 @@ impl DiffState {
         &mut self,
         frame: &mut Frame<'_>,
         area: Rect,
-        set: Option<&Changes>,
+        set: Option<&CardChanges>,
         theme: &Theme,
     ) {
         self.rows = DiffView::page_rows(area);
@@ -276,7 +276,27 @@ impl DiffState {
 }
 
 /// The lines of a set's diff, and no more than can be read. Blocks.
-pub(crate) fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefused> {
+/// Of these sets of a call; all but its own came later.
+pub(crate) fn read_all(
+    sets: &ChangeSets,
+    own: ChangesId,
+    all: &[ChangesId],
+) -> Result<Vec<DiffLine>, ChangesRefused> {
+    let mut lines = Vec::new();
+    for id in all {
+        if !lines.is_empty() {
+            lines.push(DiffLine::Blank);
+        }
+        if *id != own {
+            let heading = format!("later, by what went on (changes {id}):");
+            lines.push(DiffLine::Note(heading));
+        }
+        lines.extend(read(sets, *id)?);
+    }
+    Ok(lines)
+}
+
+fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefused> {
     let root = sets.show(id)?.root;
     let mut files = sets.files(id)?;
     let more = files.len().saturating_sub(MOST_FILES);

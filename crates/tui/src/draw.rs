@@ -75,7 +75,7 @@ fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     if let Some(diff) = &mut app.diff {
         let entry = app.transcript.get(diff.entry);
         let changes = entry.and_then(|entry| entry.card.changes());
-        diff.draw(frame, area, changes.map(|changes| &changes.set), &app.theme);
+        diff.draw(frame, area, changes, &app.theme);
     }
 }
 

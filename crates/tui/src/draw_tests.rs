@@ -104,6 +104,7 @@ fn with_changes() -> (App, App, App) {
         act: ChangesAct::Undo,
         id: ChangesId(7),
         partial: true,
+        is_late: false,
         root: "/p".to_owned(),
         counts,
         files: vec![FileChange::new(FileName::new("a.rs"), Change::Deleted)],

@@ -2,6 +2,7 @@
 
 use crate::asks::Asks;
 use crate::deeds;
+use agent_bash::core::changes::{Changes, ChangesState};
 use agent_bash::core::{ArtifactId, JobId, Timestamp};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
@@ -59,6 +60,8 @@ pub(crate) struct Entry {
     pub(crate) leaves_jobs: bool,
     /// Processes that it left behind, and that may be over in a moment.
     pub(crate) unsaid: Vec<Remark>,
+    /// What it left running has changed files until now, or may go on to.
+    pub(crate) goes_on: bool,
     /// Bytes of output that it has taken in, at most as many as a card keeps.
     pub(crate) bytes: usize,
     /// Its height when it was drawn last; 0 before.
@@ -122,6 +125,18 @@ impl Card {
     }
 }
 
+/// Whether this is a process of which it is not known that it has ended.
+fn lives(remark: &Remark) -> bool {
+    matches!(
+        remark,
+        Remark::Survivor {
+            job: Some(_),
+            has_ended: false,
+            ..
+        }
+    )
+}
+
 /// Whether this process of this job has ended.
 fn is_over(job: &Job, id: &str, pid: u32) -> bool {
     let JobId(this) = &job.id;
@@ -147,6 +162,7 @@ impl Entry {
             is_trial: false,
             leaves_jobs: false,
             unsaid: Vec::new(),
+            goes_on: false,
             bytes: 0,
             rows: 0,
             height: None,
@@ -292,6 +308,7 @@ impl Entry {
             }
         }
         let mut has_changed = remarks.len() != before;
+        self.goes_on |= remarks.iter().chain(&self.unsaid).any(lives);
         remarks.retain_mut(|remark| {
             let Remark::Survivor {
                 pid,
@@ -311,6 +328,24 @@ impl Entry {
             !job.was_over_at_once()
         });
         if has_changed {
+            self.height = None;
+        }
+    }
+
+    /// What it left running has changed this.
+    pub(crate) fn late_is(&mut self, late: Vec<(Changes, bool)>) {
+        let remarks = match &self.card {
+            Card::Tool(card) => &card.remarks,
+            Card::Bang(card) => &card.remarks,
+            Card::Note(_) => return,
+        };
+        let is_open = |(set, _): &(Changes, bool)| set.state == ChangesState::Running;
+        self.goes_on = remarks.iter().any(lives) || late.iter().any(is_open);
+        let Some(changes) = self.card.changes_mut() else {
+            return;
+        };
+        if changes.late != late {
+            changes.late = late;
             self.height = None;
         }
     }

@@ -392,7 +392,7 @@ impl EventLoop {
         let between = match &self.app.jobs {
             Some(_) => JOBS_LOOK,
             None if self.app.transcript.has_unsaid() => JOBS_LOOK,
-            None if self.app.running_jobs > 0 => JOBS_GLANCE,
+            None if self.app.running_jobs > 0 || self.app.looks_for_late => JOBS_GLANCE,
             None => return None,
         };
         self.jobs_looked.map(|looked| looked + between)

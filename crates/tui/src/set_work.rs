@@ -19,8 +19,8 @@ const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
 /// What is wanted of a card's changes.
 #[derive(Debug)]
 pub(crate) enum Wish {
-    /// Their diff.
-    Diff,
+    /// The diff of these of a card's sets: its own, if that has any, and those by what the command left running.
+    Diff(Vec<ChangesId>),
     /// To know what this would do now.
     Look(ChangesAct),
     /// To have it done.
@@ -39,7 +39,9 @@ pub(crate) enum Came {
 /// Reads, looks or does it. Blocks.
 pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> Came {
     match wish {
-        Wish::Diff => Came::Diff(diff_state::read(sets, id).map_err(|error| error.to_string())),
+        Wish::Diff(all) => {
+            Came::Diff(diff_state::read_all(sets, id, all).map_err(|error| error.to_string()))
+        }
         Wish::Look(act) => Came::Looked(look(sets, id, *act)),
         Wish::Act(proposed) => Came::Done(Box::new(done(sets, proposed))),
     }
@@ -103,6 +105,7 @@ fn held(
         act,
         id,
         partial: false,
+        is_late: false,
         root: set.root,
         counts: set.counts,
         files: set.files,
@@ -122,6 +125,7 @@ fn turned(
         act,
         id,
         partial: false,
+        is_late: false,
         root,
         counts: ChangeCounts::of(&preview.free),
         files: preview.free,

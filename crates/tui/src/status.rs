@@ -197,7 +197,7 @@ fn keys(app: &App) -> String {
     }
     if app.chosen_card().is_some() {
         let set = app.chosen_changes().map(|(_, set)| set);
-        let diff = set.filter(|set| deeds::no_diff(set).is_none());
+        let diff = set.filter(|all| all.sets().any(|set| deeds::no_diff(set).is_none()));
         let diff = diff.map(|_| "enter diff".to_owned());
         let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
         let keys = [diff, own, Some(CARD_KEYS.to_owned())];

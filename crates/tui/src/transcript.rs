@@ -3,6 +3,7 @@
 pub(crate) use crate::entry::{Card, Entry, EntryId, TRYING};
 
 use agent_bash::core::Timestamp;
+use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::exec::Job;
 use agent_bash::sink::LiveUpdates;
 use agent_bash_render::Theme;
@@ -125,6 +126,20 @@ impl Transcript {
     /// Whether it depends on how long processes go on whether they are spoken of.
     pub(crate) fn has_unsaid(&self) -> bool {
         self.entries.iter().any(|entry| !entry.unsaid.is_empty())
+    }
+
+    /// Commands of which something goes on, or has until now, with the numbers of their sets.
+    pub(crate) fn going_on(&self) -> Vec<(EntryId, ChangesId)> {
+        let going_on = self.entries.iter().filter(|entry| entry.goes_on);
+        let sets = going_on.filter_map(|entry| Some((entry.id, entry.card.changes()?.set.id)));
+        sets.collect()
+    }
+
+    /// What such a command left running has changed this.
+    pub(crate) fn late_is(&mut self, id: EntryId, late: Vec<(Changes, bool)>) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.late_is(late);
+        }
     }
 
     pub(crate) fn get(&self, id: EntryId) -> Option<&Entry> {

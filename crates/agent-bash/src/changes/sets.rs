@@ -157,6 +157,16 @@ impl ChangeSets {
         Ok(sets)
     }
 
+    /// What has outlived these calls, by their sets, in its order; only what has changed a file.
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub fn after(&self, calls: &[ChangesId]) -> Result<Vec<Listed>, ChangesRefused> {
+        let mut sets = self.with(None, |store, session| store.after(session, calls))?;
+        sets.retain(|set| set.changes.counts.total() > 0);
+        Ok(sets)
+    }
+
     /// Other sessions in the same state directory that have sets of where this one works, those with the newest first.
     ///
     /// # Errors

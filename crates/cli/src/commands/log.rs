@@ -214,7 +214,7 @@ fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
 mod tests {
     use super::*;
     use agent_bash::core::changes::{ChangesBy, ChangesState};
-    use agent_bash::core::{ProfileName, Status};
+    use agent_bash::core::{Caller, ProfileName, Status};
 
     #[test]
     fn another_day_has_a_line_of_its_own() {

@@ -7,10 +7,11 @@ use crate::questions::Waiting;
 use crate::set_work::{Came, Said, Wish};
 use crate::transcript::{Entry, EntryId};
 use agent_bash::ChangesAct;
+use agent_bash::change_sets::Listed;
 use agent_bash::core::Request;
-use agent_bash::core::changes::{Changes, ChangesId, TrialRequest};
+use agent_bash::core::changes::{ChangesId, TrialRequest};
 use agent_bash::session::parse_bang;
-use agent_bash_render::DiffLine;
+use agent_bash_render::{CardChanges, DiffLine};
 use crossterm::event::Event;
 use std::time::Duration;
 
@@ -19,15 +20,23 @@ const BUSY: &str = "Wait until what is being done with changes is done.";
 
 impl App {
     /// The card that has the keys, and its changes.
-    pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &Changes)> {
+    pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &CardChanges)> {
         let entry = self.chosen_card()?;
         Some((entry, self.set_of(entry)?))
     }
 
     /// The changes of a card as they are now.
-    fn set_of(&self, entry: EntryId) -> Option<&Changes> {
-        let entry = self.transcript.get(entry)?;
-        entry.card.changes().map(|changes| &changes.set)
+    fn set_of(&self, entry: EntryId) -> Option<&CardChanges> {
+        self.transcript.get(entry)?.card.changes()
+    }
+
+    /// What cards' commands have left running has changed this.
+    pub(super) fn late_is(&mut self, of: Vec<(EntryId, ChangesId)>, late: &[Listed]) {
+        for (entry, id) in of {
+            let own = late.iter().filter(|set| set.after == Some(id));
+            let own = own.map(|set| (set.changes.clone(), set.or_earlier));
+            self.transcript.late_is(entry, own.collect());
+        }
     }
 
     /// Opens the diff of the selected card. Returns whether the key was for that.
@@ -39,11 +48,14 @@ impl App {
             }
             return is_chosen;
         };
-        let (id, wish) = (set.id, Wish::Diff);
-        if let Some(why) = deeds::no_diff(set) {
-            self.message = Some(why.to_owned());
+        // That of a call which changed nothing may not be there any more.
+        let all = set.sets().filter(|set| deeds::no_diff(set).is_none());
+        let all: Vec<ChangesId> = all.map(|set| set.id).collect();
+        if all.is_empty() {
+            self.message = deeds::no_diff(&set.set).map(str::to_owned);
             return true;
         }
+        let (id, wish) = (set.set.id, Wish::Diff(all));
         self.effects.push(Effect::Changes { entry, id, wish });
         true
     }
@@ -92,7 +104,8 @@ impl App {
         let (Some(entry), Some(act)) = (self.chosen_card(), deeds::act_by(pressed)) else {
             return false;
         };
-        self.message = match deeds::hindrance(act, self.set_of(entry)) {
+        let set = self.set_of(entry);
+        self.message = match deeds::hindrance(act, set.map(|set| deeds::target(act, set))) {
             None => self.look_at(entry, act),
             hindrance => hindrance,
         };
@@ -104,7 +117,7 @@ impl App {
         if self.is_changing {
             return Some(BUSY.to_owned());
         }
-        let id = self.set_of(entry)?.id;
+        let id = deeds::target(act, self.set_of(entry)?).id;
         self.is_changing = true;
         let wish = Wish::Look(act);
         self.effects.push(Effect::Changes { entry, id, wish });
@@ -115,7 +128,9 @@ impl App {
         self.is_changing = false;
         let command = self.transcript.get(entry).map(Entry::command);
         match (looked, command) {
-            (Ok(proposed), Some(command)) => {
+            (Ok(mut proposed), Some(command)) => {
+                let own = self.set_of(entry).map(|changes| changes.set.id);
+                proposed.is_late = own != Some(proposed.id);
                 let command = command.to_owned();
                 let waiting = Waiting::Changes {
                     entry,
@@ -156,11 +171,15 @@ impl App {
                 return;
             };
             if let Some(mut set) = said.set {
-                // Of what was discarded nothing is left to count.
-                if set.counts.total() == 0 {
-                    set.counts = changes.set.counts;
+                let late = changes.late.iter_mut().map(|(late, _)| late);
+                let mut all = std::iter::once(&mut changes.set).chain(late);
+                if let Some(known) = all.find(|known| known.id == set.id) {
+                    // Of what was discarded nothing is left to count.
+                    if set.counts.total() == 0 {
+                        set.counts = known.counts;
+                    }
+                    *known = set;
                 }
-                changes.set = set;
             }
             changes.refused = said.refused;
             if said.refused {

@@ -50,6 +50,7 @@ fn proposed(act: ChangesAct) -> Box<Proposed> {
         act,
         id: set.id,
         partial: false,
+        is_late: false,
         root: set.root,
         counts: set.counts,
         files: set.files,
@@ -254,6 +255,54 @@ fn why_something_cannot_be_done_is_on_the_card() {
     );
 }
 
+/// What came later is taken back before what was first, and done again after it.
+#[test]
+fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
+    let late = |id, state| {
+        let mut late = set(state, ChangesBy::Trace);
+        late.id = ChangesId(id);
+        (late, false)
+    };
+    let wanted = |effects: &[Effect]| match effects {
+        [Effect::Changes { id, .. }] => Some(id.0),
+        _ => None,
+    };
+    let (done, undone) = (ChangesState::Done, ChangesState::Undone);
+    for (own, sets, undo, redo) in [
+        (done, vec![late(8, done), late(9, done)], Some(9), None),
+        (
+            done,
+            vec![late(8, done), late(9, ChangesState::Running)],
+            Some(8),
+            None,
+        ),
+        (done, vec![late(8, undone)], Some(7), Some(8)),
+        (undone, vec![late(8, undone)], None, Some(7)),
+    ] {
+        for (key, id) in [('u', undo), ('r', redo)] {
+            let (mut app, entry) = app_with(set(own, ChangesBy::Trace));
+            app.transcript.late_is(entry, sets.clone());
+            assert_eq!(wanted(&letter(&mut app, key, NOW)), id, "{key} {sets:?}");
+        }
+    }
+    // One that changed nothing itself has a diff, and its question names what it is about.
+    let empty = Changes::new(ChangesId(7), done, ChangesBy::Trace, "/p");
+    let (mut app, entry) = app_with(empty);
+    assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
+    app.transcript.late_is(entry, vec![late(8, done)]);
+    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    let is_its = matches!(&effects[..], [Effect::Changes { wish: Wish::Diff(late), .. }] if *late == [ChangesId(8)]);
+    assert!(is_its, "{effects:?}");
+    let said = Said {
+        set: Some(late(8, undone).0),
+        lines: Vec::new(),
+        refused: false,
+    };
+    came(&mut app, entry, Came::Done(Box::new(said)));
+    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+    assert_eq!((changes.set.id.0, changes.late[0].0.state), (7, undone));
+}
+
 #[test]
 fn the_diff_of_a_selected_card_is_opened_and_its_keys_are_the_cards() {
     let (mut app, entry) = app_with(set(ChangesState::Done, ChangesBy::Trace));
@@ -262,9 +311,9 @@ fn the_diff_of_a_selected_card_is_opened_and_its_keys_are_the_cards() {
         matches!(
             &effects[..],
             [Effect::Changes {
-                wish: Wish::Diff,
+                wish: Wish::Diff(late),
                 ..
-            }]
+            }] if *late == [ChangesId(7)]
         ),
         "{effects:?}"
     );

@@ -11,6 +11,7 @@ use crate::pager_state::PagerState;
 use crate::place::Place;
 use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
+use agent_bash::change_sets::Listed;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Notice, NoticeKind, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
@@ -47,6 +48,11 @@ pub(crate) enum News {
     },
     /// Those of them that still do.
     Held(Vec<ChangesId>),
+    /// What was changed by what cards' commands have left running.
+    Late {
+        of: Vec<(EntryId, ChangesId)>,
+        late: Vec<Listed>,
+    },
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     /// Lines for the pager; none if there are no new ones.
@@ -150,6 +156,11 @@ impl App {
                 self.running_jobs = jobs.iter().filter(runs).count();
                 self.jobs_changed(before);
                 self.transcript.jobs_are(&jobs, now);
+                let going_on = self.transcript.going_on();
+                self.looks_for_late = !going_on.is_empty();
+                if self.looks_for_late {
+                    self.effects.push(Effect::LookForLate(going_on));
+                }
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
                     state.list(&jobs, now);
@@ -175,6 +186,7 @@ impl App {
                 }
             }
             News::Held(held) => self.held = held,
+            News::Late { of, late } => self.late_is(of, &late),
             News::Opened(Ok((view, title, command))) => {
                 let mut pager = PagerState::new(*view, title, command);
                 let job = self.jobs.as_ref().and_then(JobsState::selected_state);

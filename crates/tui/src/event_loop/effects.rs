@@ -9,6 +9,7 @@ use crate::interrupt::Running;
 use crate::pager_source::{self, Kept, Range, Source};
 use crate::transcript::EntryId;
 use crate::{calls, set_work};
+use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::sink::{FileView, LiveUpdates};
 use agent_bash_render::OutputPage;
@@ -150,6 +151,15 @@ impl EventLoop {
                     id,
                     came: set_work::carry_out(&sets, id, &wish),
                     now: clock.now(),
+                });
+            }
+            Effect::LookForLate(of) => {
+                let sets = self.session.changes();
+                // Where there is no store, nothing is in it.
+                self.read(move || {
+                    let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
+                    let late = sets.after(&calls).unwrap_or_default();
+                    News::Late { of, late }
                 });
             }
             Effect::DropTrial(id) => {

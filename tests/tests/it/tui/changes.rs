@@ -56,6 +56,30 @@ fn with_changes(level: &str, play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>)
     })
 }
 
+/// While it goes on and another command runs, on the card of the one that left it, and nowhere else.
+#[test]
+fn what_was_left_running_is_counted_shown_and_taken_back_with_its_command() -> Result<()> {
+    with_changes("undo", |tmux, world| {
+        let before = files(world)?;
+        tmux.enters("(until [ -e ../go ]; do sleep 0.1; done; echo late > late.txt) & echo left")?;
+        tmux.shows("job 1")?;
+        tmux.enters("touch ../go; until [ -e late.txt ]; do sleep 0.1; done; echo innocent")?;
+        let screen = tmux.shows("Δ later +1")?;
+        ensure!(!screen.contains("Δ +1"), "{screen}");
+        tmux.press(&["C-Up"])?;
+        tmux.press(&["C-Up"])?;
+        tmux.shows("enter diff · u undo")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("later, by what went on (changes ")?;
+        tmux.shows("│+late")?;
+        tmux.press(&["u"])?;
+        answer(tmux, "Undo what went on did later", "y")?;
+        tmux.shows("Δ later +1 undone")?;
+        ensure!(files(world)? == before);
+        Ok(())
+    })
+}
+
 #[test]
 fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
     const COMMAND: &str = "echo after > a.txt; rm old.txt; echo new > n1; echo new > n2";
