@@ -155,6 +155,8 @@ export interface Changes {
   all: string;
   /** How they are known. */
   by: ChangesBy;
+  /** The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself. */
+  command?: string | null;
   /** Files that somebody else has changed meanwhile. */
   conflicts: FileName[];
   /** How many there are. */
@@ -342,6 +344,8 @@ export interface FileDiffData {
   diff: string | null;
   /** What was done to it. */
   file: FileChange;
+  /** Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did. */
+  in_the_way?: boolean;
   /** Type and permissions before and after, in octal, where they differ; otherwise `null`. */
   mode: [string, string] | null;
 }

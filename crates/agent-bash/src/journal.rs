@@ -1,5 +1,6 @@
 //! The record of a session for people: the settings, and how a session's journal is opened.
 
+use agent_bash_core::visible::one_line;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
 use agent_bash_journal::{
     Entry, Escalation, Hide, Journal, JournalLevel, JournalOptions, Keep, sweep,
@@ -97,6 +98,27 @@ pub(crate) struct Asked {
     secrets: Vec<String>,
     /// Why it asked to leave the sandbox, and what the answer was.
     pub(crate) escalation: Option<Escalation>,
+}
+
+/// Characters of a command that is kept with what it did to files.
+const LONGEST_NAME: usize = 200;
+
+/// A command to tell a set of changes by: on one line, cut, and without the secrets that records do not have either.
+pub(crate) fn named(
+    hide: &Hide,
+    policy: &EnvironmentPolicy,
+    request: &Request,
+    typed: &str,
+) -> String {
+    let mut text = typed.trim().to_owned();
+    for secret in secrets(policy, request) {
+        text = text.replace(&secret, "[hidden]");
+    }
+    let line = one_line(&hide(&text)).into_owned();
+    match line.char_indices().nth(LONGEST_NAME) {
+        None => line,
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
 }
 
 impl Asked {

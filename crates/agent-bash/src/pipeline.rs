@@ -158,7 +158,9 @@ async fn here(
         request.timeout.is_none() && (is_attended || options.unlimited || findings.unlimited);
     let unwatched = changes::unwatched(findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
-    let mut changing = changes::begin(tool, call, &request, executor, unwatched.as_deref()).await?;
+    let typed = call.command.clone();
+    let begun = changes::begin(tool, call, &request, executor, unwatched.as_deref(), &typed);
+    let mut changing = begun.await?;
     let decisions = Decisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),

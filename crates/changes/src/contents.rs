@@ -7,10 +7,11 @@ use crate::kept;
 use crate::listing::{Item, Trees};
 use crate::meta::Kind;
 use crate::numbers::numbers;
+use crate::photo::Photo;
 use crate::plan::{Act, Op};
-use crate::recorder::Index;
+use crate::recorder::{Index, Record};
 use crate::seen::Seen;
-use crate::set::Set;
+use crate::set::{Set, State};
 use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
 use rustix::fs::{FileType, readlinkat};
@@ -21,7 +22,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Bytes of a file that are read at most.
-const LARGEST: u64 = 4 << 20;
+pub(crate) const LARGEST: u64 = 4 << 20;
 
 /// A content, if it could be read.
 pub(crate) enum Side {
@@ -45,6 +46,8 @@ pub(crate) struct Contents<'a> {
     set: &'a Set,
     trees: Trees,
     index: OnceCell<Option<Index>>,
+    /// What was in the files of a trial that was not committed, by path.
+    photo: Option<HashMap<Vec<u8>, Record>>,
     others: &'a dyn Fn() -> &'a Others,
     is_since: bool,
 }
@@ -56,6 +59,7 @@ impl<'a> Contents<'a> {
             set,
             trees,
             index: OnceCell::new(),
+            photo: photographed(set),
             others,
             is_since: false,
         }
@@ -84,6 +88,12 @@ impl<'a> Contents<'a> {
         if self.set.meta.kind == Kind::Scan {
             return Side::Unknown;
         }
+        if let Some(photo) = &self.photo {
+            let kept = op
+                .here
+                .and_then(|here| in_photo(self.set, photo, op, &here));
+            return kept.unwrap_or_else(|| self.as_it_was(op));
+        }
         if let Some(side) = kept_of(self.set, &self.index, op) {
             return side;
         }
@@ -100,7 +110,27 @@ impl<'a> Contents<'a> {
         let slot = self.trees.slots.at(op.slot()).ok().flatten();
         match slot.filter(|seen| op.act == Act::Put || is(op.there, *seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
+            // It is gone with the trial.
+            None if self.photo.is_some() => Side::Unknown,
             None => self.elsewhere(op, op.there),
+        }
+    }
+
+    /// What was there before a trial that has not kept it: if it is in the tree still, or a later set has kept it.
+    fn as_it_was(&mut self, op: &Op) -> Side {
+        let Some(wanted) = op.here else {
+            return Side::Unknown;
+        };
+        if wanted.bytes() > LARGEST {
+            return Side::TooLarge;
+        }
+        if let Some(side) = (self.others)().kept(self.set, &op.path, &wanted) {
+            return side;
+        }
+        let now = self.trees.root.at(op.path()).ok().flatten();
+        match now.filter(|now| wanted.has_content_of(now)) {
+            Some(_) => content(&mut self.trees.root, op.path()),
+            None => Side::Unknown,
         }
     }
 
@@ -192,6 +222,33 @@ impl Other {
     }
 }
 
+/// What was kept when a trial ended, unless it was committed. `None`: the set is of another kind, or of an older version.
+fn photographed(set: &Set) -> Option<HashMap<Vec<u8>, Record>> {
+    let is_open = matches!(set.state, State::Held | State::Discarded);
+    let is_it = set.meta.kind == Kind::Trial && is_open && Photo::is_of(set);
+    let records = || Index::read(&set.dir).map_or_else(|_| Vec::new(), |it| it.records);
+    is_it.then(|| {
+        let records = records().into_iter();
+        records.map(|it| (it.path.clone(), it)).collect()
+    })
+}
+
+/// What is kept of that very file.
+fn in_photo(set: &Set, photo: &HashMap<Vec<u8>, Record>, op: &Op, here: &Seen) -> Option<Side> {
+    let is_it = |it: &&Record| it.seen.is_some_and(|seen| here.has_content_of(&seen));
+    let record = photo.get(&op.path).filter(is_it)?;
+    let bytes = kept::recorded(set, record, LARGEST + 1).ok()??;
+    Some(side(bytes))
+}
+
+fn side(bytes: Vec<u8>) -> Side {
+    if bytes.len() as u64 > LARGEST {
+        Side::TooLarge
+    } else {
+        Side::Bytes(bytes)
+    }
+}
+
 /// What a trace has kept of the file before.
 fn kept_of(set: &Set, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> {
     if !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) {
@@ -199,11 +256,7 @@ fn kept_of(set: &Set, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> 
     }
     let index = index.get_or_init(|| Index::read(&set.dir).ok());
     let bytes = kept::former(set, index.as_ref()?, op.slot(), LARGEST + 1).ok()??;
-    Some(if bytes.len() as u64 > LARGEST {
-        Side::TooLarge
-    } else {
-        Side::Bytes(bytes)
-    })
+    Some(side(bytes))
 }
 
 fn is(one: Option<Seen>, other: Seen) -> bool {

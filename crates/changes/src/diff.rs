@@ -2,8 +2,9 @@
 
 use crate::contents::{Contents, Others, Side};
 use crate::error::ChangesError;
-use crate::listing::{Item, Trees, file, items, plan_of};
+use crate::listing::{Item, Trees, file, listed};
 use crate::seen::Seen;
+use crate::set::State;
 use crate::store::Store;
 use agent_bash_core::changes::{ChangesId, FileChange, FileName};
 use rustix::fs::FileType;
@@ -31,6 +32,8 @@ pub struct FileDiff {
     pub text: Text,
     /// The file was changed again since, and what it was meanwhile is not kept: `text` compares with the file as it is now.
     pub is_since: bool,
+    /// Of a held trial: somebody has changed the file since, so that it cannot be committed. `text` is what the trial did.
+    pub is_in_the_way: bool,
     /// Type and permissions before and after, as in `st_mode`, where they differ.
     pub mode: Option<(u32, u32)>,
 }
@@ -91,9 +94,8 @@ impl Diffs<'_> {
     /// As there.
     pub fn of(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesError> {
         let set = self.store.read(&self.session, id)?;
-        let plan = plan_of(self.store, &set)?;
-        let mut trees = Trees::open(&set);
-        let items = items(&plan, trees.as_mut());
+        let (plan, items) = listed(self.store, &set)?;
+        let trees = Trees::open(&set);
         let is_at = |item: &Item, top: &PathBuf| {
             let own = [Some(&item.path), item.from.as_ref()];
             own.into_iter()
@@ -118,10 +120,13 @@ impl Diffs<'_> {
                 None => (Text::Unknown, false),
             };
             let mode = item.before.zip(item.after);
+            let own = [Some(&item.path), item.from.as_ref()];
+            let is_in_the_way = |path| set.state == State::Held && plan.left.contains(path);
             FileDiff {
                 file: file(item),
                 text,
                 is_since,
+                is_in_the_way: own.into_iter().flatten().any(is_in_the_way),
                 mode: mode
                     .map(|(before, after)| (before.mode, after.mode))
                     .filter(|(before, after)| before != after),

@@ -65,10 +65,20 @@ pub(crate) fn former(
     slot: &Path,
     most: u64,
 ) -> Result<Option<Vec<u8>>, ChangesError> {
-    let failed = || ChangesError::io("reading", set.dir().join(slot));
-    let Some(record) = record(index, slot) else {
-        return Ok(None);
-    };
+    match record(index, slot) {
+        Some(record) => recorded(set, record, most),
+        None => Ok(None),
+    }
+}
+
+/// The content that a record is of.
+pub(crate) fn recorded(
+    set: &Set,
+    record: &Record,
+    most: u64,
+) -> Result<Option<Vec<u8>>, ChangesError> {
+    let path = Path::new(OsStr::from_bytes(&record.path));
+    let failed = || ChangesError::io("reading what is kept of", path);
     if let Content::Target(target) = &record.content {
         return Ok(Some(target.clone()));
     }

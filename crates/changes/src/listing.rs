@@ -6,14 +6,14 @@ use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::kept;
 use crate::meta::Kind;
-use crate::modes::Modes;
+use crate::photo::{Photo, compared};
 use crate::plan::{Act, Look, Op, Plan};
 use crate::recorder::Index;
 use crate::seen::Seen;
 use crate::set::{Set, State};
+use crate::steps::Care;
 use crate::store::Store;
 use crate::traced;
-use crate::upper::scan;
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileKind, FileName, Undoable,
 };
@@ -62,7 +62,23 @@ pub(crate) fn describe_all(
 
 /// A set without its files, and these.
 fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesError> {
-    let plan = plan_of(store, set)?;
+    let (plan, items) = listed(store, set)?;
+    let changes = told(set, &plan)?;
+    Ok((changes, items))
+}
+
+/// The plan of a set, and its files.
+pub(crate) fn listed(store: &Store, set: &Set) -> Result<(Plan, Vec<Item>), ChangesError> {
+    let (plan, photo) = planned(store, set)?;
+    let items = match photo {
+        Some(photo) => photographed(&plan, &photo),
+        None => items(&plan, Trees::open(set).as_mut()),
+    };
+    Ok((plan, items))
+}
+
+/// A set without its files.
+pub(crate) fn told(set: &Set, plan: &Plan) -> Result<Changes, ChangesError> {
     let by = match set.meta.kind {
         Kind::Trace | Kind::Late { .. } => ChangesBy::Trace,
         Kind::Scan => ChangesBy::Scan,
@@ -78,8 +94,6 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
         State::Interrupted => ChangesState::Interrupted,
     };
     let root = set.root().to_string_lossy().into_owned();
-    let mut trees = Trees::open(set);
-    let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root);
     changes.undone_in_part = set.in_part;
     let names = plan.left.iter().map(|path| name(path));
@@ -101,32 +115,41 @@ fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesEr
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
         _ => Undoable::No,
     };
-    Ok((changes, items))
+    Ok(changes)
 }
 
 /// What a set did, or would do.
 pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
+    let (plan, _) = planned(store, set)?;
+    Ok(plan)
+}
+
+/// The same, with the photo of a trial.
+fn planned(store: &Store, set: &Set) -> Result<(Plan, Option<Photo>), ChangesError> {
+    let photo = match set.meta.kind {
+        Kind::Trial => Photo::read(set)?,
+        _ => None,
+    };
     if let Some(journal) = set.journal()?
         && (journal.status == Status::Done || set.state == State::Interrupted)
     {
         let mut plan = journal.plan;
         plan.left = journal.back.map(|back| back.left).unwrap_or_default();
-        return Ok(plan);
+        return Ok((plan, photo));
     }
     if set.meta.kind == Kind::Trial && matches!(set.state, State::Held | State::Running) {
-        let mut lower = Tree::open_same(&set.root(), set.meta.identity)?;
-        let mut slots = Tree::open(set.dir())?;
-        let modes = Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?;
-        let found = scan(&mut lower, &mut slots, set.mark, 0, store.care, modes)?;
-        let mut plan = found.plan;
+        let found = compared(set, 0, store.care, photo.as_ref())?;
+        let mut plan = photo.as_ref().map_or(found.plan, |it| it.plan.clone());
         plan.left = found.conflicts;
-        return Ok(plan);
+        return Ok((plan, photo));
     }
     if set.is_late() && set.state == State::Running {
         // So far.
-        return Ok(traced::effects(set, &Index::read(&set.dir)?)?.plan);
+        let plan = traced::effects(set, &Index::read(&set.dir)?)?.plan;
+        return Ok((plan, None));
     }
-    Ok(Plan::default())
+    let plan = photo.as_ref().filter(|_| set.state == State::Discarded);
+    Ok((plan.map(|it| it.plan.clone()).unwrap_or_default(), photo))
 }
 
 /// The tree and the files of a set, to compare contents in.
@@ -187,8 +210,54 @@ fn is_one(gone: &Op, new: &Op) -> bool {
 
 /// The changes of a plan, in the order of paths; those of Git's own files come last.
 pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
-    let mut gone: BTreeMap<&[u8], &Op> = BTreeMap::new();
-    let mut new: BTreeMap<&[u8], &Op> = BTreeMap::new();
+    let guesses = trees.as_ref().is_some_and(|trees| trees.guesses);
+    let find = |gone: &Ends<'_>, new: &Ends<'_>| match trees {
+        Some(trees) => owned(renames(gone, new, trees)),
+        None => Vec::new(),
+    };
+    itemized(plan, guesses, find)
+}
+
+/// The same of a trial, as it was when it ended.
+pub(crate) fn photographed(plan: &Plan, photo: &Photo) -> Vec<Item> {
+    itemized(plan, false, |_, _| photo.renamed.clone())
+}
+
+/// What a trial did, compared with the tree; and what others have changed by then.
+pub(crate) fn photograph(set: &Set, care: Care) -> Result<(Photo, Vec<Vec<u8>>), ChangesError> {
+    let found = compared(set, 0, care, None)?;
+    let renamed = renamed(&found.plan, Trees::open(set).as_mut());
+    let plan = found.plan;
+    Ok((Photo { plan, renamed }, found.conflicts))
+}
+
+/// Which files of a plan are renamed: where they came from, and where they are.
+fn renamed(plan: &Plan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut found = Vec::new();
+    itemized(plan, false, |gone, new| {
+        found = trees.map_or_else(Vec::new, |trees| owned(renames(gone, new, trees)));
+        Vec::new()
+    });
+    found
+}
+
+fn owned(pairs: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let pairs = pairs.into_iter();
+    pairs
+        .map(|(from, to)| (from.to_vec(), to.to_vec()))
+        .collect()
+}
+
+/// What goes, or what comes, by its path.
+type Ends<'a> = BTreeMap<&'a [u8], &'a Op>;
+
+fn itemized(
+    plan: &Plan,
+    guesses: bool,
+    find: impl FnOnce(&Ends<'_>, &Ends<'_>) -> Vec<(Vec<u8>, Vec<u8>)>,
+) -> Vec<Item> {
+    let mut gone: Ends<'_> = BTreeMap::new();
+    let mut new: Ends<'_> = BTreeMap::new();
     let mut items: Vec<Item> = Vec::new();
     for op in &plan.ops {
         match op.act {
@@ -211,24 +280,23 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
             items.push(item(Change::Changed, Some(was), Some(is)));
         }
     }
-    let guesses = trees.as_ref().is_some_and(|trees| trees.guesses);
-    let renamed = trees
-        .map(|trees| renames(&gone, &new, trees))
-        .unwrap_or_default();
+    let renamed = find(&gone, &new);
     for (from, to) in &renamed {
-        let (Some(was), Some(is)) = (gone.remove(*from), new.remove(*to)) else {
+        let (Some(was), Some(is)) = (gone.get(&from[..]), new.get(&to[..])) else {
             continue;
         };
         let mut item = item(Change::Renamed, Some(was), Some(is));
         item.from = Some(was.path.clone());
         item.inferred = guesses || !is_one(was, is);
         items.push(item);
+        gone.remove(&from[..]);
+        new.remove(&to[..]);
     }
     let full = parents(
         gone.keys()
             .chain(new.keys())
             .copied()
-            .chain(renamed.iter().flat_map(|(from, to)| [*from, *to])),
+            .chain(renamed.iter().flat_map(|(from, to)| [&from[..], &to[..]])),
     );
     for (change, ops) in [(Change::Deleted, &gone), (Change::Created, &new)] {
         for op in ops.values().copied() {

@@ -41,7 +41,8 @@ impl Store {
     /// # Errors
     /// There is no such set, or it cannot be read.
     pub fn show(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
-        listing::describe(self, &self.read(session, id)?)
+        let (changes, _) = self.show_all(session, id)?;
+        Ok(changes)
     }
 
     /// The same, and all files of it; [`Changes::files`] has the first of them only.
@@ -53,7 +54,10 @@ impl Store {
         session: &str,
         id: ChangesId,
     ) -> Result<(Changes, Vec<FileChange>), ChangesError> {
-        listing::describe_all(self, &self.read(session, id)?)
+        let set = self.read(session, id)?;
+        let (mut changes, files) = listing::describe_all(self, &set)?;
+        changes.command = set.command();
+        Ok((changes, files))
     }
 
     /// All files that a set changed, or would, alone.
@@ -89,8 +93,9 @@ impl Store {
         for number in numbers.filter(|number| *number >= from.0) {
             if let Ok(Some(set)) = self.look_up(&directory, ChangesId(number))
                 && is_wanted(&set)
-                && let Ok(changes) = listing::describe(self, &set)
+                && let Ok(mut changes) = listing::describe(self, &set)
             {
+                changes.command = set.command();
                 let (of, again) = match set.meta.kind {
                     Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
                     _ => (None, false),

@@ -15,7 +15,7 @@ use crate::codec::Wire;
 use crate::error::ChangesError;
 use crate::meta::{Kind, Meta};
 use crate::seen::Seen;
-use crate::set::{LINKS, try_lock};
+use crate::set::{LINKS, Set, try_lock};
 use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
@@ -146,6 +146,22 @@ impl Recorder {
             numbered: 0,
             hidden: Vec::new(),
         })
+    }
+
+    /// For what was in the files of a trial that has ended: copies of files that are no larger, and of no more than that.
+    pub(crate) fn of_trial(set: &Set, largest: u64, limit: u64) -> Result<Self, ChangesError> {
+        let mut recorder = Self::open(set.dir())?;
+        recorder.largest = recorder.largest.min(largest);
+        recorder.limit = recorder.limit.min(limit);
+        Ok(recorder)
+    }
+
+    /// Keeps a copy of what is in a file, if there is room for it.
+    pub(crate) fn keep(&mut self, path: &Path) -> Result<(), ChangesError> {
+        match self.recorded(path, Touch::Content) {
+            Ok(_) | Err(Stop::Elsewhere | Stop::Failed(ChangesError::TooMuch { .. })) => Ok(()),
+            Err(Stop::Failed(error)) => Err(error),
+        }
     }
 
     /// The same, which reads nothing of what is at these paths and below them: that they change is recorded, and not what

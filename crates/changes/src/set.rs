@@ -11,7 +11,7 @@ use agent_bash_core::changes::{ChangesId, Overlay};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write, read_to_string};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ pub(crate) const WORK: &str = "work";
 pub(crate) const GONE: &str = "gone";
 /// What was there before, by hard links and clones.
 pub(crate) const LINKS: &str = "links";
+/// The command that it is of.
+const COMMAND: &str = "command";
 /// Held by whoever runs the set's call; it says what has become of the set. It is overwritten in place, so that a full
 /// disk is no obstacle, unless the file system copies on write.
 pub(crate) const LOCK: &str = "lock";
@@ -86,6 +88,8 @@ pub struct Set {
     pub(crate) mark: Time,
     /// Bytes that it takes up, since it has ended.
     pub(crate) size: u64,
+    /// The command that it is of, until that is written down.
+    pub(crate) command: Option<String>,
 }
 
 impl Set {
@@ -134,6 +138,31 @@ impl Set {
         let (clock, path) = self.clock()?;
         self.mark = mark::set(&clock, &path)?;
         self.save()
+    }
+
+    /// Says which command it is of: one line, without secrets. Of an ordinary call it is kept if that has changed something.
+    #[must_use]
+    pub fn of_command(mut self, command: String) -> Self {
+        self.command = Some(command);
+        if matches!(self.meta.kind, Kind::Trial | Kind::Late { .. }) {
+            self.keep_command();
+        }
+        self
+    }
+
+    pub(crate) fn keep_command(&mut self) {
+        let Some(command) = self.command.take() else {
+            return;
+        };
+        let written = self.dir.create_new(COMMAND);
+        // It is no worse without.
+        let _ = written.and_then(|mut file| file.write_all(command.as_bytes()));
+    }
+
+    /// The command that it is of, where that is known.
+    pub(crate) fn command(&self) -> Option<String> {
+        let file = self.dir.read(COMMAND).ok()?;
+        read_to_string(file).ok()
     }
 
     /// When its call was begun, by the clock of the store's file system.
@@ -204,6 +233,7 @@ impl Set {
             in_part,
             mark,
             size,
+            command: None,
         }))
     }
 

@@ -86,6 +86,7 @@ fn renew(set: &mut Set, root: &Path) -> Result<bool, ChangesError> {
             renamed => {
                 renamed.map_err(ChangesError::io("renaming", set.dir()))?;
                 set.id = ChangesId(id);
+                set.command = None;
                 set.mark = mark::touched(&set.lock, set.dir())?;
                 set.set_state(State::Running)?;
                 return Ok(true);

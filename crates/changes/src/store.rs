@@ -225,6 +225,7 @@ pub(crate) fn make(session: &PrivateDir, tree: &Tree, mut meta: Meta) -> Result<
         state: State::Running,
         in_part: false,
         size: 0,
+        command: None,
     };
     // In a trace, what others change is told by the record.
     if set.meta.kind == Kind::Trial {

@@ -33,6 +33,7 @@ pub struct Survey {
     files: BTreeMap<Vec<u8>, Seen>,
     /// Directories that could not be listed: of what is in them nothing is known.
     unread: Vec<PathBuf>,
+    command: Option<String>,
 }
 
 impl Store {
@@ -54,6 +55,7 @@ impl Store {
             begun: mark::touched(&lock, &path)?,
             files: BTreeMap::new(),
             unread: Vec::new(),
+            command: None,
             root,
         };
         let mut waiting = vec![PathBuf::new()];
@@ -121,12 +123,22 @@ impl Store {
         let changes = self.describe(&set)?;
         if changes.counts.total() == 0 {
             self.spare(set);
+        } else {
+            set.command.clone_from(&before.command);
+            set.keep_command();
         }
         Ok(changes)
     }
 }
 
 impl Survey {
+    /// As [`Set::of_command`](crate::Set::of_command), of what is done between this and the next.
+    #[must_use]
+    pub fn of_command(mut self, command: String) -> Self {
+        self.command = Some(command);
+        self
+    }
+
     /// The directory.
     pub fn root(&self) -> &Path {
         &self.root

@@ -3,13 +3,14 @@
 use crate::apply::{Applying, Failed};
 use crate::attributes;
 use crate::beneath::Tree;
+use crate::contents::LARGEST;
 use crate::error::ChangesError;
 use crate::journal::Journal;
 use crate::kept;
 use crate::listing::{self, Trees};
 use crate::meta::Kind;
-use crate::modes::Modes;
 use crate::numbers::numbers;
+use crate::photo::{Photo, compared, drop_contents};
 use crate::plan::{Act, Plan};
 use crate::recorder::INDEX;
 use crate::seen::Seen;
@@ -19,7 +20,7 @@ use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
 use crate::turn::{Sides, Turn, rest, sides, state};
-use crate::upper::{Scan, scan};
+use crate::upper::Scan;
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
@@ -33,19 +34,31 @@ use std::path::{Path, PathBuf};
 /// Held while something is done to a tree, or put in order, or removed.
 const LOCK: &str = "lock";
 
+/// What a trial did, and what others have changed meanwhile.
+type Taken = Result<(Photo, Vec<Vec<u8>>), ChangesError>;
+
 impl Store {
-    /// The call of a trial has ended, and all its processes have: its changes are held, and these are they.
+    /// The call of a trial has ended, and all its processes have: its changes are held, and these are they, as they are now. One that
+    /// has changed no file is not held: nothing is to be decided about it.
     ///
     /// # Errors
     /// They cannot be read; they are held nevertheless. Or [`ChangesError::NotHeld`]: they are discarded.
     pub fn hold(&self, mut set: Set) -> Result<Changes, ChangesError> {
-        if let Err(error) = set.end(State::Held) {
-            // If something of it stays, whoever opens the store next removes it: nobody has it any more.
-            let _ = discard(&mut set);
-            let why = error.to_string();
-            return Err(ChangesError::NotHeld { why });
+        let taken = listing::photograph(&set, self.care);
+        if taken.as_ref().is_ok_and(|(photo, _)| photo.is_of_nothing()) {
+            discard(&mut set)?;
+            return listing::told(&set, &Plan::default());
         }
-        self.describe(&set)
+        held(set, taken)
+    }
+
+    /// The same of a trial that is committed next: also where only times have changed.
+    ///
+    /// # Errors
+    /// As for [`Store::hold`].
+    pub fn hold_to_commit(&self, set: Set) -> Result<Changes, ChangesError> {
+        let taken = listing::photograph(&set, self.care);
+        held(set, taken)
     }
 
     /// The call of a trial has ended, and nobody wants its changes.
@@ -53,12 +66,18 @@ impl Store {
     /// # Errors
     /// They cannot be removed; the next open of the store does so.
     pub fn drop_trial(&self, mut set: Set) -> Result<Changes, ChangesError> {
-        let changes = self.describe(&set);
+        let photo = listing::photograph(&set, self.care).map(|(photo, _)| photo);
+        if let Ok(photo) = &photo
+            && !photo.is_of_nothing()
+        {
+            // Else it is not known any more what there was.
+            let _ = photo.keep(&set);
+        }
         discard(&mut set)?;
-        let mut changes = changes?;
-        changes.state = agent_bash_core::changes::ChangesState::Discarded;
-        changes.undo = agent_bash_core::changes::Undoable::No;
-        Ok(changes)
+        let photo = photo?;
+        let changes = listing::told(&set, &photo.plan)?;
+        let files = listing::photographed(&photo.plan, &photo);
+        Ok(changes.with_files(files.iter().map(listing::file)))
     }
 
     /// The call of a trace has ended, and the recorder has: these are its changes. They stay made. The set of a call that
@@ -84,6 +103,8 @@ impl Store {
         let is_certain = set.state == State::Done || !set.dir.has(INDEX);
         if is_certain && changes.counts.total() == 0 {
             self.spare(set);
+        } else {
+            set.keep_command();
         }
         Ok(changes)
     }
@@ -100,14 +121,8 @@ impl Store {
             return Err(state(id, "committed", &set));
         }
         let mut upper = Tree::open(set.dir())?;
-        let mut found = scan(
-            &mut Tree::open_same(&set.root(), set.meta.identity)?,
-            &mut upper,
-            set.mark,
-            unused(&set.dir)?,
-            self.care,
-            Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?,
-        )?;
+        let photo = Photo::read(&set)?;
+        let mut found = compared(&set, unused(&set.dir)?, self.care, photo.as_ref())?;
         if !found.conflicts.is_empty() {
             return Err(conflict(&set, id, &found.plan, &found.conflicts));
         }
@@ -123,6 +138,8 @@ impl Store {
         if done.is_ok() {
             // The journal says so, too.
             let _ = set.set_state(State::Done);
+            // What was there before is in the slots.
+            let _ = drop_contents(&set.dir);
             if set.meta.beside().is_some() {
                 // Copies of it are in the tree.
                 let _ = remove_tree(&set.upper());
@@ -339,6 +356,27 @@ impl Store {
     }
 }
 
+/// Holds what a trial did, and says what that is.
+fn held(mut set: Set, taken: Taken) -> Result<Changes, ChangesError> {
+    if let Ok((photo, _)) = &taken {
+        // Where there is no room, it is compared whenever it is looked at, or a diff says what is not known.
+        let _ = photo.keep(&set);
+        let _ = photo.keep_contents(&set, LARGEST);
+    }
+    if let Err(error) = set.end(State::Held) {
+        // If something of it stays, whoever opens the store next removes it: nobody has it any more.
+        let _ = discard(&mut set);
+        let why = error.to_string();
+        return Err(ChangesError::NotHeld { why });
+    }
+    let (photo, conflicts) = taken?;
+    let mut plan = photo.plan.clone();
+    plan.left = conflicts;
+    let files = listing::photographed(&plan, &photo);
+    let changes = listing::told(&set, &plan)?;
+    Ok(changes.with_files(files.iter().map(listing::file)))
+}
+
 /// Removes what a trial has written. The work directory goes first, for [`Set::read`] takes a trial without one for
 /// discarded: where a quota is used up, a file system that copies on write lets files be removed, but not written to.
 pub(crate) fn discard(set: &mut Set) -> Result<(), ChangesError> {
@@ -347,6 +385,7 @@ pub(crate) fn discard(set: &mut Set) -> Result<(), ChangesError> {
         let path = set.dir.path().join(name);
         remove_tree(&path).map_err(ChangesError::io("removing", path))?;
     }
+    drop_contents(&set.dir).map_err(ChangesError::io("removing", set.dir()))?;
     if said.is_err() {
         // There may be room now.
         let _ = set.set_state(State::Discarded);

@@ -16,10 +16,11 @@ use crate::set::{GONE, UPPER};
 use crate::steps::Care;
 use rustix::fs::{FileType, readlinkat};
 use rustix::io::Errno;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::ops::Bound;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,8 @@ pub(crate) struct Scan {
 }
 
 /// Compares an upper directory (`UPPER` in the set's) with the tree below it. Slots of what is taken, and of directories
-/// that are put, are numbered from `first`.
+/// that are put, are numbered from `first`. `only`: what is looked at; the trial has done nothing to the rest of what is in its upper
+/// directory, such as a file that it had opened for writing.
 pub(crate) fn scan(
     lower: &mut Tree,
     set: &mut Tree,
@@ -47,6 +49,7 @@ pub(crate) fn scan(
     first: u64,
     care: Care,
     modes: Modes,
+    only: Option<BTreeSet<PathBuf>>,
 ) -> Result<Scan, ChangesError> {
     let upper = set.path().join(UPPER);
     let mut scanning = Scanning {
@@ -56,6 +59,7 @@ pub(crate) fn scan(
         next: first,
         care,
         modes,
+        only,
         scan: Scan::default(),
         touched: HashSet::new(),
         copied: Vec::new(),
@@ -81,6 +85,7 @@ struct Scanning<'a> {
     next: u64,
     care: Care,
     modes: Modes,
+    only: Option<BTreeSet<PathBuf>>,
     scan: Scan,
     /// Directories in which there is an operation: their times change.
     touched: HashSet<PathBuf>,
@@ -161,6 +166,9 @@ impl Scanning<'_> {
         marked: bool,
         waiting: &mut Vec<Level>,
     ) -> Result<(), Fault> {
+        if !self.is_meant(path) {
+            return Ok(());
+        }
         let at = upper(path);
         let Some(there) = self.set.at(&at).map_err(fault(path))? else {
             return Ok(());
@@ -306,8 +314,22 @@ impl Scanning<'_> {
         }
     }
 
+    /// Whether that, or something in it, is looked at.
+    fn is_meant(&self, path: &Path) -> bool {
+        let within = (Bound::Included(path), Bound::Unbounded);
+        // What is in a directory comes next after it.
+        let first = |only: &BTreeSet<PathBuf>| {
+            let mut from = only.range::<Path, _>(within);
+            from.next().is_some_and(|next| next.starts_with(path))
+        };
+        self.only.as_ref().is_none_or(first)
+    }
+
     /// The attributes of what is in both.
     fn look(&mut self, path: &Path, at: &Path) -> Result<(), Fault> {
+        if self.only.as_ref().is_some_and(|only| !only.contains(path)) {
+            return Ok(());
+        }
         let here = self.seen(path).map_err(fault(path))?;
         let there = self.set.at(at).map_err(fault(path))?;
         let (Some(here), Some(there)) = (here, there) else {

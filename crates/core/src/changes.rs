@@ -8,8 +8,8 @@ mod text;
 pub use kind::FileKind;
 pub use name::FileName;
 pub use text::{
-    BY_SCAN, Tell, applied_text, conflict_text, counted, discarded_text, not_redone_text,
-    not_undone_text, redone_text, undone_text,
+    BY_SCAN, Tell, applied_text, changed_by_text, changed_since_text, conflict_text, counted,
+    discarded_text, not_redone_text, not_undone_text, redone_text, undone_text,
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -187,6 +187,9 @@ pub struct Changes {
     pub id: ChangesId,
     /// What has become of them.
     pub state: ChangesState,
+    /// The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Whether some of them were taken back since, and others were not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undone_in_part: bool,
@@ -221,6 +224,7 @@ impl Changes {
         Self {
             id,
             state,
+            command: None,
             undone_in_part: false,
             by,
             exact: by != ChangesBy::Scan,

@@ -52,6 +52,9 @@ pub struct FileDiffData {
     /// The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now.
     #[serde(default)]
     pub changed_since: bool,
+    /// Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_the_way: bool,
     /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
     pub mode: Option<[String; 2]>,
 }

@@ -13,6 +13,9 @@ use ratatui::text::{Line, Span};
 /// How to get at what is held back.
 const HINT: &str = "f6 selects it · enter diff · c commit · d discard";
 
+/// The same where it cannot be committed.
+const STALE_HINT: &str = "f6 selects it · enter diff · d discard";
+
 /// The same where that is nothing.
 const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
 
@@ -143,10 +146,16 @@ impl CardChanges {
             }
         }
         if self.set.state == ChangesState::Held {
-            let hint = match self.set.counts.total() {
-                0 => EMPTY_HINT,
-                _ => HINT,
+            let why = self.set.in_the_way();
+            let hint = match (self.set.counts.total(), &why) {
+                (0, _) => EMPTY_HINT,
+                (_, Some(_)) => STALE_HINT,
+                (_, None) => HINT,
             };
+            rows.extend(
+                why.iter()
+                    .flat_map(|why| wrapped(why, width, theme.warning)),
+            );
             rows.extend(wrapped(hint, width, theme.dim));
         }
         if self.set.by == ChangesBy::Scan && self.set.counts.total() > 0 {

@@ -14,6 +14,8 @@ pub enum CardState {
     WaitingForAnswer,
     /// Ended.
     Ended(Status),
+    /// Ended in an earlier run: how is not known here.
+    Earlier,
 }
 
 impl CardState {
@@ -22,12 +24,13 @@ impl CardState {
 
     /// The state in a word or two. Outcomes that matter to the user differ even without colour: `running`, `needs
     /// input`, `needs a yes`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`, `cancelled`, `background`, `blocked`, `not started`,
-    /// `unknown`.
+    /// `unknown`, `earlier run`.
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),
             Self::WaitingForInput => return "needs input".to_owned(),
             Self::WaitingForAnswer => return "needs a yes".to_owned(),
+            Self::Earlier => return "earlier run".to_owned(),
             Self::Ended(status) => status,
         };
         match status {
@@ -86,6 +89,7 @@ mod tests {
             CardState::Running,
             CardState::WaitingForInput,
             CardState::WaitingForAnswer,
+            CardState::Earlier,
         ];
         let count = ends.len() + live.len();
         let states = ends.map(CardState::Ended).into_iter().chain(live);

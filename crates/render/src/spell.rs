@@ -56,6 +56,7 @@ pub fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static st
     let status = match state {
         CardState::Running => return (spinner(elapsed), theme.running),
         CardState::WaitingForInput | CardState::WaitingForAnswer => return ("?", theme.warning),
+        CardState::Earlier => return ("·", theme.dim),
         CardState::Ended(status) => status,
     };
     let style = match status {

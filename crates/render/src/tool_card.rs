@@ -208,7 +208,7 @@ impl ToolCard {
         }
         if let Some(refused) = &self.refused {
             foot.extend(railed(refused.rows(inner, theme), &rail));
-        } else if self.output.is_empty() && self.page.is_none() && !self.state.is_live() {
+        } else if self.is_known_to_be_silent() {
             foot.push(Line::from_iter([
                 rail.clone(),
                 Span::styled("(no output)", theme.dim),
@@ -235,6 +235,12 @@ impl ToolCard {
         }
         foot.push(self.footer(inner, style, theme));
         CardFrame { head, body, foot }
+    }
+
+    /// Whether it has ended, and printed nothing.
+    fn is_known_to_be_silent(&self) -> bool {
+        let has_ended = matches!(self.state, CardState::Ended(_));
+        has_ended && self.output.is_empty() && self.page.is_none()
     }
 
     /// Icon and command.
@@ -317,6 +323,7 @@ impl ToolCard {
         let was_started = !matches!(
             self.state,
             CardState::WaitingForAnswer
+                | CardState::Earlier
                 | CardState::Ended(
                     Status::Blocked { .. }
                         | Status::NotStarted { .. }
@@ -328,6 +335,7 @@ impl ToolCard {
                 format!("in the background as job {job} (pid {pid})")
             }
             CardState::WaitingForAnswer => "waits for your answer".to_owned(),
+            CardState::Earlier => "tried in an earlier run".to_owned(),
             state => state.badge(),
         };
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));

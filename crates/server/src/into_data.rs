@@ -38,6 +38,7 @@ impl IntoData<FileDiffData> for FileDiff {
             file: self.file,
             binary,
             changed_since: self.is_since,
+            in_the_way: self.is_in_the_way,
             diff: match self.text {
                 Text::Unified(text) => Some(text),
                 _ => None,

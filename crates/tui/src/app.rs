@@ -4,6 +4,7 @@
 mod cards;
 mod changes;
 mod completing;
+mod earlier;
 mod keys;
 mod messages;
 mod news;
@@ -114,8 +115,10 @@ pub(crate) struct App {
     pub(crate) running_jobs: usize,
     /// Something that a command left running may have changed files since they were looked for.
     pub(crate) looks_for_late: bool,
-    /// Trials of earlier runs that wait for a decision.
+    /// Trials of earlier runs that wait for a decision and are no cards yet, oldest first.
     pub(crate) held: Vec<ChangesId>,
+    /// One of them is to be selected once they are cards.
+    awaits_held: bool,
     /// Where the prompt's commands run.
     pub(crate) place: Place,
     /// The home directory, for `~`; empty if there is none.
@@ -191,8 +194,8 @@ pub(crate) enum Effect {
     },
     /// Look what these commands' left processes have changed, by the commands' sets.
     LookForLate(Vec<(EntryId, ChangesId)>),
-    /// Nothing is to be decided about a trial that changes no file.
-    DropTrial(ChangesId),
+    /// Trials of earlier runs are to be cards.
+    ReadHeld(Vec<ChangesId>),
     /// A command that was typed has started, or never will, and has no card: keep it.
     Typed {
         entry: Option<EntryId>,
@@ -255,6 +258,7 @@ impl App {
             running_jobs: 0,
             looks_for_late: false,
             held: Vec::new(),
+            awaits_held: false,
             place,
             home: String::new(),
             about,

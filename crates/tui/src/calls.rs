@@ -4,7 +4,6 @@ use crate::approvals;
 use crate::deeds;
 use crate::interrupt::Running;
 use crate::transcript::{Card, Entry};
-use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Definitions, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
@@ -183,14 +182,8 @@ impl CallEnd {
         }
     }
 
-    /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox. Returns the trial about which nothing
-    /// is to be decided, if it was one.
-    pub(crate) fn show_on(
-        self,
-        entry: &mut Entry,
-        outside: Option<&'static str>,
-    ) -> Option<ChangesId> {
-        let mut needless = None;
+    /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox.
+    pub(crate) fn show_on(self, entry: &mut Entry, outside: Option<&'static str>) {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
@@ -206,10 +199,12 @@ impl CallEnd {
                 card.remarks.extend(hint);
                 let is_needless =
                     |it: &mut CardChanges| entry.is_trial && deeds::is_nothing(&it.set);
-                needless = card.changes.take_if(is_needless).map(|it| it.set.id);
-                if needless.is_some() {
+                if card.changes.take_if(is_needless).is_some() {
                     let said = match result.status {
                         Status::Exited { .. } => "a trial: it changes no file",
+                        Status::Cancelled => {
+                            "a trial: it had changed no file when it was cancelled"
+                        }
                         _ => "a trial: it had changed no file by then",
                     };
                     let said = said.to_owned();
@@ -252,7 +247,6 @@ impl CallEnd {
             }
             _ => {}
         }
-        needless
     }
 }
 
@@ -260,7 +254,7 @@ impl CallEnd {
 mod tests {
     use super::*;
     use crate::transcript::EntryId;
-    use agent_bash::core::changes::{Changes, ChangesBy, ChangesState};
+    use agent_bash::core::changes::{Changes, ChangesBy, ChangesId, ChangesState};
     use agent_bash::core::sandbox::{Network, SandboxLevel, Sandboxed};
     use agent_bash::core::{Profile, Timestamp};
     use agent_bash::process::SystemClock;
@@ -366,11 +360,18 @@ mod tests {
         let ended = || Status::Exited { code: 0 };
         assert_eq!(offered(ended(), false, None), []);
         // A trial without changes is not held.
-        let (held, by) = (ChangesState::Held, ChangesBy::Overlay);
-        let set = Changes::new(ChangesId(7), held, by, "/p");
+        let (dropped, by) = (ChangesState::Discarded, ChangesBy::Overlay);
+        let set = Changes::new(ChangesId(7), dropped, by, "/p");
         let said = Remark::Notice("a trial: it changes no file".to_owned());
         assert_eq!(offered(ended(), true, Some(set.clone())), [said]);
         let said = Remark::Notice("a trial: it had changed no file by then".to_owned());
+        let killed = Status::Signaled {
+            signal: "SIGKILL".to_owned(),
+            number: 9,
+        };
+        assert_eq!(offered(killed, true, Some(set.clone())), [said]);
+        let said = "a trial: it had changed no file when it was cancelled".to_owned();
+        let said = Remark::Notice(said);
         assert_eq!(offered(Status::Cancelled, true, Some(set)), [said]);
     }
 

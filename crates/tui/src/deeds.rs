@@ -43,9 +43,9 @@ pub(crate) fn is_undecided(set: &Changes) -> bool {
     set.state == ChangesState::Held && set.counts.total() > 0
 }
 
-/// Whether a trial is known to change no file.
+/// Whether a trial is known to have changed no file, so that nothing is held.
 pub(crate) fn is_nothing(set: &Changes) -> bool {
-    set.state == ChangesState::Held && set.counts.total() == 0 && set.exact
+    set.state == ChangesState::Discarded && set.counts.total() == 0 && set.exact
 }
 
 /// Why there is no diff to be shown; `None` if there is one.
@@ -143,6 +143,9 @@ pub(crate) struct Proposed {
     pub(crate) conflicts: Vec<FileName>,
 }
 
+/// Said of the files in the way, above them.
+const LEFT: &str = "Left as they are, as they were changed since:";
+
 impl Proposed {
     pub(crate) fn title(&self) -> String {
         let id = self.id;
@@ -171,6 +174,15 @@ impl Proposed {
         match self.act {
             ChangesAct::Discard => format!("Not applied, and removed: {counts} in {root}"),
             _ => format!("In {root}: {counts}"),
+        }
+    }
+
+    /// What is said above [`Self::conflicts`].
+    pub(crate) fn of_conflicts(&self) -> &'static str {
+        match self.act {
+            ChangesAct::Discard if !self.conflicts.is_empty() => "Changed since:",
+            _ if self.partial => LEFT,
+            _ => "",
         }
     }
 

@@ -340,6 +340,9 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
         if diff.is_since {
             lines.push(note("changed again since: compared with what is there now"));
         }
+        if diff.is_in_the_way {
+            lines.push(note("changed since: this can no longer be committed"));
+        }
         match &diff.text {
             Text::Unified(text) => {
                 let from = lines.len();

@@ -170,6 +170,11 @@ impl Entry {
         }
     }
 
+    /// Whether it is a trial of an earlier run, of which only what is held is known.
+    pub(crate) fn is_of_earlier_run(&self) -> bool {
+        matches!(&self.card, Card::Tool(card) if card.state == CardState::Earlier)
+    }
+
     /// Whether its command is running.
     pub(crate) fn is_live(&self) -> bool {
         self.live.is_some()

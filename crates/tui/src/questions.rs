@@ -143,17 +143,12 @@ impl Questions {
             Some(Waiting::Changes {
                 command, proposed, ..
             }) => {
-                let left = if proposed.partial {
-                    "Left as they are, as they were changed since:"
-                } else {
-                    ""
-                };
                 let question = Question {
                     title: &proposed.title(),
                     parts: &[
                         QuestionPart::Weighty(&proposed.weighty()),
                         QuestionPart::Files(&proposed.files, proposed.more),
-                        QuestionPart::Text(left),
+                        QuestionPart::Text(proposed.of_conflicts()),
                         QuestionPart::Conflicts(&proposed.conflicts),
                         QuestionPart::Script(command),
                     ],

@@ -3,7 +3,8 @@
 use crate::deeds::Proposed;
 use crate::diff_state;
 use agent_bash::core::changes::{
-    ChangeCounts, Changes, ChangesId, conflict_text, counted, not_redone_text, not_undone_text,
+    ChangeCounts, Changes, ChangesId, changed_by_text, conflict_text, counted, not_redone_text,
+    not_undone_text,
 };
 use agent_bash::core::visible::one_line;
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
@@ -21,6 +22,8 @@ const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
 pub(crate) enum Wish {
     /// The diff of these of a card's sets: its own, if that has any, and those by what the command left running.
     Diff(Vec<ChangesId>),
+    /// To know what has become of them: whether somebody has changed a file meanwhile.
+    Show,
     /// To know what this would do now.
     Look(ChangesAct),
     /// To have it done.
@@ -31,6 +34,7 @@ pub(crate) enum Wish {
 #[derive(Debug)]
 pub(crate) enum Came {
     Diff(Result<Vec<DiffLine>, String>),
+    Shown(Option<Box<Changes>>),
     /// What would be done, or why it cannot be.
     Looked(Result<Box<Proposed>, Box<Said>>),
     Done(Box<Said>),
@@ -42,6 +46,7 @@ pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> Came {
         Wish::Diff(all) => {
             Came::Diff(diff_state::read_all(sets, id, all).map_err(|error| error.to_string()))
         }
+        Wish::Show => Came::Shown(sets.show(id).ok().map(Box::new)),
         Wish::Look(act) => Came::Looked(look(sets, id, *act)),
         Wish::Act(proposed) => Came::Done(Box::new(done(sets, proposed))),
     }
@@ -64,16 +69,17 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
         ChangesAct::Undo | ChangesAct::Redo => turned(sets, id, act),
     };
     let mut proposed = proposed.map_err(|error| Box::new(refused(sets, id, &error.to_string())))?;
-    if act == ChangesAct::Discard {
-        // They would only be in the way of a commit.
-        proposed.conflicts.clear();
-    }
     let Some((first, others)) = proposed.conflicts.split_first() else {
         return Ok(proposed);
     };
+    let by = sets.changed_by(id, &proposed.conflicts);
+    let by = |at: usize| by.get(at).and_then(Option::as_deref);
     let line = match act {
         ChangesAct::Discard => return Ok(proposed),
-        ChangesAct::Commit => conflict_text(id, first),
+        ChangesAct::Commit => match by(0) {
+            Some(command) => format!("not applied: {}", changed_by_text(first, command)),
+            None => conflict_text(id, first),
+        },
         ChangesAct::Redo => not_redone_text(first),
         // What is free of them is offered by itself.
         ChangesAct::Undo if !proposed.files.is_empty() => {
@@ -83,9 +89,11 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
         ChangesAct::Undo => not_undone_text(first, 0),
     };
     let mut said = refused(sets, id, &line);
-    let names = others.iter().take(NAMED);
-    said.lines
-        .extend(names.map(|name| format!("changed, too: {}", one_line(&name.path))));
+    let names = others.iter().take(NAMED).zip(1..);
+    said.lines.extend(names.map(|(name, at)| match by(at) {
+        Some(command) => changed_by_text(name, command),
+        None => format!("changed, too: {}", one_line(&name.path)),
+    }));
     let more = others.len().saturating_sub(NAMED) as u64;
     said.lines
         .extend((more > 0).then(|| format!("and {} more", counted(more))));
@@ -149,7 +157,11 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
             refused: false,
         },
         Err(error) => {
-            let mut said = refused(sets, id, &error.to_string());
+            let text = match &error {
+                ChangesRefused::Conflict(conflict) => conflict.for_people(),
+                other => other.to_string(),
+            };
+            let mut said = refused(sets, id, &text);
             // Somebody has changed a file while the question was open.
             if let ChangesRefused::Conflict(conflict) = &error
                 && (proposed.act, proposed.partial) == (ChangesAct::Undo, false)

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::deeds;
 use crate::questions::said_of;
+use crate::transcript::Entry;
 use agent_bash_render::{CardState, Theme, abridged, mark, shortened};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -200,7 +201,13 @@ fn keys(app: &App) -> String {
         let diff = set.filter(|all| all.sets().any(|set| deeds::no_diff(set).is_none()));
         let diff = diff.map(|_| "enter diff".to_owned());
         let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
-        let keys = [diff, own, Some(CARD_KEYS.to_owned())];
+        let chosen = app.transcript.chosen();
+        let rest = if chosen.is_some_and(Entry::is_of_earlier_run) {
+            "esc back"
+        } else {
+            CARD_KEYS
+        };
+        let keys = [diff, own, Some(rest.to_owned())];
         return keys.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     }
     let text = app.prompt.text();

@@ -85,6 +85,27 @@ impl Transcript {
         id
     }
 
+    /// Adds the card of a trial of an earlier run: before those of this run, and behind what was said when that began.
+    pub(crate) fn add_earlier(&mut self, card: Card) {
+        self.next += 1;
+        let mut entry = Entry::new(EntryId(self.next), card, Duration::ZERO);
+        entry.is_trial = true;
+        let is_card = |entry: &Entry| !matches!(entry.card, Card::Note(_));
+        let at = self.entries.iter().position(is_card);
+        self.entries.insert(at.unwrap_or(self.entries.len()), entry);
+    }
+
+    /// Whether trials of earlier runs are cards.
+    pub(crate) fn has_earlier(&self) -> bool {
+        self.entries.iter().any(Entry::is_of_earlier_run)
+    }
+
+    /// Whether the selected trial is the first of those that wait, or none does.
+    pub(crate) fn is_first_undecided(&self) -> bool {
+        let first = self.undecided().next();
+        first.is_none() || first == self.selected
+    }
+
     /// Drops the oldest cards if there are too many, but none that runs, or that waits for a decision.
     fn drop_old(&mut self) {
         let mut bytes: usize = self.entries.iter().map(|entry| entry.bytes).sum();

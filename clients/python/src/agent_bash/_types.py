@@ -255,6 +255,9 @@ class _ChangesAlways(TypedDict):
 class Changes(_ChangesAlways, total=False):
     """What a call did to files, or would do."""
 
+    # The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself.
+    command: Optional[str]
+
     # Writes beyond `root`, by directory.
     outside: Dict[str, int]
 
@@ -477,9 +480,7 @@ class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
     path_base64: Optional[str]
 
 
-class FileDiffData(TypedDict):
-    """What changed in a file."""
-
+class _FileDiffDataAlways(TypedDict):
     # Whether there is none because it is not text.
     binary: bool
 
@@ -498,6 +499,11 @@ class FileDiffData(TypedDict):
 
 # The kind of a file: what it is after the change, or was, if it is gone.
 FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
+class FileDiffData(_FileDiffDataAlways, total=False):
+    """What changed in a file."""
+
+    # Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did.
+    in_the_way: bool
 
 
 class _FileNameAlways(TypedDict):

@@ -3,11 +3,12 @@
 use super::{ChangesSettings, CommitBy, OwnChanges};
 use crate::apart::apart;
 use crate::approval::{Approval, Approver};
-use agent_bash_changes::{ChangesError, FileDiff, Listed, Preview, Store};
+use agent_bash_changes::{Changer, ChangesError, FileDiff, Listed, Preview, Store};
 use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
     Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
-    conflict_text, discarded_text, not_redone_text, not_undone_text, redone_text, undone_text,
+    changed_by_text, conflict_text, discarded_text, not_redone_text, not_undone_text, redone_text,
+    undone_text,
 };
 use agent_bash_core::visible::one_line;
 use std::fmt;
@@ -79,9 +80,31 @@ pub struct ChangesConflict {
     pub conflicts: Vec<FileName>,
     /// How many files of the set could be done without them.
     pub free: u64,
+    /// What has changed each of them, where the session has done that itself.
+    pub by: Vec<Option<String>>,
 }
 
 impl ChangesConflict {
+    /// For the person who asked, whose own line may have been it. What a model is told is this error's own text.
+    pub fn for_people(&self) -> String {
+        let by = |at: usize| self.by.get(at).and_then(Option::as_deref);
+        let (Some(first), Some(command)) = (self.conflicts.first(), by(0)) else {
+            return self.text();
+        };
+        let id = self.id;
+        let line = match self.act {
+            ChangesAct::Commit | ChangesAct::Discard => {
+                format!(
+                    "[Trial {id} not applied: {}]",
+                    changed_by_text(first, command)
+                )
+            }
+            ChangesAct::Undo => not_undone_text(first, self.free),
+            ChangesAct::Redo => not_redone_text(first),
+        };
+        format!("{line}{}", Named("changed, too", &self.conflicts[1..]))
+    }
+
     fn text(&self) -> String {
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
@@ -107,6 +130,14 @@ impl fmt::Display for Named<'_> {
             0 => Ok(()),
             more => write!(f, "\n{label}: {more} more"),
         }
+    }
+}
+
+fn by(changer: Changer) -> Option<String> {
+    match (changer.undoes, changer.redoes) {
+        (Some(of), _) => Some(format!("the undo of changes {of}")),
+        (_, Some(of)) => Some(format!("the redo of changes {of}")),
+        _ => changer.command,
     }
 }
 
@@ -142,7 +173,7 @@ impl ChangeSets {
         self.own.is_on()
     }
 
-    /// All sets, oldest first, but for those of ordinary calls that changed nothing.
+    /// All sets, oldest first, but for those of calls that changed nothing.
     ///
     /// # Errors
     /// [`ChangesRefused`], as for all below.
@@ -152,7 +183,10 @@ impl ChangeSets {
             let changes = &set.changes;
             let is_empty = changes.counts.total() == 0 && changes.outside.is_empty();
             let is_certain = changes.exact || changes.by == ChangesBy::Scan;
-            !(is_empty && changes.by != ChangesBy::Overlay && is_certain)
+            // What a trial has not changed needs no decision.
+            let is_open =
+                changes.by == ChangesBy::Overlay && changes.state != ChangesState::Discarded;
+            !(is_empty && !is_open && is_certain)
         });
         Ok(sets)
     }
@@ -350,6 +384,17 @@ impl ChangeSets {
         Ok(ChangesDone { changes, text })
     }
 
+    /// What the session itself has changed these files by, since that set: a command, or that another set was taken back. `None` where
+    /// it was somebody else, or that is not known.
+    pub fn changed_by(&self, id: ChangesId, files: &[FileName]) -> Vec<Option<String>> {
+        if files.is_empty() {
+            return Vec::new();
+        }
+        let found = self.with(None, |store, session| store.changed_by(session, id, files));
+        let found = found.unwrap_or_default().into_iter();
+        found.map(|it| it.and_then(by)).collect()
+    }
+
     fn with<T>(
         &self,
         act: Option<ChangesAct>,
@@ -364,12 +409,16 @@ impl ChangeSets {
                     conflicts,
                     free,
                 },
-            ) => ChangesRefused::Conflict(ChangesConflict {
-                act,
-                id,
-                conflicts,
-                free,
-            }),
+            ) => {
+                let by = self.changed_by(id, &conflicts);
+                ChangesRefused::Conflict(ChangesConflict {
+                    act,
+                    id,
+                    conflicts,
+                    free,
+                    by,
+                })
+            }
             (_, error) => ChangesRefused::Set(error),
         })
     }

@@ -2,7 +2,7 @@
 
 use agent_bash_changes::{FileDiff, Listed, Text};
 use agent_bash_core::changes::{
-    Change, ChangeCounts, Changes, ChangesBy, ChangesState, FileChange,
+    Change, ChangeCounts, Changes, ChangesBy, ChangesState, FileChange, changed_by_text,
 };
 use agent_bash_core::visible::{one_line, shown};
 use std::fmt::Write as _;
@@ -60,8 +60,9 @@ pub fn kind(listed: &Listed) -> String {
     }
 }
 
-/// What a set did, or would do, with these of its files: a line for it, and one for each file.
-pub fn set(changes: &Changes, files: &[FileChange]) -> String {
+/// What a set did, or would do, with these of its files: a line for it, and one for each file. `by`: what has changed each of
+/// [`Changes::conflicts`], where that is known.
+pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> String {
     let what = match (changes.by, changes.state) {
         (ChangesBy::Overlay, ChangesState::Held | ChangesState::Discarded) => "Trial",
         _ => "Changes",
@@ -79,8 +80,25 @@ pub fn set(changes: &Changes, files: &[FileChange]) -> String {
         _ => {}
     }
     // Writing to a String cannot fail.
+    if let Some(command) = &changes.command {
+        let _ = writeln!(text, "  of: {}", one_line(command));
+    }
+    let is_held = changes.state == ChangesState::Held;
+    let is_in_the_way = |file: &FileChange| {
+        let names = || std::iter::once(&file.name.path).chain(&file.from);
+        is_held
+            && changes
+                .conflicts
+                .iter()
+                .any(|it| names().any(|name| *name == it.path))
+    };
     for file in files {
-        let _ = writeln!(text, "  {}", line(file));
+        let mark = if is_in_the_way(file) {
+            "  changed since"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "  {}{mark}", line(file));
     }
     for left in &changes.not_kept {
         let _ = writeln!(text, "  cannot be taken back: {}", one_line(&left.path));
@@ -88,9 +106,20 @@ pub fn set(changes: &Changes, files: &[FileChange]) -> String {
     for (directory, writes) in &changes.outside {
         let _ = writeln!(text, "  beyond it: {writes} in {}", one_line(directory));
     }
-    for conflict in &changes.conflicts {
-        let name = one_line(&conflict.path);
-        let _ = writeln!(text, "  changed by somebody else: {name}");
+    if let Some(why) = changes.in_the_way() {
+        let _ = writeln!(text, "  {why}");
+    }
+    for (at, conflict) in changes.conflicts.iter().enumerate() {
+        let known = by.get(at).and_then(Option::as_deref);
+        let _ = match known {
+            Some(command) => writeln!(text, "  {}", changed_by_text(conflict, command)),
+            None if is_held => writeln!(text, "  changed since: {}", one_line(&conflict.path)),
+            None => writeln!(
+                text,
+                "  changed by somebody else: {}",
+                one_line(&conflict.path)
+            ),
+        };
     }
     text
 }
@@ -133,6 +162,9 @@ pub fn diff(diff: &FileDiff) -> String {
     let word = diff.file.change.word();
     let kind = diff.file.kind.words();
     let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
+    if diff.is_in_the_way {
+        let _ = writeln!(text, "{name} was changed since: this cannot be committed");
+    }
     match &diff.text {
         Text::Unified(unified) => {
             if !kind.is_empty() {

@@ -87,8 +87,15 @@ pub(super) async fn run(
     let unwatched = changes::unwatched(taken.flatten());
     let executor = run::executor(tool, None);
     // It is refused for a trial alone, which nobody asks for here.
-    let changing = changes::begin(tool, &mut call, &request, executor, unwatched.as_deref()).await;
-    let mut changing = changing.ok().flatten();
+    let marks = if options.excluded_from_context {
+        "!!"
+    } else {
+        "!"
+    };
+    let typed = format!("{marks}{command}");
+    let unwatched_why = unwatched.as_deref();
+    let changing = changes::begin(tool, &mut call, &request, executor, unwatched_why, &typed);
+    let mut changing = changing.await.ok().flatten();
     let decisions = Decisions {
         subshell: false,
         report_stages: false,

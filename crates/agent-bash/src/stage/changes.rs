@@ -8,6 +8,7 @@ pub(crate) use limit::run_within;
 use crate::apart::apart;
 use crate::call::Call;
 use crate::changes::{Changed, NO_ANSWER};
+use crate::journal::named;
 use crate::refusal::Refusal;
 use crate::wiring::Wiring;
 use agent_bash_changes::{ChangesError, Set, Store, Survey};
@@ -53,16 +54,18 @@ enum How {
 }
 
 /// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an ordinary call, of which
-/// a notice says why. `unwatched`: why nobody can watch this one.
+/// a notice says why. `unwatched`: why nobody can watch this one. `typed`: the command as it is known to people.
 pub(crate) async fn begin(
     tool: &Wiring,
     call: &mut Call,
     request: &Request,
     executor: &dyn Executor,
     unwatched: Option<&str>,
+    typed: &str,
 ) -> Result<Option<Changing>, Refusal> {
+    let command = || named(&tool.hide, &tool.environment_policy, request, typed);
     if let Some(trial) = request.trial {
-        let held = hold_back(tool, call, request, executor, trial).await;
+        let held = hold_back(tool, call, request, executor, (trial, command())).await;
         let refused = |reason| Refusal::NotStarted(NotStarted::Trial { reason });
         return held.map(Some).map_err(refused);
     }
@@ -77,15 +80,17 @@ pub(crate) async fn begin(
         Some(reason) if !is_asked_for || is_job => Err(reason),
         Some(reason) => {
             let looked = compared::before(tool, call, &reason).await;
-            looked.map(|(store, before)| (store, How::Scan(before)))
+            looked.map(|(store, before)| (store, How::Scan(before.of_command(command()))))
         }
         None => {
+            let command = command();
             let begun = started(tool, call, move |store, session, root| {
-                if is_job {
+                let begun = if is_job {
                     store.begin_job(session, root, level)
                 } else {
                     store.begin_trace(session, root, level)
-                }
+                };
+                begun.map(|set| set.of_command(command))
             });
             let shell = request.session.clone();
             begun.await.map(|(store, set)| {
@@ -168,7 +173,7 @@ async fn hold_back(
     call: &Call,
     request: &Request,
     executor: &dyn Executor,
-    trial: TrialRequest,
+    (trial, command): (TrialRequest, String),
 ) -> Result<Changing, String> {
     if request.mode == Some(Mode::Background) {
         return Err("a background job outlives its call; leave out `background`".to_owned());
@@ -180,7 +185,11 @@ async fn hold_back(
         NotStarted::Trial { reason } => reason,
         other => other.to_string(),
     })?;
-    let (store, set) = started(tool, call, Store::begin_trial).await?;
+    let begun = started(tool, call, move |store, session, root| {
+        let begun = store.begin_trial(session, root);
+        begun.map(|set| set.of_command(command))
+    });
+    let (store, set) = begun.await?;
     Ok(Changing::new(store, How::Trial(set, trial)))
 }
 
@@ -391,7 +400,7 @@ fn said(error: ChangesError) -> String {
 
 /// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names it.
 fn committed(store: &Store, session: &str, set: Set) -> Result<Changes, String> {
-    let mut held = store.hold(set).map_err(said)?;
+    let mut held = store.hold_to_commit(set).map_err(said)?;
     match store.commit(session, held.id) {
         Ok(changes) => Ok(changes),
         Err(ChangesError::Conflict { conflicts, .. }) => {

@@ -11,8 +11,8 @@ use agent_bash::core::{
 };
 use agent_bash::session::{Session, SessionParts};
 use agent_bash::{
-    Approval, Approver, BashToolBuilder, ChangesRefused, ChangesSettings, CommitBy, Proposal,
-    profiles,
+    Approval, Approver, BashToolBuilder, ChangeSets, ChangesRefused, ChangesSettings, CommitBy,
+    Proposal, profiles,
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -41,7 +41,8 @@ impl Executor for Writing {
     ) -> Result<Outcome, NotStarted> {
         let mut outcome = self.script.run(spec, out, cancel).await?;
         let to = spec.trial.as_ref().map_or(&spec.cwd, |trial| &trial.upper);
-        std::fs::write(to.join("new"), "new").unwrap();
+        let content = spec.script.strip_prefix("make ").unwrap_or("new");
+        std::fs::write(to.join("new"), content).unwrap();
         if let Some(path) = &self.meanwhile {
             std::fs::write(path, "somebody else's").unwrap();
         }
@@ -150,6 +151,70 @@ async fn a_trial_is_held_and_shown() {
     // The negative control.
     let result = case.run(json!({"command": "make"})).await;
     assert!(case.is_written() && result.changes.is_none());
+}
+
+/// Whatever ended it, and whoever asked for it: by what is in its upper directory, it has changed nothing.
+#[tokio::test]
+async fn a_trial_that_changes_no_file_is_not_held() {
+    for ending in [Ending::Exited { code: 0 }, Ending::Cancelled] {
+        let mut case = Case::new();
+        std::fs::write(case.repo().join("new"), "new").unwrap();
+        case.ending = ending;
+        let result = case.run(tried(&json!(true))).await;
+        assert_eq!(state(&result), Some(ChangesState::Discarded), "{result:?}");
+        let text = &result.text;
+        assert!(text.contains("[Trial 1: it changes no file.]"), "{text}");
+        let state = case.root.path().join("state");
+        let sets = ChangeSets::in_state(state, "s", case.repo());
+        assert_eq!(sets.list().unwrap(), []);
+    }
+}
+
+/// As in a record: on one line, cut, and without secrets.
+#[tokio::test]
+async fn a_set_has_the_command_that_it_is_of() {
+    let mut case = Case::new();
+    let long = "x".repeat(300);
+    let command = format!("TOKEN=tok-1234567 make\n{long}");
+    let request = json!({"command": command, "trial": true, "env": {"API_TOKEN": "tok-1234567"}});
+    let result = case.run(request).await;
+    assert_eq!(result.changes.unwrap().command, None, "the call has it");
+    let sets = ChangeSets::in_state(case.root.path().join("state"), "s", case.repo());
+    let kept = sets.list().unwrap().remove(0).changes.command.unwrap();
+    let (begin, end) = kept.split_at(kept.find("make").unwrap());
+    assert!(
+        begin.starts_with("TOKEN=") && !begin.contains("tok-1"),
+        "{kept}"
+    );
+    assert!(end.starts_with("make⏎xxx") && end.ends_with('…'), "{kept}");
+    assert_eq!(kept.chars().count(), 201);
+    assert_eq!(sets.show(ChangesId(1)).unwrap().command, Some(kept));
+}
+
+/// A model is told the sentence that it knows, a person what it was.
+#[tokio::test]
+async fn who_is_in_the_way_of_a_commit_is_known() {
+    let mut case = Case::new();
+    case.run(tried(&json!(true))).await;
+    let state = case.root.path().join("state");
+    let sets = ChangeSets::in_state(state.clone(), "s", case.repo());
+    // Another trial, which is committed.
+    let request = json!({"command": "make other", "trial": "atomic"});
+    case.run(request).await;
+    let refused = sets.commit(ChangesId(1)).unwrap_err();
+    let told = "[Trial 1 not applied: new was changed by somebody else meanwhile.]";
+    assert_eq!(refused.to_string(), told);
+    let conflict = |refused| match refused {
+        ChangesRefused::Conflict(conflict) => conflict,
+        other => panic!("{other}"),
+    };
+    let conflict = conflict(refused);
+    let said = "[Trial 1 not applied: new was changed since, by: make other]";
+    assert_eq!(conflict.for_people(), said);
+    // By nobody who is known.
+    std::fs::write(case.repo().join("new"), "mine, and longer").unwrap();
+    let refused = sets.commit(ChangesId(1)).unwrap_err();
+    assert!(matches!(&refused, ChangesRefused::Conflict(it) if it.for_people() == told));
 }
 
 #[tokio::test]

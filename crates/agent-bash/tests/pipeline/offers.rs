@@ -135,9 +135,10 @@ async fn a_refusal_offers_a_trial_that_then_runs() {
     );
     let tried = json!({"command": "rm -rf .git", "trial": true});
     let tried = case.run(tried).await;
+    // Nothing is removed here, so that nothing is held.
     assert_eq!(
         tried.changes.as_ref().map(|changes| changes.state),
-        Some(ChangesState::Held),
+        Some(ChangesState::Discarded),
         "{tried:?}"
     );
     // It has the first number: finding out has taken none, nor left anything.

@@ -13,6 +13,7 @@ mod in_order;
 mod names;
 mod no_room;
 mod owners;
+mod photo;
 mod same;
 mod shown;
 mod shown_later;

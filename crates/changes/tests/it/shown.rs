@@ -365,8 +365,7 @@ fn what_is_undone_is_so_where_somebody_has_worked_beside_it() {
     assert_eq!(state(id), ChangesState::Done);
     assert_eq!(place.text("made").as_deref(), Some("new\n"));
     // Where a call has changed nothing but times, that they are made again is seen.
-    let id = place.hold("touch -d 2001-02-03 d").id;
-    place.commit(id);
+    let id = place.make("touch -d 2001-02-03 d");
     place.undo(id);
     assert_eq!(state(id), ChangesState::Undone);
     place.redo(id);

@@ -73,11 +73,22 @@ impl Place {
 
     /// Runs a script in a trial, and holds it.
     pub(crate) fn hold(&self, script: &str) -> Changes {
+        self.store().hold(self.tried(script)).unwrap()
+    }
+
+    /// Runs a script in a trial, and commits it, even if it has changed nothing but times.
+    pub(crate) fn make(&self, script: &str) -> ChangesId {
+        let held = self.store().hold_to_commit(self.tried(script)).unwrap();
+        self.commit(held.id);
+        held.id
+    }
+
+    fn tried(&self, script: &str) -> Set {
         let store = self.store();
         let mut set = store.begin_trial(SESSION, &self.root).unwrap();
         set.mark().unwrap();
         succeeded(script, &in_view(&set, script));
-        store.hold(set).unwrap()
+        set
     }
 
     pub(crate) fn commit(&self, id: ChangesId) -> Changes {

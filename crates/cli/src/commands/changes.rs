@@ -3,13 +3,13 @@
 use crate::args::{ChangesAction, ChangesArgs};
 use crate::output;
 use crate::start::Start;
-use crate::table::{ago, table};
+use crate::table::{Narrow, ago, fitted};
 use agent_bash::change_sets::{ChangesError, Listed};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::layout::changes as layout;
-use agent_bash::process::SystemClock;
+use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
 use agent_bash_server::{ChangesSetData, FileDiffData, IntoData};
 use anyhow::Context;
@@ -19,6 +19,12 @@ use std::path::PathBuf;
 
 /// Exit code where nothing was done.
 const NOT_DONE: u8 = 1;
+
+/// What a narrow terminal shows less of in a list (the counts of files), and then not at all (where, and when).
+const NARROW: Narrow<'_> = Narrow {
+    cut: &[(3, 20)],
+    left_out: &[4, 1],
+};
 
 /// Lists, shows, commits, discards, undoes or redoes.
 pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
@@ -147,7 +153,7 @@ impl Kept<'_> {
             let json = json!({ "conflicts": conflicts, "free": free });
             return output::print(&format!("{json}\n"));
         }
-        output::say(&refused.to_string());
+        output::say(&conflict.for_people());
         Ok(())
     }
 
@@ -167,9 +173,16 @@ impl Kept<'_> {
             return Ok(());
         }
         let now = now();
-        let rows: Vec<[String; 5]> = listed.iter().map(|one| row(one, now)).collect();
-        let headings = ["CHANGES", "STARTED", "STATE", "FILES", "IN"];
-        Ok(output::print(&table(headings, &rows))?)
+        let rows: Vec<[String; 6]> = listed.iter().map(|one| row(one, now)).collect();
+        let headings = ["CHANGES", "STARTED", "STATE", "FILES", "IN", "COMMAND"];
+        let mut text = fitted(headings, &rows, terminal_columns(), NARROW);
+        for one in &listed {
+            if let Some(why) = one.changes.in_the_way() {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "trial {}: {why}", one.changes.id);
+            }
+        }
+        Ok(output::print(&text)?)
     }
 
     fn show(&self, id: ChangesId, names: bool) -> Result<(), Refused> {
@@ -184,7 +197,8 @@ impl Kept<'_> {
             changes.more = 0;
             return print_json(&json!(changes));
         }
-        Ok(output::print(&layout::set(&changes, &files))?)
+        let by = self.sets().changed_by(id, &changes.conflicts);
+        Ok(output::print(&layout::set(&changes, &files, &by))?)
     }
 
     fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), Refused> {
@@ -207,7 +221,7 @@ fn print_json(value: &Value) -> Result<(), Refused> {
     Ok(output::print(&format!("{value}\n"))?)
 }
 
-fn row(listed: &Listed, now: Timestamp) -> [String; 5] {
+fn row(listed: &Listed, now: Timestamp) -> [String; 6] {
     let changes = &listed.changes;
     [
         changes.id.to_string(),
@@ -215,5 +229,6 @@ fn row(listed: &Listed, now: Timestamp) -> [String; 5] {
         layout::kind(listed),
         layout::counts(&changes.counts),
         one_line(&changes.root).into_owned(),
+        one_line(changes.command.as_deref().unwrap_or_default()).into_owned(),
     ]
 }

@@ -202,7 +202,13 @@ fn diff(of: FileDiff) -> Diff {
     let since = of
         .is_since
         .then(|| "changed again since: compared with what is there now".to_owned());
-    let notes: Vec<String> = [since, note, bytes, mode].into_iter().flatten().collect();
+    let in_the_way = of
+        .is_in_the_way
+        .then(|| "changed since: can no longer be committed".to_owned());
+    let notes: Vec<String> = [since, in_the_way, note, bytes, mode]
+        .into_iter()
+        .flatten()
+        .collect();
     let mut diff = Diff::of(of.file);
     diff.text = text;
     diff.note = (!notes.is_empty()).then(|| notes.join(", "));

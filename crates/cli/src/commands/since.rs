@@ -37,6 +37,7 @@ pub(crate) fn sets(start: &Start, state: &Path, session: &str) -> Vec<Listed> {
     let masks = masks(start);
     let hide = |text: &mut String| *text = masks.hide(text).into_owned();
     for Listed { changes, .. } in &mut sets {
+        changes.command.iter_mut().for_each(hide);
         for file in &mut changes.files {
             hide(&mut file.name.path);
             file.from.iter_mut().for_each(hide);

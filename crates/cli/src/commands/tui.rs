@@ -11,6 +11,7 @@ use crate::usage::Usage;
 use agent_bash::change_sets::Listed;
 use agent_bash::core::Clock;
 use agent_bash::core::changes::{Changes, ChangesState};
+use agent_bash::core::visible::one_line;
 use agent_bash::exec::Job;
 use agent_bash::layout::changes;
 use agent_bash::process::SystemClock;
@@ -23,7 +24,7 @@ use anyhow::Context;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
-/// Columns of a job's command when it is named.
+/// Columns of a command when a job or a trial is named.
 const LONGEST: usize = 60;
 
 /// Runs it until the user quits.
@@ -109,8 +110,7 @@ fn name_held(session: &Session, state: &str) {
     let held: Vec<&Listed> = sets.iter().filter(is_held).collect();
     let mut out = io::stdout().lock();
     for set in &held {
-        let counts = changes::counts(&set.changes.counts);
-        let _ = writeln!(out, "not decided: trial {}, {counts}", set.changes.id);
+        let _ = writeln!(out, "not decided: {}", named(&set.changes));
     }
     if !held.is_empty() {
         let _ = writeln!(
@@ -118,6 +118,17 @@ fn name_held(session: &Session, state: &str) {
             "to commit or discard: agent-bash changes list --state {state}"
         );
     }
+}
+
+/// `trial 25: sleep 60 & echo bg > bg.txt · 1 created`, and what is in its way.
+fn named(trial: &Changes) -> String {
+    let command = trial.command.as_deref();
+    let command = command.map(|it| shortened(&one_line(it), LONGEST));
+    let command = command.map_or_else(String::new, |it| format!("{it} · "));
+    let why = trial.in_the_way();
+    let why = why.map_or_else(String::new, |why| format!("\n  {why}"));
+    let counts = changes::counts(&trial.counts);
+    format!("trial {}: {command}{counts}{why}", trial.id)
 }
 
 /// Says which jobs were ended, which live on, and how to see them. If nobody reads that, so be it.

@@ -173,6 +173,12 @@ fn the_texts_are_fixed() {
             "[Trial 7: nothing applied yet. It changes no file. Details: changes://7]",
         ),
         (
+            set(ChangesState::Discarded, Vec::new())
+                .text(Tell::None)
+                .unwrap(),
+            "[Trial 7: it changes no file.]",
+        ),
+        (
             done.text(Tell::Deletions).unwrap(),
             "[Files: 1 deleted, 5 changed: old.rs (deleted), 1, 2, 3, 4, … changes://7]",
         ),

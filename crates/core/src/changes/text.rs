@@ -32,6 +32,12 @@ impl ChangeCounts {
 }
 
 impl Changes {
+    /// Why what is held can no longer be committed, if so.
+    pub fn in_the_way(&self) -> Option<String> {
+        let is_held = self.state == ChangesState::Held && !self.conflicts.is_empty();
+        is_held.then(|| changed_since_text(self.conflicts.len() as u64))
+    }
+
     /// The line for the model; `None` if there is nothing to be said. What a trial would do is always said.
     pub fn text(&self, tell: Tell) -> Option<String> {
         if let Some(first) = self.conflicts.first() {
@@ -39,6 +45,7 @@ impl Changes {
         }
         match self.state {
             ChangesState::Held => Some(self.held_text()),
+            ChangesState::Discarded if self.counts.total() == 0 => Some(nothing_text(self.id)),
             ChangesState::Discarded => Some(discarded_text(self.id)),
             _ => self.done_text(tell),
         }
@@ -122,9 +129,26 @@ pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
     format!("[Trial {id} not applied: {name} was changed by somebody else meanwhile.]")
 }
 
+/// A trial that has changed no file, so that nothing is held.
+fn nothing_text(id: ChangesId) -> String {
+    format!("[Trial {id}: it changes no file.]")
+}
+
 /// The changes of a trial are gone.
 pub fn discarded_text(id: ChangesId) -> String {
     format!("[Trial {id}: nothing was applied; its changes are discarded.]")
+}
+
+/// What a later call of the session has changed: `README.md was changed since, by: echo five >> README.md`.
+pub fn changed_by_text(file: &FileName, command: &str) -> String {
+    let (name, command) = (one_line(&file.path), one_line(command));
+    format!("{name} was changed since, by: {command}")
+}
+
+/// Of a held trial, as of so many of its files somebody has made something else since.
+pub fn changed_since_text(files: u64) -> String {
+    let (files, were) = (counted(files), if files == 1 { "was" } else { "were" });
+    format!("{files} {were} changed since: it can no longer be committed")
 }
 
 /// A set was taken back.

@@ -118,7 +118,9 @@ fn list(sets: &ChangeSets, window: Window) -> Result<Answer, ChangesRefused> {
     // The latest are the likeliest to be looked for.
     let lines = listed.iter().rev().map(|one| {
         let (kind, counts) = (layout::kind(one), layout::counts(&one.changes.counts));
-        format!("{}  {kind}  {counts}\n", one.changes.id)
+        let why = one.changes.in_the_way();
+        let why = why.map_or_else(String::new, |why| format!("; {why}"));
+        format!("{}  {kind}  {counts}{why}\n", one.changes.id)
     });
     let text: String = lines.collect();
     if text.is_empty() {
@@ -152,7 +154,7 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<Answer, Chan
 /// A set, its first files, and how many others there are.
 fn shown(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
     let (changes, files) = sets.show_all(id)?;
-    let mut text = layout::set(&changes, &files[..files.len().min(FILES)]);
+    let mut text = layout::set(&changes, &files[..files.len().min(FILES)], &[]);
     if let more @ 1.. = files.len().saturating_sub(FILES) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  and {more} others");

@@ -50,6 +50,9 @@ impl App {
             self.message = Some("that takes the place of the line: ctrl+c clears it".to_owned());
             return true;
         }
+        if matches!(pressed, 'R' | 'e') && self.is_of_earlier_run() {
+            return true;
+        }
         match pressed {
             'y' => self.copy(id, false),
             'Y' => self.copy(id, true),

@@ -9,7 +9,7 @@ use crate::transcript::{Entry, EntryId};
 use agent_bash::ChangesAct;
 use agent_bash::change_sets::Listed;
 use agent_bash::core::Request;
-use agent_bash::core::changes::{ChangesId, TrialRequest};
+use agent_bash::core::changes::{Changes, ChangesId, TrialRequest};
 use agent_bash::session::parse_bang;
 use agent_bash_render::{CardChanges, DiffLine};
 use crossterm::event::Event;
@@ -63,12 +63,25 @@ impl App {
     pub(super) fn came(&mut self, entry: EntryId, id: ChangesId, came: Came, now: Duration) {
         match came {
             Came::Diff(lines) => self.diff_read(entry, id, lines),
+            Came::Shown(set) => self.shown(entry, set),
             Came::Looked(looked) => self.looked(entry, looked, now),
             Came::Done(said) => {
                 self.is_changing = false;
                 self.told(entry, *said);
             }
         }
+    }
+
+    /// Of a trial that still waits, what is in its way by now is said.
+    fn shown(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
+        self.transcript.change(entry, |entry| {
+            let Some(changes) = entry.card.changes_mut() else {
+                return;
+            };
+            if let Some(set) = set.filter(|set| deeds::is_undecided(set)) {
+                changes.set = *set;
+            }
+        });
     }
 
     fn diff_read(&mut self, entry: EntryId, id: ChangesId, lines: Result<Vec<DiffLine>, String>) {
@@ -196,6 +209,9 @@ impl App {
     pub(super) fn try_it(&mut self, now: Duration) {
         let text = self.prompt.text();
         let is_typed = !text.trim().is_empty();
+        if !is_typed && self.is_of_earlier_run() {
+            return;
+        }
         let command = if is_typed {
             text
         } else {

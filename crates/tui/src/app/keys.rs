@@ -163,13 +163,13 @@ impl App {
 
     /// Selects a trial that waits for a decision.
     fn next_held(&mut self) {
-        if self.transcript.select_undecided() {
-            return;
+        let reads = self.reads_held();
+        // What is a card already is selected at once: the next key may be meant for it.
+        let has_own = !self.transcript.has_earlier() && self.transcript.undecided().count() > 0;
+        self.awaits_held = reads && !has_own;
+        if !self.awaits_held {
+            self.select_held();
         }
-        self.message = Some(match self.held.len() {
-            0 => "no trial waits for your decision".to_owned(),
-            _ => "those of earlier runs are decided by `agent-bash changes`".to_owned(),
-        });
     }
 
     /// Cancels what is running, the user's own command first. Returns whether anything was.

@@ -13,13 +13,14 @@ use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
 use agent_bash::change_sets::Listed;
 use agent_bash::core::changes::{Changes, ChangesId};
+use agent_bash::core::visible::one_line;
 use agent_bash::core::{Notice, NoticeKind, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::journals::HistoryEntry;
 use agent_bash::pty::PtySession;
 use agent_bash::session::BangError;
 use agent_bash::sink::FileView;
-use agent_bash_render::{OutputPage, Theme};
+use agent_bash_render::{OutputPage, Theme, shortened};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,11 @@ pub(crate) enum News {
     Late {
         of: Vec<(EntryId, ChangesId)>,
         late: Vec<Listed>,
+    },
+    /// These were looked for, and those of them that still wait are to be cards.
+    HeldRead {
+        wanted: Vec<ChangesId>,
+        trials: Vec<Changes>,
     },
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
@@ -125,17 +131,15 @@ impl App {
             self.message.take_if(|said| is_over(said));
         }
         let unrecorded = self.unrecorded(&end);
-        let mut needless = None;
         let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
         self.transcript.change(entry, |entry| {
             entry.ended();
-            needless = end.show_on(entry, outside);
+            end.show_on(entry, outside);
             entry.hold_survivors();
             if let Some(remarks) = entry.card.remarks_mut() {
                 remarks.extend(unrecorded.into_iter().flatten());
             }
         });
-        self.effects.extend(needless.map(Effect::DropTrial));
         if self.call == Some(entry) {
             self.call_ended(now);
         }
@@ -185,8 +189,9 @@ impl App {
                     self.transcript.add(note, Duration::ZERO);
                 }
             }
-            News::Held(held) => self.held = held,
             News::Late { of, late } => self.late_is(of, &late),
+            News::Held(held) => self.held.retain(|id| held.contains(id)),
+            News::HeldRead { wanted, trials } => self.held_read(&wanted, trials),
             News::Opened(Ok((view, title, command))) => {
                 let mut pager = PagerState::new(*view, title, command);
                 let job = self.jobs.as_ref().and_then(JobsState::selected_state);
@@ -238,10 +243,13 @@ impl App {
     }
 }
 
+/// Columns of a trial's command when it is named.
+const LONGEST: usize = 40;
+
 /// Trials of earlier runs that are named.
 const NAMED: usize = 5;
 
-/// They are no cards here: what they ran and printed is not kept with them.
+/// They are no cards yet: what they printed is not kept with them.
 fn held_note(trials: &[Changes], session: &str, theme: &Theme) -> Vec<Line<'static>> {
     let said = match trials.len() {
         1 => "A trial of an earlier run waits for your decision:".to_owned(),
@@ -249,14 +257,20 @@ fn held_note(trials: &[Changes], session: &str, theme: &Theme) -> Vec<Line<'stat
     };
     let mut lines = vec![Line::styled(said, theme.warning)];
     let newest = trials.iter().rev().take(NAMED);
-    lines.extend(newest.map(|trial| {
+    for trial in newest {
+        let command = trial.command.as_deref();
+        let command = command.map(|it| shortened(&one_line(it), LONGEST));
+        let command = command.map_or_else(String::new, |it| format!("{it} · "));
         let counts = trial.counts.in_words();
-        Line::styled(format!("  trial {}: {counts}", trial.id), theme.text)
-    }));
+        let text = format!("  trial {}: {command}{counts}", trial.id);
+        lines.push(Line::styled(text, theme.text));
+        let why = trial.in_the_way();
+        lines.extend(why.map(|why| Line::styled(format!("    {why}"), theme.warning)));
+    }
     if trials.len() > NAMED {
         lines.push(Line::styled("  …", theme.text));
     }
-    let how = format!("  agent-bash changes list --state {session}");
+    let how = format!("  f6 shows them · agent-bash changes list --state {session}");
     lines.push(Line::styled(how, theme.dim));
     lines
 }

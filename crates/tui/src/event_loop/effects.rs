@@ -5,6 +5,7 @@ use super::farewell::JOB_GRACE;
 use crate::app::{CARD_PAGE, Effect, News};
 use crate::calls::Besides;
 use crate::console::size_in;
+use crate::deeds::is_undecided;
 use crate::interrupt::Running;
 use crate::pager_source::{self, Kept, Range, Source};
 use crate::transcript::EntryId;
@@ -162,10 +163,13 @@ impl EventLoop {
                     News::Late { of, late }
                 });
             }
-            Effect::DropTrial(id) => {
+            Effect::ReadHeld(wanted) => {
                 let sets = self.session.changes();
-                // Else it is held until it is too old.
-                self.tasks.spawn_blocking(move || drop(sets.discard(id)));
+                self.read(move || {
+                    let read = wanted.iter().filter_map(|id| sets.show(*id).ok());
+                    let trials = read.filter(is_undecided).collect();
+                    News::HeldRead { wanted, trials }
+                });
             }
             prompt => self.act_on_prompt(prompt),
         }

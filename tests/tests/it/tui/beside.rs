@@ -51,7 +51,8 @@ fn functions_and_aliases_are_known_beside_the_shell() -> Result<()> {
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
         tmux.shows("│ it's: t tried")?;
-        tmux.shows("it changes no file]")?;
+        // While it runs, Ctrl+D would say what it ends.
+        tmux.shows("it changes no file]\n╰ exit 0")?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
     })

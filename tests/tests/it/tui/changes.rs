@@ -284,22 +284,22 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("Δ −1 held")?;
         tmux.press(&["C-d"])?;
-        tmux.shows("not decided: trial 1, 1 deleted\n")?;
+        tmux.shows("not decided: trial 1: rm old.txt · 1 deleted\n")?;
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
         // Those of an earlier time are named for as long as they are held, and nothing is to be decided where nothing would change.
         start()?;
-        tmux.shows("A trial of an earlier run waits for your decision:\n  trial 1: 1 deleted\n")?;
+        tmux.shows("A trial of an earlier run waits for your decision:\n  trial 1: rm old.txt · 1 deleted\n")?;
         tmux.shows("· 1 trial waits")?;
-        tmux.press(&["F6"])?;
-        tmux.shows("those of earlier runs are decided by `agent-bash changes`")?;
         tmux.types("rm -f old.txt")?;
         tmux.press(&["F3"])?;
         tmux.shows("· 2 trials wait")?;
         tmux.press(&["F6", "d"])?;
         answer(tmux, "Discard what trial 2 held back?", "y")?;
         tmux.shows("· 1 trial waits")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows(PROMPT)?;
         tmux.press(&["C-d"])?;
-        tmux.shows("not decided: trial 1, 1 deleted\n")?;
+        tmux.shows("not decided: trial 1: rm old.txt · 1 deleted\n")?;
         start()?;
         tmux.enters("agent-bash changes discard 1 --state s")?;
         tmux.hides("trial waits")?;
@@ -314,6 +314,61 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         ensure!(!screen.contains("not decided"), "{screen}");
         tmux.enters("clear; agent-bash changes list --state s | grep -c held")?;
         tmux.shows("0\nready>")?;
+        Ok(())
+    })
+}
+
+/// Their diffs and counts are what they did, whatever was changed afterwards, also by the person's own lines, which are named.
+#[test]
+fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        let notes = world.cwd().join("notes.txt");
+        fs::write(&notes, "one\ntwo\n")?;
+        let start = || {
+            tmux.enters("clear; agent-bash tui --state s")?;
+            tmux.shows(PROMPT)
+        };
+        start()?;
+        for command in ["sed -i s/one/ONE/ notes.txt", "echo made > made.txt"] {
+            tmux.types(command)?;
+            tmux.press(&["F3"])?;
+            tmux.shows(&format!("$ {command}"))?;
+            tmux.shows("held")?;
+        }
+        tmux.shows("· 2 trials wait")?;
+        tmux.enters("echo five >> notes.txt")?;
+        tmux.shows("Δ ~1\n")?;
+        tmux.press(&["C-d"])?;
+        let why = "1 file was changed since: it can no longer be committed";
+        let left = "trial 1: sed -i s/one/ONE/ notes.txt · 1 changed\n";
+        tmux.shows(&format!("not decided: {left}  {why}\n"))?;
+        start()?;
+        tmux.shows(&format!("{left}    {why}\n"))?;
+        tmux.press(&["F6"])?;
+        tmux.shows("$ echo made > made.txt\n│ f6 selects it · enter diff · c commit · d discard\n╰ tried in an earlier run · Δ +1 held")?;
+        tmux.press(&["c"])?;
+        answer(tmux, "Commit what trial 2 held back?", "y")?;
+        tmux.shows("[Trial 2 applied: 1 created.]")?;
+        ensure!(world.cwd().join("made.txt").exists());
+        tmux.press(&["F6", "Enter"])?;
+        let diff = tmux.shows("+ONE")?;
+        ensure!(!diff.contains("five"), "{diff}");
+        ensure!(
+            diff.contains("changed since: this can no longer be committed"),
+            "{diff}"
+        );
+        tmux.press(&["q", "c"])?;
+        tmux.shows("not applied: notes.txt was changed since, by: echo five >> notes.txt")?;
+        tmux.press(&["d"])?;
+        answer(tmux, "Discard what trial 1 held back?", "y")?;
+        tmux.hides("trial waits")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        tmux.enters("clear; agent-bash changes list --state s")?;
+        tmux.shows("discarded  1 changed")?;
+        ensure!(fs::read_to_string(&notes)? == "one\ntwo\nfive\n");
         Ok(())
     })
 }

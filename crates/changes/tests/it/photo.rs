@@ -1,0 +1,322 @@
+//! A held trial is a photograph: what is shown of it is what it did, whatever is changed afterwards.
+
+use crate::support::{Place, SESSION};
+use agent_bash_changes::{FileDiff, Recorder, Text, Touch};
+use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
+use std::fs;
+use std::path::PathBuf;
+
+/// What is shown of a set, without what stands in the way of a commit.
+fn shown(place: &Place, id: ChangesId) -> (Changes, Vec<FileDiff>) {
+    let mut set = place.store().show(SESSION, id).unwrap();
+    set.conflicts.clear();
+    let mut diffs = place.store().diff(SESSION, id, &[]).unwrap();
+    for diff in &mut diffs {
+        diff.is_in_the_way = false;
+    }
+    (set, diffs)
+}
+
+fn in_the_way(place: &Place, id: ChangesId) -> Vec<String> {
+    let set = place.store().show(SESSION, id).unwrap();
+    set.conflicts.into_iter().map(|name| name.path).collect()
+}
+
+fn set_of(place: &Place, id: ChangesId) -> PathBuf {
+    let sets = place.state.join("changes").join(SESSION);
+    sets.join(id.to_string())
+}
+
+/// A set of the first version, before there were photos.
+fn without_photo(place: &Place, id: ChangesId) {
+    let set = set_of(place, id);
+    fs::remove_file(set.join("photo")).unwrap();
+}
+
+#[test]
+fn what_is_changed_afterwards_moves_nothing_of_it() {
+    for (tree, script, later, way) in [
+        // With the line of somebody else, it looked as if the trial had removed it.
+        (
+            "printf 'one\\ntwo\\n' >n",
+            "sed -i s/one/ONE/ n",
+            "echo five >>n",
+            &["n"][..],
+        ),
+        (
+            "mkdir -p dd/e; echo 1 >dd/a; echo 2 >dd/e/x",
+            "rm -rf dd",
+            "echo new >dd/e/b",
+            &["dd/e", "dd/e/b"],
+        ),
+        (
+            "mkdir g; echo 1 >g/a; echo 2 >g/b",
+            "rm -r g",
+            "echo two >g/b",
+            &["g/b"],
+        ),
+        ("echo 1 >a", "rm a", "rm a; echo other >a", &["a"]),
+        ("echo '#!/bin/sh' >t", "chmod +x t", "echo more >>t", &["t"]),
+        ("echo long enough >a", "mv a b", "echo x >>a", &["a"]),
+        ("echo 1 >a; ln -s a l", "ln -sfn b l", "ln -sfn c l", &["l"]),
+        ("mkdir d", "echo 1 >d/new", "echo 2 >d/new", &["d/new"]),
+        // What the trial has only opened is no change of it.
+        (
+            "echo 1 >a; echo 2 >b",
+            "echo 2 >>a; : >>b",
+            "echo 3 >>b",
+            &[],
+        ),
+        ("echo 1 >a; echo 2 >b", "echo 2 >>a; : >>b", "rm b", &[]),
+        (
+            "echo 1 >a; mkdir d; echo 2 >d/b",
+            "echo 2 >>a; : >>d/b",
+            "rm -r d",
+            &[],
+        ),
+    ] {
+        let place = Place::new(tree);
+        let held = place.hold(script);
+        let before = shown(&place, held.id);
+        assert_eq!(
+            (&held, held.state),
+            (&before.0, ChangesState::Held),
+            "{script}"
+        );
+        let is_known = |diff: &FileDiff| diff.text != Text::Unknown && !diff.is_since;
+        assert!(before.1.iter().all(is_known), "{script}: {:#?}", before.1);
+        place.sh(later);
+        assert_eq!(shown(&place, held.id), before, "{script}, then {later}");
+        assert_eq!(in_the_way(&place, held.id), way, "{script}, then {later}");
+        let marked = place.store().diff(SESSION, held.id, &[]).unwrap();
+        let marked = marked.iter().filter(|diff| diff.is_in_the_way);
+        assert!(marked.count() <= way.len(), "{script}");
+        let committed = place.store().commit(SESSION, held.id);
+        assert_eq!(
+            committed.is_err(),
+            !way.is_empty(),
+            "{script}: {committed:?}"
+        );
+        if way.is_empty() {
+            assert_eq!(place.text("a").as_deref(), Some("1\n2\n"), "{script}");
+            let theirs = place.text("b");
+            assert_ne!(theirs.as_deref(), Some("2\n"), "{script}: it is theirs");
+            continue;
+        }
+        let (gone, held) = (place.store().discard(SESSION, held.id).unwrap(), held);
+        assert_eq!(gone.state, ChangesState::Discarded);
+        assert_eq!(
+            (gone.counts, gone.files),
+            (held.counts, held.files),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_in_the_way_is_marked_in_the_diff() {
+    let place = Place::new("echo 1 >a; echo 2 >b");
+    let held = place.hold("echo x >>a; echo x >>b");
+    place.sh("echo y >>b");
+    let diffs = place.store().diff(SESSION, held.id, &[]).unwrap();
+    let marked: Vec<_> = diffs
+        .iter()
+        .map(|diff| (&diff.file.name.path[..], diff.is_in_the_way))
+        .collect();
+    assert_eq!(marked, [("a", false), ("b", true)]);
+}
+
+/// As sets of older versions are, which have no photo: they are compared with what there is.
+#[test]
+fn one_without_a_photo_is_compared_and_can_be_decided() {
+    let place = Place::new("printf 'one\\n' >a; echo 2 >b");
+    let held = place.hold("echo two >>a");
+    let other = place.hold("echo x >>b");
+    for id in [held.id, other.id] {
+        without_photo(&place, id);
+    }
+    let diff = |id| match &place.store().diff(SESSION, id, &[]).unwrap()[0].text {
+        Text::Unified(text) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(diff(held.id).ends_with(" one\n+two\n"));
+    assert_eq!(place.store().show(SESSION, held.id).unwrap(), held);
+    place.sh("echo mine >>b");
+    assert!(diff(other.id).contains("-mine"), "{}", diff(other.id));
+    assert_eq!(in_the_way(&place, other.id), ["b"]);
+    place.commit(held.id);
+    assert_eq!(place.text("a").as_deref(), Some("one\ntwo\n"));
+    place.store().discard(SESSION, other.id).unwrap();
+}
+
+/// Nothing of the tree is touched: no links of its files are made, in which others could write as well.
+#[test]
+fn what_was_there_is_kept_as_a_copy() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new("echo 1 >a; echo 2 >b");
+    let times = |name: &str| {
+        let file = fs::metadata(place.root.join(name)).unwrap();
+        (file.ctime_nsec(), file.nlink())
+    };
+    let before = (times("a"), times("b"));
+    let held = place.hold("rm a; echo x >>b");
+    assert_eq!((times("a"), times("b")), before);
+    let set = set_of(&place, held.id);
+    assert!(set.join("idx").exists());
+    // A commit has them in the set's slots, and a discarded trial needs none.
+    place.commit(held.id);
+    assert!(!set.join("idx").exists() && !set.join("pack").exists() && !set.join("links").exists());
+    let held = place.hold("rm b");
+    place.store().discard(SESSION, held.id).unwrap();
+    let set = set.with_file_name(held.id.to_string());
+    assert!(!set.join("idx").exists() && !set.join("pack").exists());
+}
+
+/// What is too large to be copied is said not to be known, unless it is there still.
+#[test]
+fn what_was_not_kept_is_not_made_up() {
+    let many =
+        "for i in $(seq 1 17); do head -c 4100000 /dev/zero | tr '\\0' 'x' >$i; echo $i >>$i; done";
+    let place = Place::new(&format!(
+        "{many}; head -c 5000000 /dev/zero | tr '\\0' 'x' >large; echo s >small"
+    ));
+    let held = place.hold("for i in *; do echo more >>$i; done");
+    let texts = || -> Vec<(String, &'static str)> {
+        let diffs = place.store().diff(SESSION, held.id, &[]).unwrap();
+        let texts = diffs.into_iter().map(|diff| {
+            let kind = match diff.text {
+                Text::Unified(text) if text.contains("else") => "wrong",
+                Text::Unified(_) => "text",
+                Text::TooLarge => "too large",
+                Text::Unknown => "unknown",
+                _ => "other",
+            };
+            (diff.file.name.path, kind)
+        });
+        texts.collect()
+    };
+    let kinds =
+        |texts: &[(String, &str)], kind: &str| texts.iter().filter(|(_, it)| *it == kind).count();
+    let held_texts = texts();
+    let (text, too_large) = (kinds(&held_texts, "text"), kinds(&held_texts, "too large"));
+    assert_eq!((text, too_large), (18, 1), "{held_texts:?}");
+    place.sh("for i in *; do echo else >>$i; done");
+    // Of 70 MB not more than 64 MiB are copied, unless the file system clones.
+    let is_cloned = !set_of(&place, held.id).join("pack").exists();
+    let texts = texts();
+    let unknown = usize::from(!is_cloned);
+    assert_eq!(kinds(&texts, "unknown"), unknown, "{texts:?}");
+    assert_eq!((kinds(&texts, "too large"), kinds(&texts, "wrong")), (1, 0));
+}
+
+/// What a later call of the session has kept of the file is what was there, too.
+#[test]
+fn what_was_not_kept_is_looked_for_where_it_was() {
+    let place = Place::new("echo 1 >a");
+    let held = place.hold("echo x >>a");
+    let set = set_of(&place, held.id);
+    fs::remove_file(set.join("idx")).unwrap();
+    let before = place.store().diff(SESSION, held.id, &[]).unwrap();
+    let store = place.store();
+    let trace = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(trace.dir()).unwrap();
+    recorder
+        .before(&place.root.join("a"), Touch::Content)
+        .unwrap();
+    place.sh("echo 5 >>a");
+    recorder.finish().unwrap();
+    store.finish(trace).unwrap();
+    let after = place.store().diff(SESSION, held.id, &[]).unwrap();
+    assert_eq!(after[0].text, before[0].text);
+    assert!(matches!(&after[0].text, Text::Unified(text) if text.ends_with(" 1\n+x\n")));
+}
+
+/// `touch`, `: >>file`, the same content again.
+#[test]
+fn a_trial_that_changed_no_file_is_not_held() {
+    for script in ["ls", ": >>a; touch -c b", "echo 1 >a", "echo t >t; rm t"] {
+        let place = Place::new("echo 1 >a; echo 2 >b");
+        let ended = place.hold(script);
+        assert_eq!(ended.state, ChangesState::Discarded, "{script}");
+        assert_eq!(ended.counts.total(), 0, "{script}");
+        place.sh("echo later >>a; echo later >>b");
+        let listed = place.store().show(SESSION, ended.id).unwrap();
+        assert_eq!(
+            (listed.state, listed.counts.total()),
+            (ChangesState::Discarded, 0)
+        );
+        let set = set_of(&place, ended.id);
+        assert!(!set.join("upper").exists(), "{script}");
+    }
+}
+
+/// A recorded call.
+fn call(place: &Place, command: &str, path: &str) -> ChangesId {
+    let store = place.store();
+    let set = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let set = set.of_command(command.to_owned());
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    recorder
+        .before(&place.root.join(path), Touch::Name)
+        .unwrap();
+    place.sh(command);
+    recorder.finish().unwrap();
+    store.finish(set).unwrap().id
+}
+
+#[test]
+fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
+    let place = Place::new("echo 1 >a; echo 2 >b; mkdir d");
+    let held = place.hold("echo x >>a; rm b; echo n >d/new");
+    let by = |path: &str| {
+        let files = [agent_bash_core::changes::FileName::new(path)];
+        let found = place.store().changed_by(SESSION, held.id, &files).unwrap();
+        found
+            .into_iter()
+            .next()
+            .flatten()
+            .map(|it| (it.id, it.command, it.undoes))
+    };
+    assert_eq!(by("a"), None);
+    let first = call(&place, "echo 3 >>a", "a");
+    let is_it = |id, command: &str| Some((id, Some(command.to_owned()), None));
+    assert_eq!(by("a"), is_it(first, "echo 3 >>a"));
+    let second = call(&place, "rm b", "b");
+    assert_eq!(by("b"), is_it(second, "rm b"));
+    let third = call(&place, "echo o >d/new", "d/new");
+    assert_eq!(by("d/new"), is_it(third, "echo o >d/new"));
+    // Whoever has changed it last is meant.
+    let last = call(&place, "echo 4 >>a", "a");
+    assert_eq!(by("a"), is_it(last, "echo 4 >>a"));
+    let undone = place.undo(last).id;
+    assert_eq!(by("a"), Some((undone, None, Some(last))));
+    // Nobody of the session.
+    place.sh("echo outside >>a; echo outside >b");
+    assert_eq!((by("a"), by("b")), (None, None));
+}
+
+/// Of an ordinary call it is kept if that has changed something; the next one that takes over its set does not get it.
+#[test]
+fn a_set_has_its_command_and_not_that_of_another_call() {
+    let place = Place::new("echo 1 >a");
+    let store = place.store();
+    for (command, kept) in [("true", None), ("echo 2 >>a", Some("echo 2 >>a"))] {
+        let set = store
+            .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+            .unwrap();
+        let set = set.of_command(command.to_owned());
+        let mut recorder = Recorder::open(set.dir()).unwrap();
+        recorder
+            .before(&place.root.join("a"), Touch::Content)
+            .unwrap();
+        place.sh(command);
+        recorder.finish().unwrap();
+        let id = store.finish(set).unwrap().id;
+        let shown = store.show(SESSION, id).unwrap();
+        assert_eq!(shown.command.as_deref(), kept);
+    }
+}

@@ -1,0 +1,82 @@
+//! Trials of earlier runs that wait for a decision, as cards.
+
+use super::{App, Effect};
+use crate::set_work::Wish;
+use crate::transcript::{Card, Entry};
+use agent_bash::core::changes::{Changes, ChangesId};
+use agent_bash_render::{CardChanges, CardState, ToolCard};
+use std::time::Duration;
+
+/// So many become cards at once.
+const AT_ONCE: usize = 20;
+
+/// What is said where the command of such a card would be run or typed: it may be cut, and has no secrets.
+const NOT_WHOLE: &str = "what is kept of its command may be cut: type it";
+
+impl App {
+    /// Whether trials of earlier runs are to be read, before one is selected: at first, and where those that are cards come to an end.
+    pub(super) fn reads_held(&mut self) -> bool {
+        let has_some = self.transcript.has_earlier();
+        if self.held.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
+            return false;
+        }
+        let from = self.held.len().saturating_sub(AT_ONCE);
+        let wanted = self.held[from..].to_vec();
+        self.effects.push(Effect::ReadHeld(wanted));
+        true
+    }
+
+    /// They have been read: those that still wait are cards from now on, and the next trial is selected if that was put off.
+    pub(super) fn held_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
+        self.held.retain(|id| !wanted.contains(id));
+        let shown = trials.len();
+        for trial in trials.into_iter().rev() {
+            self.transcript.add_earlier(card(trial));
+        }
+        let goes_on = !std::mem::take(&mut self.awaits_held) || self.select_held();
+        if goes_on && !self.held.is_empty() {
+            let (newest, all) = (shown, shown + self.held.len());
+            self.message = Some(format!(
+                "{newest} of {all} trials of earlier runs are cards now: f6 beyond them shows more"
+            ));
+        }
+    }
+
+    /// Selects the next trial, and finds out what is in its way. Says if there is none.
+    pub(super) fn select_held(&mut self) -> bool {
+        if !self.transcript.select_undecided() {
+            self.message = Some("no trial waits for your decision".to_owned());
+            return false;
+        }
+        if let Some((entry, changes)) = self.chosen_changes() {
+            let (id, wish) = (changes.set.id, Wish::Show);
+            self.effects.push(Effect::Changes { entry, id, wish });
+        }
+        true
+    }
+
+    /// Whether the selected card is of an earlier run, and says that its command cannot be run again.
+    pub(super) fn is_of_earlier_run(&mut self) -> bool {
+        let is_it = self
+            .transcript
+            .current()
+            .is_some_and(Entry::is_of_earlier_run);
+        if is_it {
+            self.message = Some(NOT_WHOLE.to_owned());
+        }
+        is_it
+    }
+}
+
+fn card(trial: Changes) -> Card {
+    let command = trial.command.clone();
+    let mut card = ToolCard::new(command.unwrap_or_else(|| format!("# trial {}", trial.id)));
+    card.state = CardState::Earlier;
+    card.elapsed = Duration::ZERO;
+    card.changes = Some(CardChanges::new(trial));
+    Card::Tool(Box::new(card))
+}
+
+#[cfg(test)]
+#[path = "earlier_tests.rs"]
+mod tests;

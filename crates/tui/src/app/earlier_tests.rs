@@ -1,0 +1,185 @@
+use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
+use super::super::*;
+use super::NOT_WHOLE;
+use crate::set_work::{Came, Wish};
+use crate::transcript::Entry;
+use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};
+use crossterm::event::{KeyCode, KeyModifiers};
+
+fn trial(id: u64) -> Changes {
+    let file = FileChange::new(FileName::new("a"), Change::Created);
+    let (state, by) = (ChangesState::Held, ChangesBy::Overlay);
+    let mut trial = Changes::new(ChangesId(id), state, by, "/p").with_files([file]);
+    trial.command = Some(format!("echo {id} > a"));
+    trial
+}
+
+/// After the start, with so many trials of earlier runs.
+fn found(count: u64) -> App {
+    let mut app = app(Some(true));
+    let (trials, session) = ((1..=count).map(trial).collect(), "tui-p".to_owned());
+    app.news(News::FoundHeld { trials, session });
+    app.effects();
+    app
+}
+
+/// Presses F6, and reads what that asks for. Returns how many trials that were.
+fn f6(app: &mut App) -> usize {
+    let effects = press(app, KeyCode::F(6), KeyModifiers::NONE);
+    let read = effects.into_iter().find_map(|effect| match effect {
+        Effect::ReadHeld(wanted) => Some(wanted),
+        _ => None,
+    });
+    let Some(wanted) = read else {
+        // That of the selected one is looked at.
+        return 0;
+    };
+    let trials: Vec<Changes> = wanted.iter().map(|id| trial(id.0)).collect();
+    let count = trials.len();
+    app.news(News::HeldRead { wanted, trials });
+    app.effects();
+    count
+}
+
+fn selected(app: &App) -> Option<&str> {
+    app.transcript.chosen().map(Entry::command)
+}
+
+#[test]
+fn f6_makes_cards_of_the_trials_of_earlier_runs_and_selects_the_newest() {
+    let mut app = found(2);
+    assert_eq!(f6(&mut app), 2);
+    assert_eq!(selected(&app), Some("echo 2 > a"));
+    assert_eq!((app.held.len(), app.transcript.undecided().count()), (0, 2));
+    assert_eq!(f6(&mut app), 0);
+    assert_eq!(selected(&app), Some("echo 1 > a"));
+    assert_eq!(f6(&mut app), 0);
+    assert_eq!(selected(&app), Some("echo 2 > a"), "and so on");
+    // It has the keys of any held trial.
+    let effects = letter(&mut app, 'c', NOW);
+    assert!(
+        matches!(
+            &effects[..],
+            [Effect::Changes {
+                id: ChangesId(2),
+                ..
+            }]
+        ),
+        "{effects:?}"
+    );
+}
+
+/// The next key may be meant for it.
+#[test]
+fn a_trial_of_this_run_is_selected_at_once() {
+    let mut app = found(1);
+    enters(&mut app, "make");
+    let mut result = succeeded();
+    result.changes = Some(trial(2));
+    let (entry, end) = (app.call.unwrap(), ended_as(result));
+    app.news(News::Ended {
+        entry,
+        end,
+        now: NOW,
+    });
+    let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
+    assert_eq!(selected(&app), Some("make"));
+    let wanted = vec![ChangesId(1)];
+    let asked = |it: &Effect| matches!(it, Effect::ReadHeld(ids) if *ids == wanted);
+    assert!(effects.iter().any(asked), "{effects:?}");
+    let trials = vec![trial(1)];
+    app.news(News::HeldRead { wanted, trials });
+    assert_eq!(selected(&app), Some("make"), "it stays selected");
+    assert_eq!(f6(&mut app), 0);
+    assert_eq!(selected(&app), Some("echo 1 > a"));
+}
+
+#[test]
+fn of_many_the_newest_are_cards_first() {
+    let mut app = found(45);
+    assert_eq!(f6(&mut app), 20);
+    assert_eq!(selected(&app), Some("echo 45 > a"));
+    let said = app.message.clone().unwrap_or_default();
+    assert!(said.starts_with("20 of 45 trials"), "{said}");
+    for _ in 0..19 {
+        assert_eq!(f6(&mut app), 0);
+    }
+    assert_eq!(selected(&app), Some("echo 26 > a"));
+    assert_eq!(f6(&mut app), 20);
+    assert_eq!(selected(&app), Some("echo 25 > a"));
+    assert_eq!(
+        (app.held.len(), app.transcript.undecided().count()),
+        (5, 40)
+    );
+}
+
+/// What is kept of a command is cut, on one line, and without secrets.
+#[test]
+fn the_command_of_an_earlier_trial_is_not_run_again() {
+    let mut app = found(1);
+    f6(&mut app);
+    for key in ['R', 'e'] {
+        app.message = None;
+        let effects = letter(&mut app, key, NOW);
+        assert_eq!(
+            (effects.len(), app.message.as_deref()),
+            (0, Some(NOT_WHOLE)),
+            "{key}"
+        );
+        assert!(app.prompt.is_empty() && app.call.is_none());
+    }
+    for key in [KeyCode::F(3), KeyCode::F(4), KeyCode::F(5)] {
+        let effects = press(&mut app, key, KeyModifiers::NONE);
+        assert!(
+            effects.is_empty() && app.call.is_none(),
+            "{key:?}: {effects:?}"
+        );
+    }
+}
+
+#[test]
+fn what_was_decided_elsewhere_is_no_card() {
+    let mut app = found(1);
+    let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
+    assert!(matches!(&effects[..], [Effect::ReadHeld(wanted)] if wanted.len() == 1));
+    let wanted = vec![ChangesId(1)];
+    app.news(News::HeldRead {
+        wanted,
+        trials: Vec::new(),
+    });
+    assert_eq!(
+        app.message.as_deref(),
+        Some("no trial waits for your decision")
+    );
+    assert!(app.held.is_empty());
+}
+
+#[test]
+fn what_is_in_the_way_of_a_selected_trial_is_said() {
+    let mut app = found(1);
+    f6(&mut app);
+    let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
+    let [
+        Effect::Changes {
+            entry,
+            id,
+            wish: Wish::Show,
+        },
+    ] = effects[..]
+    else {
+        panic!("{effects:?}");
+    };
+    let mut now = trial(1);
+    now.conflicts = vec![FileName::new("a")];
+    app.news(News::Changes {
+        entry,
+        id,
+        came: Came::Shown(Some(Box::new(now))),
+        now: NOW,
+    });
+    let why = app
+        .chosen_changes()
+        .and_then(|(_, changes)| changes.set.in_the_way());
+    let want = "1 file was changed since: it can no longer be committed";
+    assert_eq!(why.as_deref(), Some(want));
+}
