@@ -3,6 +3,7 @@
 mod table;
 
 use agent_bash_syntax::Script;
+use agent_bash_syntax::ast::{Command, Link};
 use agent_bash_syntax::git::Git;
 use agent_bash_syntax::run::{Field, Ran};
 use table::{ROWS, Row, Wants};
@@ -71,6 +72,22 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
         None => false,
     };
     last.is_some_and(|ran| is_paged(Git::read(&ran.words)))
+}
+
+/// The first command that a script itself puts into the background with `&`, as it is written there.
+pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
+    let span = |command: &Command| match command {
+        Command::Simple(simple) => simple.span,
+        Command::Compound(compound) => compound.span,
+    };
+    let mut entries = script.parsed.list.entries.iter();
+    let first = entries.find(|entry| entry.background)?;
+    let start = first.stages.first().map(span)?.start;
+    // What is `a && b &` is in it as a whole.
+    let rest = entries.take_while(|entry| entry.link != Link::Next && entry.background);
+    let last = rest.last().unwrap_or(first);
+    let end = last.stages.last().map(span)?.end;
+    script.parsed.text.get(start..end)
 }
 
 /// The commands of a script that change the directory of the shell which runs it.
@@ -196,6 +213,28 @@ mod tests {
         let context = Context::new("/w").with_home("/home/u");
         let wants = wants_terminal(&Script::read(script, &context))?;
         Some((wants.program, wants.draws))
+    }
+
+    #[test]
+    fn what_goes_into_the_background_is_known() {
+        let context = Context::new("/w");
+        for (script, want) in [
+            ("sleep 60 & echo bg > bg.txt", Some("sleep 60")),
+            ("make; a | b -c >x & wait", Some("a | b -c >x")),
+            ("cd x && make &\necho", Some("cd x && make")),
+            (
+                "(while :; do date; done) & sleep 1",
+                Some("(while :; do date; done)"),
+            ),
+            ("sleep 1 && echo '&' 2>&1", None),
+            ("ls &", Some("ls")),
+        ] {
+            assert_eq!(
+                in_background(&Script::read(script, &context)),
+                want,
+                "{script}"
+            );
+        }
     }
 
     #[test]

@@ -29,7 +29,9 @@ mod verdict;
 use agent_bash_syntax as syntax;
 
 pub use agent_bash_syntax::{Context, Dialect, Parsed, Script, Span};
-pub use attended::{WantsTerminal, changes_directory, reads_from_top, wants_terminal};
+pub use attended::{
+    WantsTerminal, changes_directory, in_background, reads_from_top, wants_terminal,
+};
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use group::Group;
 pub use interceptor::{

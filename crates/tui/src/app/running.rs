@@ -7,13 +7,14 @@ use crate::transcript::{Card, Entry, EntryId, TRYING};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
+use agent_bash::core::visible::one_line;
 use agent_bash::policy::{
-    Context, Script, WantsTerminal, changes_directory, ends_if_interrupted, reads_from_top,
-    wants_terminal,
+    Context, Script, WantsTerminal, changes_directory, ends_if_interrupted, in_background,
+    reads_from_top, wants_terminal,
 };
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
-use agent_bash_render::{BangCard, Remark, ToolCard};
+use agent_bash_render::{BangCard, Remark, ToolCard, shortened};
 use crossterm::event::Event;
 use std::sync::Arc;
 use std::task::Waker;
@@ -24,6 +25,12 @@ const OWN_WISH: &str = "the person at the terminal asked for it (F4)";
 
 /// On the card of such a call. A refusal says something else, but only once it has ended.
 const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
+
+/// On the card of a trial that puts something into the background: its first command follows.
+const ENDS_WITH_IT: &str = "what is in the background then ends with the trial";
+
+/// Columns of that command.
+const LONGEST_LEFT: usize = 40;
 
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
@@ -238,6 +245,11 @@ impl App {
         card.from_top = reads_from_top(&script);
         if is_trial {
             card.asides.push(Remark::Notice(TRYING.to_owned()));
+            if let Some(left) = in_background(&script) {
+                let left = shortened(&one_line(left), LONGEST_LEFT);
+                card.asides
+                    .push(Remark::Notice(format!("{ENDS_WITH_IT}: {left}")));
+            }
         }
         if is_outside {
             card.asides.push(Remark::Notice(OUTSIDE.to_owned()));

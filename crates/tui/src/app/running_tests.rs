@@ -277,6 +277,26 @@ fn a_trial_that_waits_is_one_still_when_it_is_taken_back() {
     assert!(app.prompt.is_trial && app.prompt.text() == "ls\nrm x");
 }
 
+/// It does not outlive its view, which is gone then.
+#[test]
+fn what_a_trial_has_in_the_background_is_said_to_end_with_it() {
+    let said = |line: &str, key: KeyCode| {
+        let mut app = app(Some(false));
+        app.event(&Event::Paste(line.to_owned()), NOW);
+        press(&mut app, key, KeyModifiers::NONE);
+        match &app.transcript.current().unwrap().card {
+            Card::Tool(card) => card.asides.clone(),
+            _ => Vec::new(),
+        }
+    };
+    let line = "sleep 60 & echo bg > bg.txt";
+    let left = format!("{ENDS_WITH_IT}: sleep 60");
+    let left = Remark::Notice(left);
+    assert!(said(line, KeyCode::F(3)).contains(&left));
+    assert!(!said(line, KeyCode::Enter).contains(&left));
+    assert_eq!(said("sleep 60", KeyCode::F(3)).len(), 1);
+}
+
 #[test]
 fn commands_keep_their_shell_or_say_why_not() {
     let said = |app: &App| match &app.transcript.current().unwrap().card {
