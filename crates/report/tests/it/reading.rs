@@ -176,8 +176,10 @@ fn paper_has_light_colours_and_says_what_is_on_it_instead_of_controls() {
 fn a_text_that_does_not_fit_its_box_says_so_and_unfolds() {
     let printed = |lines: usize| {
         let mut entry = call("seq", exited(0), 0);
-        let mut printed = Printed::default();
-        printed.head = (1..=lines).map(|line| format!("{line}\n")).collect();
+        let printed = Printed {
+            head: "line\n".repeat(lines),
+            ..Printed::default()
+        };
         entry.printed = Some(printed);
         entry.result.output.total_bytes = 1;
         entry

@@ -21,7 +21,7 @@ use agent_bash_changes::{ChangesError, Kept, Late, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
-use left::{Left, Whose};
+use left::{Left, Whose, concluded};
 use orders::{Order, Orders, Taken};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
@@ -513,6 +513,3 @@ fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
     }
     traced
 }
-
-/// Nobody waits for it, so that nobody can be told: the set says itself that it was interrupted.
-fn concluded(_: Result<(), ChangesError>) {}
