@@ -497,13 +497,15 @@ class _FileDiffDataAlways(TypedDict):
     mode: Optional[Tuple[str, str]]
 
 
-# The kind of a file: what it is after the change, or was, if it is gone.
-FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 class FileDiffData(_FileDiffDataAlways, total=False):
     """What changed in a file."""
 
     # Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did.
     in_the_way: bool
+
+
+# The kind of a file: what it is after the change, or was, if it is gone.
+FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 
 
 class _FileNameAlways(TypedDict):
