@@ -60,6 +60,19 @@ impl EventLoop {
         });
     }
 
+    /// Starts a command of the person's own.
+    fn bang(&mut self, entry: EntryId, command: String, excluded: bool, live: LiveUpdates) {
+        self.bang = Running::new();
+        let (session, running) = (Arc::clone(&self.session), self.bang.clone());
+        let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
+        self.tasks.spawn(async move {
+            let end = calls::bang(&session, &command, excluded, &live, &running).await;
+            running.has_ended();
+            let now = clock.now();
+            let _ = tell.send(News::Ended { entry, end, now });
+        });
+    }
+
     pub(super) fn act(&mut self, effect: Effect) {
         match effect {
             Effect::Call {
@@ -73,21 +86,7 @@ impl EventLoop {
                 command,
                 excluded,
                 live,
-            } => {
-                self.bang = Running::new();
-                let (session, running, tell) = (
-                    Arc::clone(&self.session),
-                    self.bang.clone(),
-                    self.tell.clone(),
-                );
-                let clock = Arc::clone(&self.clock);
-                self.tasks.spawn(async move {
-                    let end = calls::bang(&session, &command, excluded, &live, &running).await;
-                    running.has_ended();
-                    let now = clock.now();
-                    let _ = tell.send(News::Ended { entry, end, now });
-                });
-            }
+            } => self.bang(entry, command, excluded, live),
             Effect::CancelCall => self.call.cancel.cancel(),
             Effect::ReplaceCall { gently } => {
                 self.kept = self.known.get();
