@@ -270,7 +270,8 @@ fn held_note(trials: &[Changes], session: &str, theme: &Theme) -> Vec<Line<'stat
     if trials.len() > NAMED {
         lines.push(Line::styled("  …", theme.text));
     }
-    let how = format!("  f6 shows them · agent-bash changes list --state {session}");
+    let them = if trials.len() == 1 { "it" } else { "them" };
+    let how = format!("  f6 shows {them} · agent-bash changes list --state {session}");
     lines.push(Line::styled(how, theme.dim));
     lines
 }
