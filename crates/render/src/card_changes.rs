@@ -100,13 +100,14 @@ impl CardChanges {
         if self.set.counts.total() + outside == 0 {
             say("0".to_owned(), theme.dim);
         }
+        let comma = |follows| if follows { "," } else { "" };
         let last = counted.len().saturating_sub(1);
         for (index, (text, style)) in counted.into_iter().enumerate() {
-            let comma = if of_git > 0 && index == last { "," } else { "" };
+            let comma = comma(of_git + outside > 0 && index == last);
             say(format!("{text}{comma}"), style);
         }
         if of_git > 0 {
-            say(format!("{of_git} in .git"), theme.dim);
+            say(format!("{of_git} in .git{}", comma(outside > 0)), theme.dim);
         }
         if outside > 0 {
             // Nothing of that can be taken back.

@@ -4,7 +4,11 @@ use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
 };
+use agent_bash::core::visible::one_line;
 use agent_bash_render::CardChanges;
+
+/// Why that is not undone.
+const GOES_ON: &str = "nothing to undo yet: what the command left running goes on (ctrl+g ends it)";
 
 /// What can be done with a set, in the order in which keys are shown.
 pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
@@ -43,18 +47,37 @@ pub(crate) fn is_undecided(set: &Changes) -> bool {
     set.state == ChangesState::Held && set.counts.total() > 0
 }
 
+/// Whether what it is about may go on changing files, and has.
+fn goes_on(set: &Changes) -> bool {
+    set.state == ChangesState::Running && set.counts.total() > 0
+}
+
 /// Whether a trial is known to have changed no file, so that nothing is held.
 pub(crate) fn is_nothing(set: &Changes) -> bool {
     set.state == ChangesState::Discarded && set.counts.total() == 0 && set.exact
 }
 
 /// Why there is no diff to be shown; `None` if there is one.
-pub(crate) fn no_diff(set: &Changes) -> Option<&'static str> {
+pub(crate) fn no_diff(set: &Changes) -> Option<String> {
     match set.state {
-        ChangesState::Discarded => Some("what it changed was discarded"),
-        _ if set.counts.total() == 0 => Some("it changed no file"),
-        _ => None,
+        ChangesState::Discarded => Some("what it changed was discarded".to_owned()),
+        _ if set.counts.total() > 0 => None,
+        _ => Some(only_outside(set).unwrap_or_else(|| "it changed no file".to_owned())),
     }
+}
+
+/// What it wrote beyond the directory that is looked at, if that is all.
+fn only_outside(set: &Changes) -> Option<String> {
+    if set.outside.is_empty() || set.counts.total() > 0 {
+        return None;
+    }
+    let below =
+        |(directory, count): (&String, &u64)| format!("{count} below {}", one_line(directory));
+    let all: Vec<String> = set.outside.iter().map(below).collect();
+    let all = all.join(", ");
+    Some(format!(
+        "it wrote only elsewhere ({all}), and nothing of that is kept"
+    ))
 }
 
 /// The key for it.
@@ -76,9 +99,14 @@ fn word(act: ChangesAct) -> &'static str {
     }
 }
 
-/// `c commit · d discard`.
+/// `c commit · d discard`. What is known to be refused is not offered; asked for, it says why.
 pub(crate) fn keys(changes: &CardChanges) -> String {
-    let can = |act: &ChangesAct| possible(target(*act, changes)).contains(act);
+    let is_refused =
+        |act: &ChangesAct, set: &Changes| *act == ChangesAct::Commit && set.in_the_way().is_some();
+    let can = |act: &ChangesAct| {
+        let set = target(*act, changes);
+        possible(set).contains(act) && !is_refused(act, set)
+    };
     let keys: Vec<String> = ACTS
         .iter()
         .filter(|act| can(act))
@@ -101,13 +129,21 @@ pub(crate) fn act_by(key_pressed: char) -> Option<ChangesAct> {
 }
 
 /// Why that cannot be done with what a call did to files, if anything is known of that; `None` if it can.
-pub(crate) fn hindrance(act: ChangesAct, set: Option<&Changes>) -> Option<String> {
-    let Some(set) = set.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
+pub(crate) fn hindrance(act: ChangesAct, of: Option<&CardChanges>) -> Option<String> {
+    let of = of.map(|changes| (changes, target(act, changes)));
+    if let Some((changes, set)) = of
+        && act == ChangesAct::Undo
+        && !possible(set).contains(&act)
+        && changes.late.iter().any(|(set, _)| goes_on(set))
+    {
+        return Some(GOES_ON.to_owned());
+    }
+    let of = of.map(|(_, set)| set);
+    let Some(set) = of.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
     else {
-        return Some(format!(
-            "nothing to {}: no change of files is known",
-            word(act)
-        ));
+        let why = of.and_then(only_outside);
+        let why = why.unwrap_or_else(|| "no change of files is known".to_owned());
+        return Some(format!("nothing to {}: {why}", word(act)));
     };
     if possible(set).contains(&act) {
         return None;

@@ -145,7 +145,7 @@ impl DiffState {
                 let Some(act) = deeds::act_by(pressed) else {
                     return DiffRequest::Nothing;
                 };
-                self.message = deeds::hindrance(act, set.map(|set| deeds::target(act, set)));
+                self.message = deeds::hindrance(act, set);
                 if self.message.is_none() {
                     return DiffRequest::Act(act);
                 }

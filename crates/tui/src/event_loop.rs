@@ -81,6 +81,8 @@ pub(crate) struct EventLoop {
     kept: Option<Arc<Definitions>>,
     /// Whether a thread looks for completions.
     completing: Arc<AtomicBool>,
+    /// Until when keys wait for what they were typed behind.
+    input_waits: Option<Duration>,
     /// Whether a thread looks whether a command is there.
     looking_up: Arc<AtomicBool>,
     jobs_looked: Option<Duration>,
@@ -136,6 +138,7 @@ impl EventLoop {
             known: Arc::default(),
             kept: None,
             completing: Arc::default(),
+            input_waits: None,
             looking_up: Arc::default(),
             clock,
             terminals,
@@ -211,6 +214,9 @@ impl EventLoop {
                     if let News::Ended { entry, end, .. } = &*news {
                         self.ended(*entry, end);
                     }
+                    if matches!(*news, News::Completed(_) | News::NotCompleted) {
+                        self.input_waits = None;
+                    }
                     self.app.news(*news);
                     if is_end {
                         self.look_around();
@@ -221,6 +227,7 @@ impl EventLoop {
                 Woken::Asked(asked) => self.app.ask(asked, now),
                 Woken::Printed => {}
                 Woken::Time => {
+                    self.input_waits.take_if(|until| now >= *until);
                     self.app.expire(now);
                     self.look_at_jobs(now);
                 }
@@ -289,6 +296,7 @@ impl EventLoop {
     /// Waits for whichever event comes first.
     async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> Woken {
         let redraw = Arc::clone(&self.app.redraw);
+        let waits = self.input_waits.is_some();
         let console = self
             .app
             .console
@@ -299,8 +307,8 @@ impl EventLoop {
             () = self.stop.cancelled() => Woken::Stopped,
             event = async {
                 match input {
-                    Some(input) => input.next().await,
-                    None => std::future::pending().await,
+                    Some(input) if !waits => input.next().await,
+                    _ => std::future::pending().await,
                 }
             } => Woken::Event(event),
             Some(news) = self.news.recv() => Woken::News(Box::new(news)),
@@ -338,8 +346,10 @@ impl EventLoop {
         let frame = changed.then(|| last + FRAME);
         let spinner = self.app.is_live().then(|| last + SPINNER_STEP);
         let until = |at: Duration| at.saturating_sub(now);
-        [frame, spinner, self.app.deadline(), self.jobs_due()]
+        let deadlines = [self.app.deadline(), self.input_waits, self.jobs_due()];
+        [frame, spinner]
             .into_iter()
+            .chain(deadlines)
             .flatten()
             .map(until)
             .min()

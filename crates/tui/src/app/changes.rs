@@ -52,7 +52,7 @@ impl App {
         let all = set.sets().filter(|set| deeds::no_diff(set).is_none());
         let all: Vec<ChangesId> = all.map(|set| set.id).collect();
         if all.is_empty() {
-            self.message = deeds::no_diff(&set.set).map(str::to_owned);
+            self.message = deeds::no_diff(&set.set);
             return true;
         }
         let (id, wish) = (set.set.id, Wish::Diff(all));
@@ -118,7 +118,7 @@ impl App {
             return false;
         };
         let set = self.set_of(entry);
-        self.message = match deeds::hindrance(act, set.map(|set| deeds::target(act, set))) {
+        self.message = match deeds::hindrance(act, set) {
             None => self.look_at(entry, act),
             hindrance => hindrance,
         };

@@ -101,6 +101,8 @@ fn keys_of_a_selected_card_do_what_can_be_done_with_its_changes() {
 #[test]
 fn what_cannot_be_done_with_changes_is_said() {
     let empty = |state, by| Changes::new(ChangesId(7), state, by, "/p");
+    let mut elsewhere = empty(ChangesState::Done, ChangesBy::Trace);
+    elsewhere.outside.insert("/tmp".to_owned(), 2);
     for (set, key, said) in [
         (
             set(ChangesState::Held, ChangesBy::Overlay),
@@ -126,6 +128,11 @@ fn what_cannot_be_done_with_changes_is_said() {
             empty(ChangesState::Done, ChangesBy::Trace),
             'u',
             "nothing to undo: no change of files is known",
+        ),
+        (
+            elsewhere,
+            'u',
+            "nothing to undo: it wrote only elsewhere (2 below /tmp), and nothing of that is kept",
         ),
     ] {
         let (mut app, _) = app_with(set);
@@ -285,8 +292,15 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
             assert_eq!(wanted(&letter(&mut app, key, NOW)), id, "{key} {sets:?}");
         }
     }
-    // One that changed nothing itself has a diff, and its question names what it is about.
+    // What may go on to change files is ended first.
     let empty = Changes::new(ChangesId(7), done, ChangesBy::Trace, "/p");
+    let (mut app, entry) = app_with(empty.clone());
+    let going_on = vec![late(8, ChangesState::Running)];
+    app.transcript.late_is(entry, going_on);
+    assert!(letter(&mut app, 'u', NOW).is_empty());
+    let said = app.message.unwrap_or_default();
+    assert!(said.contains("goes on (ctrl+g ends it)"), "{said}");
+    // One that changed nothing itself has a diff, and its question names what it is about.
     let (mut app, entry) = app_with(empty);
     assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
     app.transcript.late_is(entry, vec![late(8, done)]);

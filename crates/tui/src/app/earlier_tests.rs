@@ -182,4 +182,7 @@ fn what_is_in_the_way_of_a_selected_trial_is_said() {
         .and_then(|(_, changes)| changes.set.in_the_way());
     let want = "1 file was changed since: it can no longer be committed";
     assert_eq!(why.as_deref(), Some(want));
+    // So that is not offered.
+    let keys = app.chosen_changes().map(|(_, set)| crate::deeds::keys(set));
+    assert_eq!(keys.as_deref(), Some("d discard"));
 }

@@ -19,6 +19,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
+/// How long what is typed behind a Tab waits for its completion: as in a shell, it belongs behind that.
+const TYPED_AHEAD: Duration = Duration::from_millis(200);
+
 /// How long a completion may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -34,6 +37,7 @@ impl EventLoop {
             self.app.message = Some("still looking for the last completion".to_owned());
             return;
         }
+        self.input_waits = Some(self.clock.now() + TYPED_AHEAD);
         let is_own = parse_bang(&before).is_some();
         let directory = if is_own {
             self.session.user_cwd()

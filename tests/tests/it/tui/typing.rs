@@ -49,6 +49,10 @@ fn words_are_completed() -> Result<()> {
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat .hidden\n")?;
         tmux.press(&["C-c"])?;
+        // What is typed behind it at once, belongs behind what it puts in.
+        tmux.types("head -1 .h")?;
+        tmux.press(&["Tab", "Enter"])?;
+        tmux.shows("✓ $ head -1 .hidden")?;
         // Without regard to case, if nothing else fits; and variables.
         tmux.types("cat NOTES.T")?;
         tmux.press(&["Tab"])?;
