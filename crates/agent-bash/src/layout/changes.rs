@@ -27,7 +27,10 @@ pub fn state(state: ChangesState) -> &'static str {
 
 /// The same of this set, and whether some of it was taken back.
 fn fate(changes: &Changes) -> String {
-    let word = state(changes.state);
+    let word = match (changes.by, changes.state) {
+        (ChangesBy::Overlay, ChangesState::Done) => "committed",
+        (_, other) => state(other),
+    };
     if changes.undone_in_part {
         format!("{word}, undone in part")
     } else {

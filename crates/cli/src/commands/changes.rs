@@ -8,12 +8,14 @@ use agent_bash::change_sets::{ChangesError, Listed};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
+use agent_bash::journals::recordings;
 use agent_bash::layout::changes as layout;
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
 use agent_bash_server::{ChangesSetData, FileDiffData, IntoData};
 use anyhow::Context;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -157,8 +159,35 @@ impl Kept<'_> {
         Ok(())
     }
 
+    /// All sets. Of what outlived a call, the command is that which left it running: where that changed nothing itself, only
+    /// the record has it.
+    fn listed(&self) -> Result<Vec<Listed>, Refused> {
+        let mut listed = self.sets().list()?;
+        let left_by = |one: &Listed| one.after.filter(|_| one.changes.command.is_none());
+        if listed.iter().all(|one| left_by(one).is_none()) {
+            return Ok(listed);
+        }
+        let mut commands: BTreeMap<ChangesId, String> = BTreeMap::new();
+        for recording in recordings(&self.place.state, Some(self.place.session)) {
+            let entries = recording.read().unwrap_or_default().entries;
+            commands.extend(entries.into_iter().filter_map(|entry| {
+                let id = entry.result.changes?.id;
+                Some((id, one_line(&entry.command).into_owned()))
+            }));
+        }
+        for Listed { changes, .. } in &listed {
+            commands.extend(changes.command.clone().map(|it| (changes.id, it)));
+        }
+        for one in &mut listed {
+            if let Some(call) = left_by(one) {
+                one.changes.command = commands.get(&call).cloned();
+            }
+        }
+        Ok(listed)
+    }
+
     fn list(&self) -> Result<(), Refused> {
-        let listed = self.sets().list()?;
+        let listed = self.listed()?;
         if self.json {
             for one in &listed {
                 let data: ChangesSetData = one.clone().into_data();
@@ -192,10 +221,21 @@ impl Kept<'_> {
             let text: Vec<u8> = all.flat_map(|name| [name, vec![0]].concat()).collect();
             return Ok(output::print_bytes(&text)?);
         }
+        let is_left = if changes.command.is_none() {
+            let listed = self.listed()?;
+            let itself = listed.into_iter().find(|one| one.changes.id == id);
+            changes.command = itself.as_ref().and_then(|one| one.changes.command.clone());
+            itself.is_some_and(|one| one.after.is_some())
+        } else {
+            false
+        };
         if self.json {
             changes.files = files;
             changes.more = 0;
             return print_json(&json!(changes));
+        }
+        if let Some(command) = changes.command.as_mut().filter(|_| is_left) {
+            command.insert_str(0, "what this left running: ");
         }
         let by = self.sets().changed_by(id, &changes.conflicts);
         Ok(output::print(&layout::set(&changes, &files, &by))?)

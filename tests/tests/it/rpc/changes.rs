@@ -114,6 +114,27 @@ fn a_call_has_nothing_of_what_an_earlier_one_left_running() -> Result<()> {
     };
     assert!(until(SOON, after).is_some(), "no set says so");
     assert!(server.end()?.status.success());
+    // That call has no set, as it changed nothing: its command is known from the record.
+    let said = |words: &[&str]| -> Result<String> {
+        let mut command = world.command(product::agent_bash()?);
+        Ok(String::from_utf8(command.args(words).output()?.stdout)?)
+    };
+    let record: Value = serde_json::from_str(&said(&["log", "--list", "--json"])?)?;
+    let session = record["session"].as_str().unwrap_or_default();
+    let list = said(&["changes", "list", "--state", session])?;
+    let late = list.lines().find(|line| line.contains("after 1"));
+    assert!(
+        late.is_some_and(|line| line.contains("(until [ -e ../go ]")),
+        "{list}"
+    );
+    let id = late
+        .and_then(|line| line.split_whitespace().next())
+        .unwrap_or_default();
+    let show = said(&["changes", "show", id, "--state", session])?;
+    assert!(
+        show.contains("of: what this left running: (until [ -e ../go ]"),
+        "{show}"
+    );
     Ok(())
 }
 
