@@ -171,7 +171,7 @@ export interface Changes {
   more: number;
   /** Files whose former content was not kept. */
   not_kept: FileName[];
-  /** Writes beyond `root`, by directory. */
+  /** Files beyond `root` that are others afterwards, by directory. Of very many, each write counts. */
   outside?: { [name: string]: number };
   /** The directory that is looked at; absolute. Characters that are not UTF-8 are replaced. */
   root: string;

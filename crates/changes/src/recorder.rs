@@ -8,6 +8,7 @@ mod below;
 mod contents;
 mod index;
 mod names;
+mod outside;
 
 use crate::attributes::{self, Attributes};
 use crate::beneath::Tree;
@@ -21,9 +22,10 @@ use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::Entry;
 pub(crate) use index::{Content, INDEX, Index, Record, lacks};
+use outside::Outside;
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -33,9 +35,6 @@ use std::path::{Path, PathBuf};
 
 /// The file with the contents.
 pub(crate) const PACK: &str = "pack";
-
-/// Directories beyond the root that are counted one by one.
-const MAX_OUTSIDE: usize = 20;
 
 /// What a system call is about to do to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,7 +94,7 @@ pub struct Recorder {
     /// Files of several names, as they were touched first.
     firsts: HashMap<u64, (Seen, Attributes)>,
     user: User,
-    counted: BTreeMap<String, u64>,
+    outside: Outside,
     numbered: u64,
     /// Paths of which nothing is read.
     pub(crate) hidden: Vec<PathBuf>,
@@ -142,7 +141,7 @@ impl Recorder {
             contents: HashMap::new(),
             firsts: HashMap::new(),
             user: User::own(),
-            counted: BTreeMap::new(),
+            outside: Outside::default(),
             numbered: 0,
             hidden: Vec::new(),
         })
@@ -189,7 +188,7 @@ impl Recorder {
             {
                 return Err(error);
             }
-            self.count_outside(path);
+            self.outside.touched(path);
             return Ok(Kept::Outside);
         };
         if below.as_os_str().is_empty() {
@@ -198,7 +197,7 @@ impl Recorder {
         let below = below.to_owned();
         match self.one(&below, touch) {
             Err(Stop::Elsewhere) => {
-                self.count_outside(path);
+                self.outside.touched(path);
                 Ok(Kept::Outside)
             }
             Err(Stop::Failed(error)) => Err(error),
@@ -217,10 +216,10 @@ impl Recorder {
 
     /// Says that this is all.
     pub(crate) fn end(&mut self) -> Result<(), ChangesError> {
-        if self.index.is_none() && self.counted.is_empty() {
+        let outside = std::mem::take(&mut self.outside).counted();
+        if self.index.is_none() && outside.is_empty() {
             return Ok(());
         }
-        let outside = std::mem::take(&mut self.counted);
         let outside = outside
             .into_iter()
             .map(|(directory, count)| (directory.into_bytes(), count));
@@ -372,14 +371,6 @@ impl Recorder {
         file(&self.set, INDEX, &mut self.index)
             .and_then(|index| index.write_all(&framed))
             .map_err(ChangesError::io("writing", INDEX))
-    }
-
-    fn count_outside(&mut self, path: &Path) {
-        let directory: PathBuf = path.parent().unwrap_or(path).components().take(3).collect();
-        let directory = directory.to_string_lossy().into_owned();
-        let full = self.counted.len() >= MAX_OUTSIDE && !self.counted.contains_key(&directory);
-        let directory = if full { "…".to_owned() } else { directory };
-        *self.counted.entry(directory).or_default() += 1;
     }
 }
 

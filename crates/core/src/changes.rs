@@ -213,7 +213,7 @@ pub struct Changes {
     pub not_kept: Vec<FileName>,
     /// Files that somebody else has changed meanwhile.
     pub conflicts: Vec<FileName>,
-    /// Writes beyond `root`, by directory.
+    /// Files beyond `root` that are others afterwards, by directory. Of very many, each write counts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outside: BTreeMap<String, u64>,
 }

@@ -87,7 +87,7 @@ fn row(number: usize, entry: &Entry, page: &Page) -> Markup {
                 }
                 @if outside(entry) > 0 {
                     @if !changed.is_empty() || !later.is_empty() { ", " }
-                    span.warn title="tried to write outside of the directory that is looked at" { (outside(entry)) " outside" }
+                    span.warn title="files outside of the directory that is looked at" { (outside(entry)) " outside" }
                 }
             }
             span.took { @if result.duration_ms > 0.0 { (duration(millis(result.duration_ms))) } }

@@ -62,8 +62,7 @@ fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {
             }
             @if diffs.is_empty() && changes.more > 0 { p.note { "and " (changes.more) " more" } }
             @if !changes.outside.is_empty() {
-                // What is counted are system calls, before they are made.
-                p.outside { "Writes outside of it, some of which may have failed: "
+                p.outside { "Files outside of it: "
                     @for (index, (directory, count)) in changes.outside.iter().enumerate() {
                         @if index > 0 { ", " } (count) " below " code { (visible::one_line(directory)) }
                     }
@@ -252,7 +251,7 @@ mod tests {
         set.outside.insert("/etc".to_owned(), 2);
         set.outside.insert("/tmp/x".to_owned(), 1);
         let html = changes(&set, of(&[])).into_string();
-        let wanted = "Writes outside of it, some of which may have failed: 2 below <code>/etc</code>, 1 below <code>/tmp/x</code>";
+        let wanted = "Files outside of it: 2 below <code>/etc</code>, 1 below <code>/tmp/x</code>";
         assert!(html.contains(wanted), "{html}");
     }
 

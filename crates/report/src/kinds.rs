@@ -78,7 +78,7 @@ fn is_refused(entry: &Entry) -> bool {
     matches!(entry.result.status, Status::Blocked { .. })
 }
 
-/// How often it tried to write beyond the directory that is looked at.
+/// Files that it changed beyond the directory that is looked at.
 pub(crate) fn outside(entry: &Entry) -> u64 {
     let changes = entry.result.changes.as_ref();
     changes.map_or(0, |changes| changes.outside.values().sum())

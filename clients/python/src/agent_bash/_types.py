@@ -258,7 +258,7 @@ class Changes(_ChangesAlways, total=False):
     # The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself.
     command: Optional[str]
 
-    # Writes beyond `root`, by directory.
+    # Files beyond `root` that are others afterwards, by directory. Of very many, each write counts.
     outside: Dict[str, int]
 
     # Whether some of them were taken back since, and others were not.

@@ -106,8 +106,8 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
     for left in &changes.not_kept {
         let _ = writeln!(text, "  cannot be taken back: {}", one_line(&left.path));
     }
-    for (directory, writes) in &changes.outside {
-        let _ = writeln!(text, "  beyond it: {writes} in {}", one_line(directory));
+    for (directory, files) in &changes.outside {
+        let _ = writeln!(text, "  beyond it: {files} in {}", one_line(directory));
     }
     if let Some(why) = changes.in_the_way() {
         let _ = writeln!(text, "  {why}");

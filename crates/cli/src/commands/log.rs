@@ -106,7 +106,7 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
     text
 }
 
-/// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how often it tried to write
+/// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how many files
 /// beyond the directory that is looked at.
 fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
     let changes = result.changes.as_ref();

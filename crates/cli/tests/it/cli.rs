@@ -400,9 +400,15 @@ fn a_job_goes_on_without_us_and_can_be_read_awaited_and_ended() {
         run(&["jobs", "wait", "2", "--timeout", "0"]).code,
         Some(124)
     );
-    assert_eq!(run(&["jobs", "kill", "2"]).stdout, "ended by SIGTERM\n");
+    assert_eq!(
+        run(&["jobs", "kill", "2"]).stdout,
+        "ended by SIGTERM, on request\n"
+    );
     let list = run(&["jobs", "list"]).stdout;
-    assert!(list.contains("ended by SIGTERM    echo up"), "{list}");
+    assert!(
+        list.contains("ended by SIGTERM, on request  echo up"),
+        "{list}"
+    );
     assert_eq!(run(&["jobs", "show", "9"]).code, Some(1));
 
     let died = start("echo no; exit 3");

@@ -51,10 +51,7 @@ fn files_without_a_text_say_so_and_attempts_outside_are_marked() {
     let set = home.run(&["changes", "show", "1", "--json"]).stdout;
     if set.contains("\"by\":\"trace\"") {
         assert!(log.contains("1 outside"), "{log}");
-        assert!(
-            html.contains("Writes outside of it, some of which may have failed: 1 below "),
-            "{html}"
-        );
+        assert!(html.contains("Files outside of it: 1 below "), "{html}");
     }
 }
 

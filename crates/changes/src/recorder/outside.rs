@@ -1,0 +1,113 @@
+//! What a call does beyond the root: how many files are others afterwards, by directory. Of what comes and goes meanwhile, as
+//! temporary files do, of what a sandbox refused, and of a file that is written twice, system calls alone would tell otherwise.
+
+use crate::seen::Seen;
+use rustix::fs::{AtFlags, CWD, FileType, statat};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Directories that are counted one by one.
+const MAX_DIRECTORIES: usize = 20;
+
+/// Files that are looked at again at the end, without those that have come and gone until then. Of others each write counts.
+const MAX_FILES: usize = 4096;
+
+/// Levels of directories that are told apart.
+const LEVELS: usize = 3;
+
+/// What was touched so far.
+#[derive(Debug, Default)]
+pub(super) struct Outside {
+    /// What each of them was before.
+    before: HashMap<PathBuf, Option<Seen>>,
+    /// Writes to others, by directory.
+    others: BTreeMap<String, u64>,
+    /// No more are taken.
+    is_full: bool,
+}
+
+impl Outside {
+    /// A file there is about to be touched.
+    pub(super) fn touched(&mut self, path: &Path) {
+        if self.before.contains_key(path) {
+            return;
+        }
+        if self.before.len() == MAX_FILES && !self.is_full {
+            self.before
+                .retain(|path, before| before.is_some() || look(path).is_some());
+            // Else that would be looked for again and again.
+            self.is_full = self.before.len() > MAX_FILES / 2;
+        }
+        if self.is_full {
+            count(&mut self.others, path);
+        } else {
+            self.before.insert(path.to_owned(), look(path));
+        }
+    }
+
+    /// How many are others now, by directory. Those that cannot be looked at are none.
+    pub(super) fn counted(self) -> BTreeMap<String, u64> {
+        let mut counts = self.others;
+        for (path, before) in &self.before {
+            if is_other(before.as_ref(), look(path).as_ref()) {
+                count(&mut counts, path);
+            }
+        }
+        counts
+    }
+}
+
+fn look(path: &Path) -> Option<Seen> {
+    let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW);
+    stat.ok().map(|stat| Seen::from(&stat))
+}
+
+fn is_other(before: Option<&Seen>, now: Option<&Seen>) -> bool {
+    match (before, now) {
+        (Some(before), Some(now)) => match now.kind() {
+            FileType::RegularFile | FileType::Symlink => !before.is_untouched(now),
+            // Their times are those of what is in them, or goes through them.
+            _ => (before.ino, before.mode) != (now.ino, now.mode),
+        },
+        (before, now) => before.is_some() || now.is_some(),
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, path: &Path) {
+    let directory: PathBuf = path
+        .parent()
+        .unwrap_or(path)
+        .components()
+        .take(LEVELS)
+        .collect();
+    let directory = directory.to_string_lossy().into_owned();
+    let full = counts.len() >= MAX_DIRECTORIES && !counts.contains_key(&directory);
+    let directory = if full { "…".to_owned() } else { directory };
+    *counts.entry(directory).or_default() += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_comes_and_goes_takes_no_room_and_what_stays_is_counted() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: usize| place.path().join(name.to_string());
+        let mut outside = Outside::default();
+        for name in 0..3 * MAX_FILES {
+            outside.touched(&at(name));
+            fs::write(at(name), "").unwrap();
+            fs::remove_file(at(name)).unwrap();
+        }
+        assert!(outside.before.len() <= MAX_FILES && outside.others.is_empty());
+        let stay = 2 * MAX_FILES;
+        for name in 0..stay {
+            outside.touched(&at(name));
+            fs::write(at(name), "").unwrap();
+        }
+        assert!(outside.before.len() <= MAX_FILES);
+        assert_eq!(outside.counted().values().sum::<u64>(), stay as u64);
+    }
+}
