@@ -135,6 +135,7 @@ fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect, prompt: Rect) {
     }
     let below = match app.transcript.rows_below() {
         0 => String::new(),
+        1 => " ↓ 1 more row ".to_owned(),
         rows => format!(" ↓ {rows} more rows "),
     };
     let hidden = match app.prompt.hidden(prompt) {

@@ -14,8 +14,11 @@ use std::time::Duration;
 const CARD_KEYS: &str = "y copy · e edit · R again · f fold · esc back  ";
 
 /// Columns that the directory and the branch have at least before something else is left out for them.
-const LEAST_PLACE: usize = 16;
+const LEAST_PLACE: usize = 12;
 const LEAST_BRANCH: usize = 12;
+
+/// Less of a directory says nothing.
+const NO_PLACE: usize = 6;
 
 /// Stands between the directory of calls and that of the person's own commands.
 const OWN: &str = " · ! ";
@@ -31,6 +34,8 @@ struct Part {
     span: Span<'static>,
     /// How many columns it has at least if it is shortened, and what shortens it.
     least: Option<(usize, Shorten)>,
+    /// What stands for it before anything is left out.
+    short: Option<String>,
 }
 
 pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
@@ -92,11 +97,18 @@ fn fewer(mut said: Vec<Part>, room: usize, theme: &Theme) -> Line<'static> {
         if let Some(line) = fitted(&said, room, theme) {
             return line;
         }
+        if let Some(part) = said.iter_mut().find(|part| part.short.is_some()) {
+            part.span.content = part.short.take().unwrap_or_default().into();
+            continue;
+        }
         let last = said.iter().map(|part| part.rank).max().unwrap_or(0);
         if last == 0 {
             break;
         }
         said.retain(|part| part.rank != last);
+    }
+    if room < NO_PLACE {
+        return Line::default();
     }
     for part in &mut said {
         part.span.content = of_places(&part.span.content, room.saturating_sub(2)).into();
@@ -142,6 +154,7 @@ fn said(app: &App) -> Vec<Part> {
         rank,
         span: Span::styled(text, style),
         least: None,
+        short: None,
     };
     let mut said = vec![Part {
         least: Some((LEAST_PLACE, of_places)),
@@ -149,24 +162,27 @@ fn said(app: &App) -> Vec<Part> {
     }];
     let branch = app.place.branch.as_ref().map(|branch| Part {
         least: Some((LEAST_BRANCH, shortened)),
-        ..part(2, format!("⎇ {branch}"), theme.accent)
+        ..part(4, format!("⎇ {branch}"), theme.accent)
     });
     said.extend(branch);
     if let Some(status) = &app.last {
         let state = CardState::Ended(status.clone());
         let (icon, style) = mark(&state, Duration::ZERO, theme);
-        said.push(part(3, format!("{icon} {}", state.badge()), style));
+        said.push(part(5, format!("{icon} {}", state.badge()), style));
     }
     if !app.about.is_empty() {
-        said.push(part(5, app.about.clone(), theme.dim));
+        said.push(part(7, app.about.clone(), theme.dim));
     }
     if app.is_safe_mode {
         said.push(part(1, "safe mode".to_owned(), theme.accent));
     }
     let sandbox = said_of(&app.sandbox);
-    said.extend(sandbox.map(|text| part(1, text, theme.accent)));
+    said.extend(sandbox.map(|text| Part {
+        short: Some(app.sandbox.level.to_string()),
+        ..part(3, text, theme.accent)
+    }));
     if app.terminal == Some(true) {
-        said.push(part(4, "terminal".to_owned(), theme.accent));
+        said.push(part(6, "terminal".to_owned(), theme.accent));
     }
     match app.held.len() + app.transcript.undecided().count() {
         0 => {}
@@ -175,8 +191,8 @@ fn said(app: &App) -> Vec<Part> {
     }
     match app.running_jobs {
         0 => {}
-        1 => said.push(part(1, "1 job".to_owned(), theme.running)),
-        jobs => said.push(part(1, format!("{jobs} jobs"), theme.running)),
+        1 => said.push(part(2, "1 job".to_owned(), theme.running)),
+        jobs => said.push(part(2, format!("{jobs} jobs"), theme.running)),
     }
     said
 }
