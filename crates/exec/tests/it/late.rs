@@ -9,7 +9,7 @@ use crate::support::{cache, run_with, soon, spec};
 use agent_bash_changes::{ChangesError, Listed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, Traced};
 use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
-use agent_bash_exec::{JobStdin, ShellCache};
+use agent_bash_exec::{JobState, JobStdin, ShellCache};
 use std::fs;
 use std::path::PathBuf;
 
@@ -254,6 +254,52 @@ async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what
     assert!(soon(is_over).await);
     store.undo(SESSION, id, &[], false).unwrap();
     assert_eq!(place.text("late"), "");
+}
+
+/// With what it has started since anybody last looked: its parents have been ended as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_wrote_can_be_taken_back_once_it_was_ended() {
+    let session = |spec: RunSpec| spec.session(SessionName("a".into()));
+    let ways: [(&str, In); 2] = [("its own shell", |it| it), ("a session's", session)];
+    for (which, add) in ways {
+        let (place, world) = (Place::with(FILES), World::new());
+        let script = "(sleep 0.2; echo tick >tick; sleep 60; echo over >tick) & echo started";
+        let call = place.call(&world.cache, script, add).await;
+        assert!(soon(|| !place.text("tick").is_empty()).await);
+        let jobs = world.jobs.list().unwrap();
+        let job = world.kill(&jobs[0].id).await;
+        assert!(matches!(job.state, JobState::Ended(_)), "{job:?}");
+        assert_eq!(world.census.commands(), [], "{which}");
+        let is_done = || {
+            let after = place.after(call);
+            after.len() == 1 && after[0].changes.state == ChangesState::Done
+        };
+        let listed = || place.store().list(SESSION);
+        assert!(soon(is_done).await, "{which}: {:?}", listed());
+        let id = place.after(call)[0].changes.id;
+        place.store().undo(SESSION, id, &[], false).unwrap();
+        assert_eq!(place.text("tick"), "");
+    }
+}
+
+/// One whose parents ended before anybody saw it is in no job.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_who_is_in_no_job_is_noticed() {
+    let (place, world) = (Place::with(FILES), World::new());
+    let until = until("go");
+    let script = format!("(sleep 0.2; ({until}; echo late >late) &) >/dev/null 2>&1 &");
+    let session = |spec: RunSpec| spec.session(SessionName("a".into()));
+    let call = place.call(&world.cache, &script, session).await;
+    let jobs = world.jobs.list().unwrap();
+    world.end(&jobs[0].id).await;
+    assert!(place.after(call).is_empty());
+    fs::write(place.temp.path().join("go"), "").unwrap();
+    let is_done = || {
+        let after = place.after(call);
+        after.len() == 1 && after[0].changes.state == ChangesState::Done
+    };
+    assert!(soon(is_done).await, "{:?}", place.store().list(SESSION));
+    assert_eq!(names(&place.after(call)[0]), ["late"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -76,6 +76,7 @@ impl Marked {
             end: None,
             empty: self.shell.is_none(),
             lost: false,
+            orphan: false,
             continued: None,
         };
         if let Some(pid) = shell.and_then(Pid::from_raw) {

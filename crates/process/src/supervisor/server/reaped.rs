@@ -13,6 +13,8 @@ pub(super) struct Reaped {
     pub(super) empty: bool,
     /// The shell has ended, but its status was taken by somebody else's `wait`.
     pub(super) lost: bool,
+    /// Somebody else was, whose parents have ended: of what a call has left, the last one is.
+    pub(super) orphan: bool,
     /// A child's group that was stopped, and is continued.
     pub(super) continued: Option<Continued>,
 }

@@ -9,6 +9,7 @@ mod survivors;
 use super::job::{Job, Seen, Wanted};
 use super::ladder::Ladder;
 use super::launch::Starter;
+use super::reaped::Reaped;
 use super::relay::Relay;
 use super::session_processes::SessionProcesses;
 use super::shell::{Phase, Shell};
@@ -96,7 +97,7 @@ impl Server {
             if self.tracer().is_some_and(Tracer::is_full) {
                 self.terminate(FULL_GRACE, false);
             }
-            let empty = self.reap();
+            let Reaped { empty, orphan, .. } = self.reap();
             self.report(empty);
             if empty {
                 self.ladder = None;
@@ -109,7 +110,8 @@ impl Server {
             }
             self.look_after_stopped();
             self.relay.pump();
-            self.look_after_besides();
+            self.end_what_is_wanted();
+            self.look_after_besides(orphan);
             self.look_after_job(empty);
             let free = match &self.job {
                 Some(job) => job.end().is_some(),
@@ -304,8 +306,8 @@ impl Server {
         shell.is_some_and(|shell| shell.terminal.is_some())
     }
 
-    /// Reaps all that have ended. True if no processes are left.
-    fn reap(&mut self) -> bool {
+    /// Reaps all that have ended.
+    fn reap(&mut self) -> Reaped {
         let (shell, on_terminal) = (self.living_shell(), self.is_on_terminal());
         let mut reaped = self.tree.reap(shell, on_terminal, now());
         self.continued = reaped.continued.take().or(self.continued.take());
@@ -321,7 +323,7 @@ impl Server {
         if !self.session_processes.is_empty() && self.living_shell().is_none() {
             reaped.empty |= self.members().is_empty();
         }
-        reaped.empty
+        reaped
     }
 
     /// Reports to the host what it does not know yet about the shell's end.

@@ -144,10 +144,8 @@ impl SessionProcesses {
         });
     }
 
-    /// Serves visitors, sends signals that are due, and relays output. `boot` is the argument by which our shells
-    /// are recognised.
+    /// Sends signals that are due, and tells who has ended. `boot` is the argument by which our shells are recognised.
     pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> Found {
-        self.receive(boot, now);
         let mut withstand = None;
         if let Some(rounds) = &mut self.ending
             && rounds.is_due(now)
@@ -188,16 +186,16 @@ impl SessionProcesses {
         }
     }
 
-    fn receive(&mut self, boot: &[u8], now: Instant) {
+    /// Relays output and serves visitors. If one wants their end: the grace period. They are to be looked for before
+    /// [`Self::end`], as a child that nobody has seen is nobody's once its parent has been ended.
+    pub(super) fn receive(&mut self, boot: &[u8]) -> Option<Duration> {
         let members = &self.members;
         let Keeper::Job { job, relay } = &mut self.keeper else {
-            return;
+            return None;
         };
         relay.pump();
         let wanted = job.receive(|| names(members, boot));
-        for Wanted::End(grace) in wanted {
-            self.end(grace, now);
-        }
+        wanted.into_iter().map(|Wanted::End(grace)| grace).min()
     }
 
     fn named(&self, boot: &[u8]) -> Vec<Survivor> {

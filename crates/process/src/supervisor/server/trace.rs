@@ -29,6 +29,8 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -53,6 +55,7 @@ pub(super) struct Tracer {
     filtered: Option<filtered::Filtered>,
     /// Whether the thread has nothing at hand, and nothing of what it records is open.
     is_idle: Cell<bool>,
+    some_go_on: Arc<AtomicBool>,
 }
 
 impl Tracer {
@@ -66,6 +69,7 @@ impl Tracer {
     ) -> io::Result<Self> {
         let (orders, given, woken) = orders::orders()?;
         let (full, tell_full) = io::pipe()?;
+        let some_go_on = Arc::new(AtomicBool::new(false));
         let watch = Watch {
             listener: Some(Listener::new(listener)?),
             given,
@@ -76,6 +80,7 @@ impl Tracer {
             mounts: None,
             state: State::Waiting(None),
             left: Left::default(),
+            some_go_on: Arc::clone(&some_go_on),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -84,6 +89,7 @@ impl Tracer {
             thread: thread.spawn(move || watch.run())?,
             filtered: None,
             is_idle: Cell::new(true),
+            some_go_on,
         })
     }
 
@@ -140,6 +146,11 @@ impl Tracer {
         self.stop_within(PATIENCE_AT_END, None);
     }
 
+    /// Whether a call has left somebody, as far as was known when it ended, or when others did.
+    pub(super) fn some_go_on(&self) -> bool {
+        self.some_go_on.load(Ordering::Relaxed)
+    }
+
     /// The same for what calls have left of which nobody is among these any more.
     pub(super) fn conclude(&self, living: Living) {
         self.orders.give(Order::Conclude(living));
@@ -173,6 +184,8 @@ struct Watch {
     mounts: Option<PathBuf>,
     state: State,
     left: Left,
+    /// [`Tracer::some_go_on`].
+    some_go_on: Arc<AtomicBool>,
 }
 
 enum State {
@@ -265,6 +278,7 @@ impl Watch {
             Order::Conclude(living) => {
                 let running = self.running();
                 self.left.look(&living, running.as_ref());
+                self.tell_who_go_on();
                 if let (true, State::Late(late)) = (self.left.is_empty(), &mut self.state) {
                     concluded(late.conclude());
                 }
@@ -295,10 +309,16 @@ impl Watch {
                     }
                     State::Stopped => Traced::incomplete("nothing was to be recorded"),
                 };
+                self.tell_who_go_on();
                 // The receiver may have given up.
                 let _ = tell.send(traced);
             }
         }
+    }
+
+    fn tell_who_go_on(&self) {
+        let some = !self.left.is_empty();
+        self.some_go_on.store(some, Ordering::Relaxed);
     }
 
     /// What the call that runs would leave, if one is recorded.

@@ -222,6 +222,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped 
         end: None,
         empty: false,
         lost: false,
+        orphan: false,
         continued: None,
     };
     loop {
@@ -232,6 +233,8 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped 
             Ok(Some((pid, status))) => {
                 if shell == Some(pid.as_raw_pid()) {
                     reaped.end = shell_end(status);
+                } else {
+                    reaped.orphan = true;
                 }
             }
             Ok(None) => return reaped,

@@ -6,7 +6,7 @@ use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{Found, SessionProcesses};
 use crate::supervisor::server::shell::Shell;
-use crate::supervisor::server::trace::Living;
+use crate::supervisor::server::trace::{Living, Tracer};
 use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
@@ -159,7 +159,23 @@ impl Server {
         living
     }
 
-    pub(super) fn look_after_besides(&mut self) {
+    /// Serves the visitors of jobs besides the shell, and ends those of which that is wanted.
+    pub(super) fn end_what_is_wanted(&mut self) {
+        let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
+        let all = self.session_processes.iter_mut().enumerate();
+        let wanted = all.filter_map(|(at, it)| it.receive(boot).map(|grace| (at, grace)));
+        let wanted: Vec<(usize, Duration)> = wanted.collect();
+        if wanted.is_empty() {
+            return;
+        }
+        self.spare();
+        for (at, grace) in wanted {
+            self.session_processes[at].end(grace, now());
+        }
+    }
+
+    /// Does what is due for them. `orphan`: somebody has ended of whom it may not be known whose he was.
+    pub(super) fn look_after_besides(&mut self, orphan: bool) {
         let now = now();
         if self
             .session_processes
@@ -181,7 +197,8 @@ impl Server {
                 }
             });
         let gone: Vec<SessionProcesses> = session_processes.collect();
-        if !gone.is_empty() && self.tracer().is_some() {
+        let may_be_last = |tracer: &Tracer| !gone.is_empty() || orphan && tracer.some_go_on();
+        if self.tracer().is_some_and(may_be_last) {
             let living = self.living();
             self.tracer().inspect(|tracer| tracer.conclude(living));
         }
