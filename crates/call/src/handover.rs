@@ -5,6 +5,7 @@
 
 use crate::Source;
 use agent_bash_core::{JobId, OutputConsumer, RunSpec, Survivor, Timestamp};
+use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::Supervised;
 use async_trait::async_trait;
 use std::fmt::Debug;
@@ -16,7 +17,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub trait SurvivorRegistry: Debug + Send + Sync {
     /// Hands survivors over to their supervisor, as a job. Even if that fails, they are left to the supervisor;
     /// those beside a session's shell only while the shell lives. `None` if they did not become a job, because
-    /// there was no room for one.
+    /// there was no room for one, or all have ended by now.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
@@ -85,10 +86,11 @@ pub struct SurvivorHandover<'a> {
 }
 
 impl SurvivorHandover<'_> {
-    /// Hands `survivors`, and the reading of their output, over to the supervisor. Sets the job in each of them.
+    /// Hands `survivors`, and the reading of their output, over to the supervisor. Sets the job in each of them. Of those
+    /// who are none, nothing would tell when they end: who has ended by now is left out.
     pub async fn adopt(
         self,
-        survivors: &mut [Survivor],
+        survivors: &mut Vec<Survivor>,
         supervised: &mut Supervised,
         output: OpenOutput<'_>,
     ) {
@@ -103,7 +105,7 @@ impl SurvivorHandover<'_> {
                 quota: self.quota,
             };
             let job = registry.adopt(adoption).await;
-            for survivor in survivors {
+            for survivor in &mut *survivors {
                 survivor.job.clone_from(&job);
             }
         } else if self.alone || !output.pipes.is_empty() || !survivors.is_empty() {
@@ -114,5 +116,6 @@ impl SurvivorHandover<'_> {
                 .adopt(pipes, &files, self.alone, self.quota, None)
                 .await;
         }
+        survivors.retain(|one| one.job.is_some() || !ProcessInfo::has_ended(one.pid.cast_signed()));
     }
 }

@@ -6,7 +6,7 @@
 use crate::ProcessHandle;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, getpgid, getsid};
+use rustix::process::{Pid, getpgid, getsid, test_kill_process};
 use std::fs;
 
 /// A process according to `/proc/<pid>/stat`.
@@ -60,6 +60,14 @@ impl ProcessInfo {
         })
     }
 
+    /// Whether certainly nobody has this pid, or somebody who has ended and was not reaped yet.
+    pub fn has_ended(pid: i32) -> bool {
+        let signalled = Pid::from_raw(pid).map(test_kill_process);
+        // Not by `/proc`, which may not show whom another user has started.
+        let is_nobody = signalled.is_none_or(|found| found == Err(Errno::SRCH));
+        is_nobody || Self::read(pid).is_some_and(|process| process.zombie)
+    }
+
     /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything, including parentheses,
     /// so fields are counted from the last `)`.
     fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
@@ -110,6 +118,29 @@ mod tests {
             let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
             assert_eq!(info.stopped, stopped, "{stat}");
         }
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a process that is nobody's child but the test's"
+    )]
+    fn who_lives_has_not_ended_and_who_is_not_reaped_has() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let pid = child.id().cast_signed();
+        assert!(!ProcessInfo::has_ended(pid));
+        assert!(!ProcessInfo::has_ended(1), "another user's");
+        child.kill().unwrap();
+        while ProcessInfo::read(pid).is_some_and(|process| !process.zombie) {
+            std::thread::yield_now();
+        }
+        assert!(ProcessInfo::has_ended(pid));
+        child.wait().unwrap();
+        assert!(ProcessInfo::has_ended(pid));
+        assert!(ProcessInfo::has_ended(0) && ProcessInfo::has_ended(i32::MAX));
     }
 
     #[test]

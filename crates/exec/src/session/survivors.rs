@@ -56,7 +56,7 @@ impl SessionCall<'_> {
         survivors
     }
 
-    async fn leave(&mut self, survivors: &mut [Survivor], out: &mut dyn OutputConsumer) {
+    async fn leave(&mut self, survivors: &mut Vec<Survivor>, out: &mut dyn OutputConsumer) {
         let output = OpenOutput::of(&self.streams, out);
         let handover = self.options.handover(self.spec, self.started_at, false);
         handover
@@ -83,7 +83,7 @@ impl SessionCall<'_> {
         let withstand = follower.see_off(self.cancel.clone(), limit, out).await;
         if !self.streams.ended() {
             // The shell itself holds them, too.
-            self.leave(&mut [], out).await;
+            self.leave(&mut Vec::new(), out).await;
         }
         withstand
     }

@@ -6,7 +6,10 @@
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{Collect, Ran, SOON, marked, options, run_with, soon};
-use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName, Streams, SurvivorPolicy};
+use agent_bash_core::{
+    Cancel, Ending, Executor, Flow, Notice, NoticeKind, OutputConsumer, RunSpec, SessionName,
+    StreamId, Streams, SurvivorPolicy,
+};
 use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_process::{ProcessInfo, SystemClock};
@@ -27,6 +30,68 @@ async fn say(cache: &ShellCache, spec: &RunSpec) -> Ran {
 fn lives(pid: &str) -> bool {
     let process = ProcessInfo::read(pid.trim().parse().unwrap());
     process.is_some_and(|process| !process.zombie)
+}
+
+/// Asked for the file of what goes on, ends it, as if it had been over by itself between being named and becoming a job.
+struct Ends<'a> {
+    census: &'a Census,
+    is_in_time: bool,
+    pid: Option<i32>,
+}
+
+impl OutputConsumer for Ends<'_> {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn file_for_survivors(&mut self, _: StreamId) -> Option<std::fs::File> {
+        if self.pid.is_some() {
+            return None;
+        }
+        let sleep = loop {
+            let commands = self.census.commands();
+            if let Some(sleep) = commands.into_iter().find(|found| found.name == "sleep") {
+                break sleep;
+            }
+        };
+        self.pid = Some(sleep.pid);
+        if self.is_in_time {
+            sleep.end();
+            while ProcessInfo::read(sleep.pid).is_some() {
+                std::thread::yield_now();
+            }
+        }
+        None
+    }
+}
+
+/// What git does behind every other commit is over that soon: nothing would tell of its end any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_ended_before_becoming_a_job_is_not_said_to_live() {
+    let directory = tempfile::tempdir().unwrap();
+    let [with_jobs, without, _] = caches(&directory);
+    for (cache, has_jobs) in [(with_jobs, true), (without, false)] {
+        for is_in_time in [true, false] {
+            let census = Census::new();
+            // Nobody's child, so that it is reaped at once.
+            let spec = spec("(sleep 1000 &)", SurvivorPolicy::Adopt, &census);
+            let mut ends = Ends {
+                census: &census,
+                is_in_time,
+                pid: None,
+            };
+            let outcome = cache.run(&spec, &mut ends, &Cancel::new()).await.unwrap();
+            let named = outcome.survivors.iter();
+            let named: Vec<_> = named.map(|it| (it.pid, it.job.is_some())).collect();
+            let wanted = ends.pid.filter(|_| !is_in_time);
+            let wanted = wanted.map(|pid| (pid.unsigned_abs(), has_jobs));
+            assert!(ends.pid.is_some());
+            assert_eq!(named, Vec::from_iter(wanted), "{has_jobs}");
+            let is_noticed = |notice: &Notice| matches!(notice.kind, NoticeKind::Survivors { .. });
+            assert_eq!(outcome.notices.iter().any(is_noticed), !is_in_time);
+            census.end_all();
+        }
+    }
 }
 
 /// Scripts that leave a process behind and print its pid.
