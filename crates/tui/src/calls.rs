@@ -17,6 +17,7 @@ use std::time::Duration;
 /// What can be done about a refusal, a time-out, and a sandbox.
 const BY_TRIAL: &str = "f3 tries it: nothing is applied until you commit";
 const BY_RULE: &str = "`!` before the line runs it as your own";
+const BY_RULE_FOR_REAL: &str = "`!` before the line runs it as your own, and not as a trial";
 const TIMED_OUT: &str = "`timeout.default` in the settings gives more time";
 const DENIED: &str = "f4 runs it again outside of the sandbox";
 const BY_SETTING: &str = "`sandbox.escalation = \"ask\"` in the settings lets f4 run it outside";
@@ -150,13 +151,24 @@ pub(crate) fn way_out(escalation: Escalation, is_safe_mode: bool) -> Option<&'st
 }
 
 /// What the person can do about how a call ended, if anything. `outside`: what about a denial.
-fn hint(result: &ToolResult, card: &ToolCard, outside: Option<&'static str>) -> Option<Remark> {
+fn hint(
+    result: &ToolResult,
+    card: &ToolCard,
+    is_trial: bool,
+    outside: Option<&'static str>,
+) -> Option<Remark> {
     let was_denied = result.sandbox.as_ref().is_some_and(|said| {
         !said.denied.is_empty() || said.network_refused.is_some_and(|refused| refused > 0)
     });
     let hint = match &result.status {
         // Whoever has just said no is not offered another way out.
         Status::Blocked { rule, .. } if rule == ESCALATION_RULE => return None,
+        Status::Blocked { .. } if is_trial => {
+            card.refused.as_ref()?;
+            BY_RULE_FOR_REAL
+        }
+        // The others run a command again in another way than it was tried.
+        _ if is_trial => return None,
         Status::Blocked { .. } => match &card.refused {
             // It is safer than the other way.
             Some(refused) if refused.can_be_tried => BY_TRIAL,
@@ -195,8 +207,8 @@ impl CallEnd {
                     // They say how it runs, and it did not.
                     card.asides.clear();
                 }
-                let hint = hint(&result, card, outside).filter(|_| !entry.is_trial);
-                card.remarks.extend(hint);
+                card.remarks
+                    .extend(hint(&result, card, entry.is_trial, outside));
                 let is_needless =
                     |it: &mut CardChanges| entry.is_trial && deeds::is_nothing(&it.set);
                 if card.changes.take_if(is_needless).is_some() {
@@ -345,7 +357,13 @@ mod tests {
         };
         let offer = |text: &str| vec![Remark::Offer(text.to_owned())];
         assert_eq!(offered(blocked(), false, None), offer(BY_RULE));
-        assert_eq!(offered(blocked(), true, None), [], "that is no trial");
+        let for_real = offer(BY_RULE_FOR_REAL);
+        assert_eq!(offered(blocked(), true, None), for_real, "that is no trial");
+        let denied = Status::Blocked {
+            rule: ESCALATION_RULE.to_owned(),
+            suggested_tool: None,
+        };
+        assert_eq!(offered(denied, true, None), []);
         // Where a trial passes the rules, that is offered rather than a command of one's own.
         let mut card = ToolCard::new("x");
         card.refused = Some(Refused {
@@ -354,9 +372,10 @@ mod tests {
         });
         let result = ToolResult::new(blocked(), "", Timestamp(0));
         let tries = Some(Remark::Offer(BY_TRIAL.to_owned()));
-        assert_eq!(hint(&result, &card, None), tries);
-        let timed_out = Status::TimedOut { after_ms: 1 };
-        assert_eq!(offered(timed_out, false, None), offer(TIMED_OUT));
+        assert_eq!(hint(&result, &card, false, None), tries);
+        let timed_out = || Status::TimedOut { after_ms: 1 };
+        assert_eq!(offered(timed_out(), false, None), offer(TIMED_OUT));
+        assert_eq!(offered(timed_out(), true, None), []);
         let ended = || Status::Exited { code: 0 };
         assert_eq!(offered(ended(), false, None), []);
         // A trial without changes is not held.
