@@ -15,7 +15,6 @@ const NAMED: usize = 3;
 
 /// Which key leads to what a refusal says can be done.
 const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
-const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
 
 /// What is wanted of a card's changes.
 #[derive(Debug)]
@@ -60,6 +59,8 @@ pub(crate) struct Said {
     pub(crate) lines: Vec<String>,
     /// Nothing was done.
     pub(crate) refused: bool,
+    /// It was not committed, as files were changed since: to try its command again may help.
+    pub(crate) is_stale: bool,
 }
 
 /// What an act would do now, or why it cannot be done.
@@ -97,9 +98,7 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
     let more = others.len().saturating_sub(NAMED) as u64;
     said.lines
         .extend((more > 0).then(|| format!("and {} more", counted(more))));
-    if act == ChangesAct::Commit {
-        said.lines.push(TRY_AGAIN.to_owned());
-    }
+    said.is_stale = act == ChangesAct::Commit;
     Err(Box::new(said))
 }
 
@@ -155,6 +154,7 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
             set: sets.show(id).ok(),
             lines: done.text.lines().map(str::to_owned).collect(),
             refused: false,
+            is_stale: false,
         },
         Err(error) => {
             let text = match &error {
@@ -162,6 +162,8 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
                 other => other.to_string(),
             };
             let mut said = refused(sets, id, &text);
+            said.is_stale =
+                matches!(error, ChangesRefused::Conflict(_)) && proposed.act == ChangesAct::Commit;
             // Somebody has changed a file while the question was open.
             if let ChangesRefused::Conflict(conflict) = &error
                 && (proposed.act, proposed.partial) == (ChangesAct::Undo, false)
@@ -179,5 +181,6 @@ fn refused(sets: &ChangeSets, id: ChangesId, text: &str) -> Said {
         set: sets.show(id).ok(),
         lines: text.lines().map(str::to_owned).collect(),
         refused: true,
+        is_stale: false,
     }
 }

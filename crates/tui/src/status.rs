@@ -10,8 +10,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// The keys that every selected card has.
-const CARD_KEYS: &str = "y copy · e edit · R again · f fold · esc back  ";
+/// The keys that every selected card has. Of one of an earlier run only the command is here, and that may be cut.
+const CARD_KEYS: &str = "y Y copy · e edit · R again · f fold · esc back  ";
+const EARLIER_KEYS: &str = "Y copy command · esc back  ";
 
 /// Columns that the directory and the branch have at least before something else is left out for them.
 const LEAST_PLACE: usize = 12;
@@ -219,7 +220,7 @@ fn keys(app: &App) -> String {
         let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
         let chosen = app.transcript.chosen();
         let rest = if chosen.is_some_and(Entry::is_of_earlier_run) {
-            "esc back"
+            EARLIER_KEYS
         } else {
             CARD_KEYS
         };

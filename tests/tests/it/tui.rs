@@ -416,7 +416,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
         tmux.enters("printf 'x\\n' >> log; cat log")?;
         tmux.shows("│ x\n╰ exit 0")?;
         tmux.press(&["C-Up"])?;
-        tmux.shows("y copy · e edit · R again · f fold · esc back")?;
+        tmux.shows("y Y copy · e edit · R again · f fold · esc back")?;
         tmux.press(&["f"])?;
         tmux.shows("1 row folded")?;
         tmux.hides("│ x")?;

@@ -15,6 +15,11 @@ use agent_bash_render::{CardChanges, DiffLine};
 use crossterm::event::Event;
 use std::time::Duration;
 
+/// What can be done about a trial that can no longer be committed. Of the command of an earlier run what is kept may be cut, so
+/// that it is not run from here.
+const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
+const COPY_OR_DISCARD: &str = "→ `Y` copies its command, `d` discards it";
+
 /// While something is done with a set.
 const BUSY: &str = "Wait until what is being done with changes is done.";
 
@@ -180,9 +185,16 @@ impl App {
     fn told(&mut self, entry: EntryId, said: Said) {
         self.diff = None;
         self.transcript.change(entry, |entry| {
+            let way = if entry.is_of_earlier_run() {
+                COPY_OR_DISCARD
+            } else {
+                TRY_AGAIN
+            };
             let Some(changes) = entry.card.changes_mut() else {
                 return;
             };
+            let mut lines = said.lines;
+            lines.extend(said.is_stale.then(|| way.to_owned()));
             if let Some(mut set) = said.set {
                 let late = changes.late.iter_mut().map(|(late, _)| late);
                 let mut all = std::iter::once(&mut changes.set).chain(late);
@@ -197,9 +209,9 @@ impl App {
             changes.refused = said.refused;
             if said.refused {
                 // What was done before is as true.
-                changes.aside = said.lines;
+                changes.aside = lines;
             } else {
-                changes.said = said.lines;
+                changes.said = lines;
                 changes.aside.clear();
             }
         });

@@ -192,6 +192,7 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
                 set: Some(set(ChangesState::Undone, ChangesBy::Trace)),
                 lines: vec!["[Undone: 1 file as before call 7.]".to_owned()],
                 refused: false,
+                is_stale: false,
             };
             came(&mut app, entry, Came::Done(Box::new(said)));
             let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -218,6 +219,7 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
             set: Some(set),
             lines: vec![line.to_owned()],
             refused,
+            is_stale: false,
         };
         let came_of_it = if refused {
             Came::Looked(Err(Box::new(said)))
@@ -250,10 +252,12 @@ fn why_something_cannot_be_done_is_on_the_card() {
         set: None,
         lines: vec!["[Trial 7 not applied]".to_owned()],
         refused: true,
+        is_stale: true,
     };
     came(&mut app, entry, Came::Looked(Err(Box::new(said))));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-    assert!(changes.refused && changes.aside == ["[Trial 7 not applied]"]);
+    assert!(changes.refused);
+    assert_eq!(changes.aside, ["[Trial 7 not applied]", super::TRY_AGAIN]);
     assert_eq!(changes.set.state, ChangesState::Held);
     let effects = letter(&mut app, 'd', NOW);
     assert!(
@@ -311,6 +315,7 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
         set: Some(late(8, undone).0),
         lines: Vec::new(),
         refused: false,
+        is_stale: false,
     };
     came(&mut app, entry, Came::Done(Box::new(said)));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();

@@ -1,7 +1,7 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use super::NOT_WHOLE;
-use crate::set_work::{Came, Wish};
+use crate::set_work::{Came, Said, Wish};
 use crate::transcript::Entry;
 use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -135,6 +135,38 @@ fn the_command_of_an_earlier_trial_is_not_run_again() {
             "{key:?}: {effects:?}"
         );
     }
+}
+
+/// Where it can no longer be committed, what is offered is what its card does.
+#[test]
+fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
+    let mut app = found(1);
+    f6(&mut app);
+    let entry = app.transcript.chosen().unwrap().id;
+    let said = Said {
+        set: None,
+        lines: vec!["[Trial 1 not applied]".to_owned()],
+        refused: true,
+        is_stale: true,
+    };
+    app.news(News::Changes {
+        entry,
+        id: ChangesId(1),
+        came: Came::Looked(Err(Box::new(said))),
+        now: NOW,
+    });
+    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+    let wanted = [
+        "[Trial 1 not applied]",
+        "→ `Y` copies its command, `d` discards it",
+    ];
+    assert_eq!(changes.aside, wanted);
+    let effects = letter(&mut app, 'd', NOW);
+    let asks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(act), .. }] if *act == agent_bash::ChangesAct::Discard);
+    assert!(asks, "{effects:?}");
+    let effects = letter(&mut app, 'Y', NOW);
+    let copies = matches!(&effects[..], [Effect::Copy(command)] if command == "echo 1 > a");
+    assert!(copies, "{effects:?}");
 }
 
 #[test]
