@@ -24,6 +24,7 @@ use crate::functions::Functions;
 use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
+use crate::note::Note;
 use crate::pager_source::{Kept, Source};
 use crate::pager_state::{PagerRequest, PagerState};
 use crate::place::Place;
@@ -221,7 +222,7 @@ pub(crate) enum Effect {
 impl App {
     pub(crate) fn new(theme: Theme, terminal: Option<bool>, place: Place, about: String) -> Self {
         let mut transcript = Transcript::default();
-        transcript.add(Card::Note(welcome(&theme)), Duration::ZERO);
+        transcript.add(Card::Note(Note::Lines(welcome(&theme))), Duration::ZERO);
         Self {
             transcript,
             prompt: Prompt::new(&theme),

@@ -2,6 +2,7 @@
 
 use crate::asks::Asks;
 use crate::deeds;
+use crate::note::Note;
 use agent_bash::core::changes::{Changes, ChangesState};
 use agent_bash::core::{ArtifactId, JobId, Timestamp};
 use agent_bash::exec::{Job, JobState};
@@ -12,7 +13,6 @@ use agent_bash_render::{
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
 use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
@@ -77,7 +77,7 @@ pub(crate) struct Entry {
 pub(crate) enum Card {
     Tool(Box<ToolCard>),
     Bang(Box<BangCard>),
-    Note(Vec<Line<'static>>),
+    Note(Note),
 }
 
 impl Card {
@@ -404,7 +404,7 @@ impl Entry {
         let height = 1 + match &self.card {
             Card::Tool(card) => card.height(width, self.expanded, theme),
             Card::Bang(card) => card.height(width, self.expanded, theme),
-            Card::Note(lines) => lines.len(),
+            Card::Note(note) => note.lines(width, theme).len(),
         };
         self.height = Some((width, height));
         height
@@ -422,7 +422,10 @@ impl Entry {
         let rows = match &self.card {
             Card::Tool(card) => card.rows(area.width, self.expanded, skip, most, theme),
             Card::Bang(card) => card.rows(area.width, self.expanded, skip, most, theme),
-            Card::Note(lines) => lines.iter().skip(skip).take(most).cloned().collect(),
+            Card::Note(note) => {
+                let lines = note.lines(area.width, theme).into_iter();
+                lines.skip(skip).take(most).collect()
+            }
         };
         let style = if is_selected {
             theme.selected

@@ -30,6 +30,7 @@ mod input;
 mod interrupt;
 mod jobs_state;
 mod links;
+mod note;
 mod options;
 mod pager_source;
 mod pager_state;
@@ -49,6 +50,7 @@ mod typed_count;
 
 pub use agent_bash_render::{Theme, shortened};
 pub use approvals::Approvals;
+pub use note::named_trial;
 pub use options::{Left, OnQuit, TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;

@@ -2,6 +2,7 @@
 
 pub(crate) use crate::entry::{Card, Entry, EntryId, TRYING};
 
+use crate::note::Note;
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::exec::Job;
@@ -123,7 +124,8 @@ impl Transcript {
         let is_said = self.entries.front().is_some_and(|first| first.id == NOTICE);
         if has_dropped && !is_said {
             let lines = DROPPED.map(Line::from).to_vec();
-            let notice = Entry::new(NOTICE, Card::Note(lines), Duration::ZERO);
+            let notice = Card::Note(Note::Lines(lines));
+            let notice = Entry::new(NOTICE, notice, Duration::ZERO);
             self.entries.push_front(notice);
         }
     }

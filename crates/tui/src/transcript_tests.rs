@@ -11,11 +11,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 fn note(text: &str) -> Card {
-    Card::Note(
-        text.lines()
-            .map(|line| Line::from(line.to_owned()))
-            .collect(),
-    )
+    let lines = text.lines().map(|line| Line::from(line.to_owned()));
+    Card::Note(Note::Lines(lines.collect()))
 }
 
 fn shown(transcript: &mut Transcript, width: u16, height: u16) -> Vec<String> {

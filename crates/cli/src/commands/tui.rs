@@ -11,20 +11,18 @@ use crate::usage::Usage;
 use agent_bash::change_sets::Listed;
 use agent_bash::core::Clock;
 use agent_bash::core::changes::{Changes, ChangesState};
-use agent_bash::core::visible::one_line;
 use agent_bash::exec::Job;
-use agent_bash::layout::changes;
-use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::pty::PtyOptions;
 use agent_bash::session::SessionOptions;
 use agent_bash::{BashToolBuilder, Session};
-use agent_bash_tui::{Approvals, Left, Terminals, TuiOptions, shortened};
+use agent_bash_tui::{Approvals, Left, Terminals, TuiOptions, named_trial, shortened};
 use anyhow::Context;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
-/// Columns of a command when a job or a trial is named.
+/// Columns of a command when a job is named.
 const LONGEST: usize = 60;
 
 /// Runs it until the user quits.
@@ -109,8 +107,9 @@ fn name_held(session: &Session, state: &str) {
     };
     let held: Vec<&Listed> = sets.iter().filter(is_held).collect();
     let mut out = io::stdout().lock();
+    let columns = terminal_columns().unwrap_or(usize::MAX);
     for set in &held {
-        let _ = writeln!(out, "not decided: {}", named(&set.changes));
+        let _ = writeln!(out, "{}", not_decided(&set.changes, columns));
     }
     if !held.is_empty() {
         let _ = writeln!(
@@ -120,15 +119,13 @@ fn name_held(session: &Session, state: &str) {
     }
 }
 
-/// `trial 25: sleep 60 & echo bg > bg.txt · 1 created`, and what is in its way.
-fn named(trial: &Changes) -> String {
-    let command = trial.command.as_deref();
-    let command = command.map(|it| shortened(&one_line(it), LONGEST));
-    let command = command.map_or_else(String::new, |it| format!("{it} · "));
+/// `not decided: trial 25: sleep 60 & echo bg > bg.txt · Δ +1`, and what is in its way.
+fn not_decided(trial: &Changes, columns: usize) -> String {
+    const SAID: &str = "not decided: ";
+    let named = named_trial(trial, columns.saturating_sub(SAID.len()));
     let why = trial.in_the_way();
     let why = why.map_or_else(String::new, |why| format!("\n  {why}"));
-    let counts = changes::counts(&trial.counts);
-    format!("trial {}: {command}{counts}{why}", trial.id)
+    format!("{SAID}{named}{why}")
 }
 
 /// Says which jobs were ended, which live on, and how to see them. If nobody reads that, so be it.

@@ -113,6 +113,28 @@ fn of_many_the_newest_are_cards_first() {
     );
 }
 
+/// What names them at the start fits, also once the terminal is another size.
+#[test]
+fn trials_of_earlier_runs_are_named_in_the_width_that_there_is() {
+    let mut app = app(Some(true));
+    let mut trial = trial(7);
+    trial.command = Some("echo ".to_owned() + &"long ".repeat(12) + "end > a");
+    let (trials, session) = (vec![trial], "tui-p".to_owned());
+    app.news(News::FoundHeld { trials, session });
+    for (width, wanted) in [
+        (100, "end > a · Δ +1"),
+        (50, "long l… · Δ +1"),
+        (100, "end > a · Δ +1"),
+    ] {
+        let backend = ratatui::backend::TestBackend::new(width, 30);
+        let mut terminal = ratatui::Terminal::new(backend).unwrap();
+        let drawn = |frame: &mut Frame<'_>| crate::draw::draw(&mut app, frame, NOW);
+        terminal.draw(drawn).unwrap();
+        let screen = terminal.backend().to_string();
+        assert!(screen.contains(wanted), "{width}: {screen}");
+    }
+}
+
 /// What is kept of a command is cut, on one line, and without secrets.
 #[test]
 fn the_command_of_an_earlier_trial_is_not_run_again() {

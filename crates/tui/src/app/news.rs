@@ -6,6 +6,7 @@ use crate::complete::{Commands, Completion};
 use crate::console::Console;
 use crate::functions::Functions;
 use crate::jobs_state::JobsState;
+use crate::note::{HeldNote, Note};
 use crate::pager_source::{Loaded, Match};
 use crate::pager_state::PagerState;
 use crate::place::Place;
@@ -13,15 +14,13 @@ use crate::set_work::Came;
 use crate::transcript::{Card, EntryId};
 use agent_bash::change_sets::Listed;
 use agent_bash::core::changes::{Changes, ChangesId};
-use agent_bash::core::visible::one_line;
 use agent_bash::core::{Notice, NoticeKind, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::journals::HistoryEntry;
 use agent_bash::pty::PtySession;
 use agent_bash::session::BangError;
 use agent_bash::sink::FileView;
-use agent_bash_render::{OutputPage, Theme, shortened};
-use ratatui::text::Line;
+use agent_bash_render::OutputPage;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -185,8 +184,8 @@ impl App {
             News::FoundHeld { trials, session } => {
                 self.held = trials.iter().map(|trial| trial.id).collect();
                 if !trials.is_empty() {
-                    let note = Card::Note(held_note(&trials, &session, &self.theme));
-                    self.transcript.add(note, Duration::ZERO);
+                    let note = Note::Held(HeldNote::new(trials, session));
+                    self.transcript.add(Card::Note(note), Duration::ZERO);
                 }
             }
             News::Late { of, late } => self.late_is(of, &late),
@@ -241,37 +240,4 @@ impl App {
         }
         self.look_up(false);
     }
-}
-
-/// Columns of a trial's command when it is named.
-const LONGEST: usize = 40;
-
-/// Trials of earlier runs that are named.
-const NAMED: usize = 5;
-
-/// They are no cards yet: what they printed is not kept with them.
-fn held_note(trials: &[Changes], session: &str, theme: &Theme) -> Vec<Line<'static>> {
-    let said = match trials.len() {
-        1 => "A trial of an earlier run waits for your decision:".to_owned(),
-        several => format!("{several} trials of earlier runs wait for your decision:"),
-    };
-    let mut lines = vec![Line::styled(said, theme.warning)];
-    let newest = trials.iter().rev().take(NAMED);
-    for trial in newest {
-        let command = trial.command.as_deref();
-        let command = command.map(|it| shortened(&one_line(it), LONGEST));
-        let command = command.map_or_else(String::new, |it| format!("{it} · "));
-        let counts = trial.counts.in_words();
-        let text = format!("  trial {}: {command}{counts}", trial.id);
-        lines.push(Line::styled(text, theme.text));
-        let why = trial.in_the_way();
-        lines.extend(why.map(|why| Line::styled(format!("    {why}"), theme.warning)));
-    }
-    if trials.len() > NAMED {
-        lines.push(Line::styled("  …", theme.text));
-    }
-    let them = if trials.len() == 1 { "it" } else { "them" };
-    let how = format!("  f6 shows {them} · agent-bash changes list --state {session}");
-    lines.push(Line::styled(how, theme.dim));
-    lines
 }

@@ -284,11 +284,11 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("Δ −1 held")?;
         tmux.press(&["C-d"])?;
-        tmux.shows("not decided: trial 1: rm old.txt · 1 deleted\n")?;
+        tmux.shows("not decided: trial 1: rm old.txt · Δ −1\n")?;
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
         // Those of an earlier time are named for as long as they are held, and nothing is to be decided where nothing would change.
         start()?;
-        tmux.shows("A trial of an earlier run waits for your decision:\n  trial 1: rm old.txt · 1 deleted\n")?;
+        tmux.shows("A trial of an earlier run waits for your decision:\n  trial 1: rm old.txt · Δ −1\n")?;
         tmux.shows("· 1 trial waits")?;
         tmux.types("rm -f old.txt")?;
         tmux.press(&["F3"])?;
@@ -299,7 +299,7 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["Escape"])?;
         tmux.shows(PROMPT)?;
         tmux.press(&["C-d"])?;
-        tmux.shows("not decided: trial 1: rm old.txt · 1 deleted\n")?;
+        tmux.shows("not decided: trial 1: rm old.txt · Δ −1\n")?;
         start()?;
         tmux.enters("agent-bash changes discard 1 --state s")?;
         tmux.hides("trial waits")?;
@@ -340,7 +340,7 @@ fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
         tmux.shows("Δ ~1\n")?;
         tmux.press(&["C-d"])?;
         let why = "1 file was changed since: it can no longer be committed";
-        let left = "trial 1: sed -i s/one/ONE/ notes.txt · 1 changed\n";
+        let left = "trial 1: sed -i s/one/ONE/ notes.txt · Δ ~1\n";
         tmux.shows(&format!("not decided: {left}  {why}\n"))?;
         start()?;
         tmux.shows(&format!("{left}    {why}\n"))?;

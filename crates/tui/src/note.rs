@@ -1,0 +1,177 @@
+//! What is said between the cards, by nobody's command: it fits the width that it is drawn at.
+
+use agent_bash::core::changes::Changes;
+use agent_bash_render::{Theme, shortened, words};
+use ratatui::text::{Line, Span};
+
+/// Trials of earlier runs that are named.
+const NAMED: usize = 5;
+
+/// Columns that a trial's command has at least.
+const LEAST: usize = 8;
+
+/// Something that is said.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// As it is.
+    Lines(Vec<Line<'static>>),
+    Held(HeldNote),
+}
+
+impl Note {
+    /// Its rows at that width.
+    pub(crate) fn lines(&self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
+        match self {
+            Self::Lines(lines) => lines.clone(),
+            Self::Held(held) => held.lines(usize::from(width), theme),
+        }
+    }
+}
+
+/// Trials of earlier runs that wait for a decision. They are no cards yet: what they printed is not kept with them.
+#[derive(Debug)]
+pub(crate) struct HeldNote {
+    /// The newest first, and no more than are named.
+    newest: Vec<Changes>,
+    count: usize,
+    session: String,
+}
+
+impl HeldNote {
+    /// `trials`: the newest last.
+    pub(crate) fn new(trials: Vec<Changes>, session: String) -> Self {
+        let count = trials.len();
+        Self {
+            newest: trials.into_iter().rev().take(NAMED).collect(),
+            count,
+            session,
+        }
+    }
+
+    fn lines(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let said = match self.count {
+            1 => "A trial of an earlier run waits for your decision:".to_owned(),
+            several => format!("{several} trials of earlier runs wait for your decision:"),
+        };
+        let line = |text: &str, style| Line::styled(shortened(text, width), style);
+        let mut lines = vec![line(&said, theme.warning)];
+        for trial in &self.newest {
+            let named = named_trial(trial, width.saturating_sub(2));
+            lines.push(line(&format!("  {named}"), theme.text));
+            let why = trial.in_the_way();
+            lines.extend(why.map(|why| line(&format!("    {why}"), theme.warning)));
+        }
+        if self.count > NAMED {
+            lines.push(line("  …", theme.text));
+        }
+        let them = if self.count == 1 { "it" } else { "them" };
+        let keys = format!("  f6 shows {them}");
+        let command = format!("agent-bash changes list --state {}", self.session);
+        let both = format!("{keys} · {command}");
+        // The command is of use only if it is whole.
+        if wide(&both) <= width {
+            lines.push(line(&both, theme.dim));
+        } else {
+            lines.extend([keys, format!("  {command}")].map(|text| line(&text, theme.dim)));
+        }
+        lines
+    }
+}
+
+/// `trial 25: sed -i s/a/b/ README.md · Δ +4 ~1`, on no more than so many columns: what is too long of the command is left out.
+pub fn named_trial(trial: &Changes, columns: usize) -> String {
+    let name = format!("trial {}: ", trial.id);
+    let counts = match words::delta(&trial.counts) {
+        none if none.is_empty() => "Δ 0".to_owned(),
+        counts => format!("Δ {counts}"),
+    };
+    // As on its card.
+    let counts = counts + if trial.exact { "" } else { " inexact" };
+    let Some(command) = trial.command.as_deref() else {
+        return shortened(&format!("{name}{counts}"), columns);
+    };
+    let besides = wide(&name) + wide(&counts) + wide(" · ");
+    let room = columns.saturating_sub(besides).max(LEAST);
+    let command = shortened(command, room);
+    shortened(&format!("{name}{command} · {counts}"), columns)
+}
+
+fn wide(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::core::changes::{ChangeCounts, ChangesBy, ChangesId, ChangesState, FileName};
+
+    fn trial(id: u64, command: &str) -> Changes {
+        let (state, by) = (ChangesState::Held, ChangesBy::Overlay);
+        let mut trial = Changes::new(ChangesId(id), state, by, "/p");
+        trial.command = Some(command.to_owned());
+        trial.counts = ChangeCounts {
+            created: 4,
+            deleted: 1,
+            renamed: 1,
+            mode: 1,
+            ..ChangeCounts::default()
+        };
+        trial
+    }
+
+    fn rows(trials: &[Changes], width: u16) -> Vec<String> {
+        let note = Note::Held(HeldNote::new(trials.to_vec(), "tui-p".to_owned()));
+        let lines = note.lines(width, &Theme::plain());
+        lines.iter().map(ToString::to_string).collect()
+    }
+
+    const LONG: &str = "mkdir -p k/d; echo one > k/d/a; ln -s ../a k/link; mv old.txt new.txt; rm b; chmod +x run.sh";
+
+    #[test]
+    fn trials_are_named_in_the_width_that_there_is() {
+        let trials = [trial(41, "rm a"), trial(42, LONG)];
+        let long = format!("  trial 42: {LONG} · Δ +4 −1 →1 m1");
+        let want = [
+            "2 trials of earlier runs wait for your decision:",
+            &long,
+            "  trial 41: rm a · Δ +4 −1 →1 m1",
+            "  f6 shows them · agent-bash changes list --state tui-p",
+        ];
+        assert_eq!(rows(&trials, 200), want);
+        let at_80 = rows(&trials, 80);
+        let cut =
+            "  trial 42: mkdir -p k/d; echo one > k/d/a; ln -s ../a k/link; … · Δ +4 −1 →1 m1";
+        assert_eq!((at_80[1].as_str(), wide(&at_80[1])), (cut, 80));
+        let narrow = rows(&trials, 40);
+        assert_eq!(narrow[0], "2 trials of earlier runs wait for your …");
+        assert_eq!(narrow[1], "  trial 42: mkdir -p k/… · Δ +4 −1 →1 m1");
+        // The command is in a row of its own then.
+        let want = ["  f6 shows them", "  agent-bash changes list --state tui-p"];
+        assert_eq!(narrow[3..], want);
+        for width in 0..=120 {
+            for row in rows(&trials, width) {
+                assert!(wide(&row) <= usize::from(width), "{width}: {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_to_be_all_is_said_to_be_inexact() {
+        let mut trial = trial(7, "x");
+        (trial.exact, trial.counts) = (false, ChangeCounts::default());
+        assert_eq!(named_trial(&trial, 80), "trial 7: x · Δ 0 inexact");
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_said_and_of_many_the_newest_are_named() {
+        let mut trials: Vec<Changes> = (1..=6).map(|id| trial(id, "x")).collect();
+        trials[5].conflicts = vec![FileName::new("a")];
+        let rows = rows(&trials, 80);
+        assert_eq!(rows.len(), 1 + 5 + 1 + 1 + 1, "{rows:#?}");
+        assert!(
+            rows[2].starts_with("    1 file was changed since"),
+            "{rows:#?}"
+        );
+        assert_eq!(rows[7], "  …");
+    }
+}
