@@ -29,6 +29,7 @@ mod host_terminal;
 mod input;
 mod interrupt;
 mod jobs_state;
+mod lasting;
 mod links;
 mod note;
 mod options;

@@ -376,9 +376,12 @@ fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
         tmux.enters("echo at ${PWD##*/}; cd /")?;
         tmux.shows("[the directory changes for this line only")?;
         tmux.shows("│ at sub")?;
+        tmux.enters("word=other; echo $word")?;
+        tmux.shows("[what is set (word) is known for this line only")?;
+        tmux.shows("│ other")?;
         tmux.press(&["C-t", "C-l"])?;
-        tmux.enters("echo still in ${PWD##*/}")?;
-        tmux.shows("│ still in sub")?;
+        tmux.enters("echo $word, and still in ${PWD##*/}")?;
+        tmux.shows("│ kept, and still in sub")?;
         tmux.press(&["C-l"])?;
         // What asks has somebody to ask, and says who learns the answer.
         tmux.enters("read -p 'name? ' name; echo hi $name.")?;

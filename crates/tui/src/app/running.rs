@@ -1,6 +1,7 @@
 //! Starting commands: where each one runs, what waits for its turn, and what is run again.
 
 use super::{App, Effect, NO_COMMAND};
+use crate::lasting;
 use crate::questions::AT_LEAST;
 use crate::queue::Queue;
 use crate::transcript::{Card, Entry, EntryId, TRYING};
@@ -31,6 +32,9 @@ const ENDS_WITH_IT: &str = "what is in the background then ends with the trial";
 
 /// Columns of that command.
 const LONGEST_LEFT: usize = 40;
+
+/// Columns of what a line sets, where that is lost.
+const LONGEST_SET: usize = 60;
 
 /// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
@@ -257,9 +261,15 @@ impl App {
         if let Some(why) = why_apart {
             request.cwd = self.place.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
+            let set = lasting::set_by(&script.parsed).join(", ");
+            let set = shortened(&one_line(&set), LONGEST_SET);
             let is_lost = [
-                (changes_directory(&script), "the directory changes"),
-                (reads, "what is read is known"),
+                (
+                    changes_directory(&script),
+                    "the directory changes".to_owned(),
+                ),
+                (reads, "what is read is known".to_owned()),
+                (!set.is_empty(), format!("what is set ({set}) is known")),
             ];
             for (_, what) in is_lost.iter().filter(|(is_it, _)| *is_it) {
                 let said = format!("{what} for this line only: {why}");

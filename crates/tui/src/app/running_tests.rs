@@ -411,3 +411,41 @@ fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
     app.news(News::Place(app.place.clone()));
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
 }
+
+/// Of the shell that stays nothing is lost, and of another one all of it.
+#[test]
+fn what_a_line_sets_is_said_to_be_lost_where_its_shell_is_another() {
+    let said = |line: &str| {
+        let mut app = app(Some(false));
+        app.shell = Some(SessionName("prompt".to_owned()));
+        enters(&mut app, line);
+        let entry = app.transcript.current();
+        let Some(Card::Tool(card)) = entry.map(|entry| &entry.card) else {
+            panic!("no card");
+        };
+        let said = card.asides.iter().filter_map(|aside| match aside {
+            Remark::Notice(said) => said.split_once(" for this line only: "),
+            _ => None,
+        });
+        let said: Vec<&str> = said.map(|(what, _)| what).collect();
+        said.join("; ")
+    };
+    for (line, want) in [
+        (
+            "export DB=prod; cd x; sqlite3 y.db",
+            "the directory changes; what is set (DB) is known",
+        ),
+        (
+            ". .venv/bin/activate && python3",
+            "what is set (. .venv/bin/activate) is known",
+        ),
+        (
+            "x=1; read line",
+            "what is read is known; what is set (x) is known",
+        ),
+        ("A=1 vim a", ""),
+        ("export DB=prod; alias x=y; ls", ""),
+    ] {
+        assert_eq!(said(line), want, "{line}");
+    }
+}

@@ -1,0 +1,136 @@
+//! What a line sets in the shell that runs it: lost with that shell, if it is not the one that stays.
+
+use agent_bash_render::syntax::Parsed;
+use agent_bash_render::syntax::ast::{Command, Kind, List, Simple, Word};
+
+/// What is set by the words behind these, up to a `=`.
+const DECLARE: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
+
+/// They are named with their words, which say what they are about.
+const WITH_WORDS: [&str; 13] = [
+    ".",
+    "alias",
+    "enable",
+    "eval",
+    "mapfile",
+    "readarray",
+    "set",
+    "shopt",
+    "source",
+    "trap",
+    "ulimit",
+    "umask",
+    "unalias",
+];
+
+/// What a line sets at its top, and not in a subshell, nor in branches and loops, whose own variables nobody misses: variables by
+/// their names, other things by the words that set them.
+pub(crate) fn set_by(parsed: &Parsed<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    of_list(&parsed.list, parsed.text, &mut all);
+    let mut seen = Vec::new();
+    all.retain(|it| {
+        !seen.contains(it) && {
+            seen.push(it.clone());
+            true
+        }
+    });
+    all
+}
+
+fn of_list(list: &List, text: &str, all: &mut Vec<String>) {
+    for entry in list.entries.iter().filter(|entry| !entry.background) {
+        // Each of several runs in a subshell.
+        let [command] = &entry.stages[..] else {
+            continue;
+        };
+        match command {
+            Command::Simple(simple) => of_simple(simple, text, all),
+            Command::Compound(compound) => match &compound.kind {
+                Kind::Group(list) => of_list(list, text, all),
+                Kind::Function { name, .. } => all.push(format!("{name}()")),
+                _ => {}
+            },
+        }
+    }
+}
+
+fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
+    let written = |word: &Word| text.get(word.span.start..word.span.end).unwrap_or_default();
+    let mut words = simple.words.iter().map(written).peekable();
+    // These run what is behind them in this shell.
+    while words
+        .next_if(|word| ["builtin", "command"].contains(word))
+        .is_some()
+    {}
+    let Some(name) = words.next() else {
+        // Before a command they are for that one.
+        all.extend(simple.assigns.iter().map(|assign| assign.name.clone()));
+        return;
+    };
+    let words: Vec<&str> = words.collect();
+    if DECLARE.contains(&name) && words.first() != Some(&"-p") {
+        let is_name = |word: &&&str| !word.starts_with(['-', '+']);
+        let names = words.iter().filter(is_name);
+        let up_to = |word: &&str| word.split(['=', '+']).next().unwrap_or_default().to_owned();
+        all.extend(names.map(up_to).filter(|name| !name.is_empty()));
+    } else if WITH_WORDS.contains(&name) {
+        let sets = match name {
+            "alias" => words.iter().any(|word| word.contains('=')),
+            // Without words, or with this one, they show how things are.
+            _ => words.first().is_some_and(|word| *word != "-p"),
+        };
+        if sets {
+            all.push(format!("{name} {}", words.join(" ")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_line_sets_for_those_after_it_is_known() {
+        for (line, want) in [
+            ("export DB=prod; sqlite3 y.db", &["DB"][..]),
+            ("x=$(cat) y+=1; echo ${#x}; x=2", &["x", "y"]),
+            ("a[0]=1; vim", &["a"]),
+            (". .venv/bin/activate && python3", &[". .venv/bin/activate"]),
+            ("source \"$x\"; vim", &["source \"$x\""]),
+            ("alias zz=ls l='ls -l'; python3", &["alias zz=ls l='ls -l'"]),
+            (
+                "shopt -s extglob; set -o vi; vim a",
+                &["shopt -s extglob", "set -o vi"],
+            ),
+            ("declare -x A B=1; builtin unset C; vim", &["A", "B", "C"]),
+            ("f() { x=1; }; function g { ls; }; vim", &["f()", "g()"]),
+            ("{ x=1; vim; }", &["x"]),
+            (
+                "trap 'rm a' EXIT; umask 077; vim",
+                &["trap 'rm a' EXIT", "umask 077"],
+            ),
+            (
+                "eval \"$(ssh-agent)\"; ssh host",
+                &["eval \"$(ssh-agent)\""],
+            ),
+            ("mapfile lines", &["mapfile lines"]),
+        ] {
+            assert_eq!(set_by(&Parsed::read(line)), want, "{line}");
+        }
+        for line in [
+            "A=1 vim",
+            "(x=1; vim); echo $(z=1)",
+            "x=1 | vim; vim | y=1",
+            "x=1 & vim",
+            "for f in *; do n=$f; rm -i $n; done",
+            "if x; then y=1; fi; vim",
+            "alias; alias -p; alias ls; export -p; set; trap -p; umask; declare -p x; vim",
+            "echo export x=1; vim",
+            "vim a=b",
+            "> x",
+        ] {
+            assert_eq!(set_by(&Parsed::read(line)), Vec::<String>::new(), "{line}");
+        }
+    }
+}
