@@ -385,9 +385,7 @@ impl App {
     pub(crate) fn edited(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => {
-                let is_trial = self.prompt.is_trial;
-                self.prompt.replace(&text);
-                self.prompt.is_trial = is_trial && !self.prompt.is_empty();
+                self.prompt.replace(&text, self.prompt.is_trial);
             }
             Err(why) => self.message = Some(why),
         }

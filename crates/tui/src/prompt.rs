@@ -39,8 +39,6 @@ pub(crate) struct Prompt {
     pub(crate) history: History,
     /// The line was to be tried, and is: Enter does not run it for real.
     pub(crate) is_trial: bool,
-    /// It was, until it was emptied: so it is again if that is undone.
-    was_trial: bool,
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
     /// The command that was looked up, if it is a path.
@@ -59,14 +57,13 @@ impl Prompt {
             steps: Steps::default(),
             history: History::default(),
             is_trial: false,
-            was_trial: false,
             argument: None,
             program: None,
             commands: None,
             theme: theme.clone(),
             drawn: Rect::default(),
         };
-        prompt.set("");
+        prompt.clear();
         prompt
     }
 
@@ -81,14 +78,14 @@ impl Prompt {
     /// Empties the prompt for what comes next; the text cannot be had back.
     pub(crate) fn clear(&mut self) {
         self.history.stay();
-        self.set("");
+        self.put("");
+        self.steps = Steps::default();
+        self.is_trial = false;
     }
 
     /// Deletes the text, which undoing brings back.
     pub(crate) fn wipe(&mut self) {
-        self.changed(false, |prompt| {
-            prompt.alter(Kind::Other, |prompt| prompt.put(""));
-        });
+        self.replace("", false);
     }
 
     /// Inserts pasted text, without control characters.
@@ -123,9 +120,9 @@ impl Prompt {
     fn edit(&mut self, key: KeyEvent) {
         let redoes = (key.code, key.modifiers) == (KeyCode::Char('_'), KeyModifiers::ALT);
         if is_undo(key) || redoes {
-            return self.changed(!redoes, |prompt| prompt.go(!redoes));
+            return self.changed(|prompt| prompt.go(!redoes));
         }
-        self.changed(false, |prompt| {
+        self.changed(|prompt| {
             prompt.alter(Kind::of(key), |prompt| {
                 let was = prompt.area.cursor();
                 prompt.area_key(key);
@@ -134,18 +131,12 @@ impl Prompt {
         });
     }
 
-    fn changed(&mut self, undoes: bool, change: impl FnOnce(&mut Self)) {
+    fn changed(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.text();
         change(self);
         // Moving is not typing: the walk through the history goes on.
-        if self.text() == before {
-            return;
-        }
-        self.history.stay();
-        if self.is_empty() {
-            self.was_trial = std::mem::take(&mut self.is_trial);
-        } else if before.is_empty() {
-            self.is_trial |= std::mem::take(&mut self.was_trial) && undoes;
+        if self.text() != before {
+            self.history.stay();
         }
     }
 
@@ -195,18 +186,6 @@ impl Prompt {
         (row == 0, row + 1 >= self.area.lines().len())
     }
 
-    fn recall(&mut self, older: bool) {
-        if let Some(text) = self.history.recall(older, &self.text()) {
-            self.set(&text);
-        }
-    }
-
-    /// Puts a text in place of what is there.
-    pub(crate) fn replace(&mut self, text: &str) {
-        self.history.stay();
-        self.set(text);
-    }
-
     /// Puts a text in place of what is there, with the cursor at its end. What was cut stays.
     fn put(&mut self, text: &str) {
         let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
@@ -217,14 +196,6 @@ impl Prompt {
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = area;
-    }
-
-    /// The same for another line, which begins anew.
-    fn set(&mut self, text: &str) {
-        self.put(text);
-        self.steps = Steps::default();
-        self.is_trial = false;
-        self.was_trial = false;
     }
 
     /// The text in front of the cursor.

@@ -98,11 +98,11 @@ fn what_the_keys_do_now_is_named() {
     let mut app = app("~", "main");
     app.is_safe_mode = true;
     assert!(drawn(&app, 80).contains("· safe mode"));
-    app.prompt.replace("! ls");
+    app.prompt.replace("! ls", false);
     assert!(!drawn(&app, 80).contains("f3"));
-    app.prompt.replace("!");
+    app.prompt.replace("!", false);
     assert!(!drawn(&app, 80).contains("f3"), "it is not tried either");
-    app.prompt.replace("rm x");
+    app.prompt.replace("rm x", false);
     assert!(drawn(&app, 80).contains("f3 try it"));
     app.prompt.is_trial = true;
     assert!(drawn(&app, 80).contains("enter tries it"));

@@ -139,8 +139,7 @@ impl App {
             Card::Note(_) => return,
         };
         let is_trial = entry.is_trial;
-        self.prompt.replace(&text);
-        self.prompt.is_trial = is_trial;
+        self.prompt.replace(&text, is_trial);
         self.transcript.go_to_bottom();
     }
 

@@ -216,8 +216,7 @@ impl App {
         } else {
             format!("{}\n{typed}", last.command)
         };
-        self.prompt.replace(&text);
-        self.prompt.is_trial = is_trial;
+        self.prompt.replace(&text, is_trial);
         true
     }
 

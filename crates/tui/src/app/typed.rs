@@ -42,7 +42,7 @@ impl App {
             SearchRequest::Close => self.search = None,
             SearchRequest::Take(command) => {
                 self.search = None;
-                self.prompt.replace(&command);
+                self.prompt.replace(&command, false);
             }
         }
     }

@@ -16,6 +16,8 @@ pub(super) enum Kind {
     DeletedBefore,
     /// The same at the cursor.
     DeletedAt,
+    /// A line of the history took the place of what was typed.
+    Recalled,
     /// Anything else is a step of its own.
     Other,
 }
@@ -44,12 +46,23 @@ struct Step {
     inserted: String,
     /// The byte that the cursor was on before and after it.
     cursor: (usize, usize),
+    /// Whether the line was to be tried before and after it: one that comes back is so again.
+    trial: (bool, bool),
+}
+
+/// A line, the byte that the cursor is on, and whether it is to be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct State<T> {
+    pub(super) text: T,
+    pub(super) cursor: usize,
+    pub(super) is_trial: bool,
 }
 
 impl Step {
-    /// What differs between two texts, each with the byte that the cursor is on; `None` if nothing does.
-    fn between(kind: Kind, before: (&str, usize), after: (&str, usize)) -> Option<Self> {
-        let ((old, was), (new, is)) = (before, after);
+    /// What differs between two texts; `None` if nothing does.
+    fn between(kind: Kind, before: State<&str>, after: State<&str>) -> Option<Self> {
+        let (old, was) = (before.text, before.cursor);
+        let (new, is) = (after.text, after.cursor);
         if old == new {
             return None;
         }
@@ -67,6 +80,7 @@ impl Step {
             removed: old[..old.len() - suffix].to_owned(),
             inserted: new[..new.len() - suffix].to_owned(),
             cursor: (was, is),
+            trial: (before.is_trial, after.is_trial),
         })
     }
 
@@ -90,6 +104,7 @@ impl Step {
             _ => return Some(next),
         }
         self.cursor.1 = next.cursor.1;
+        self.trial.1 = next.trial.1;
         None
     }
 
@@ -110,9 +125,9 @@ pub(super) struct Steps {
 
 impl Steps {
     /// The text was changed, or, if it is the same, the cursor was moved.
-    pub(super) fn note(&mut self, kind: Kind, before: (&str, usize), after: (&str, usize)) {
+    pub(super) fn note(&mut self, kind: Kind, before: State<&str>, after: State<&str>) {
         let Some(step) = Step::between(kind, before, after) else {
-            self.is_closed |= before.1 != after.1;
+            self.is_closed |= before.cursor != after.cursor;
             return;
         };
         self.undone.clear();
@@ -133,18 +148,18 @@ impl Steps {
         self.done.drain(..dropped);
     }
 
-    /// Undoes a step, or does it again. Returns the text with the byte that the cursor is on then.
-    pub(super) fn go(&mut self, back: bool, mut text: String) -> Option<(String, usize)> {
+    /// Undoes a step, or does it again. Returns what there is then.
+    pub(super) fn go(&mut self, back: bool, mut text: String) -> Option<State<String>> {
         let from = if back {
             &mut self.done
         } else {
             &mut self.undone
         };
         let step = from.pop()?;
-        let (old, new, cursor) = if back {
-            (&step.inserted, &step.removed, step.cursor.0)
+        let (old, new, cursor, is_trial) = if back {
+            (&step.inserted, &step.removed, step.cursor.0, step.trial.0)
         } else {
-            (&step.removed, &step.inserted, step.cursor.1)
+            (&step.removed, &step.inserted, step.cursor.1, step.trial.1)
         };
         let end = step.at + old.len();
         text.get(step.at..end)?;
@@ -156,7 +171,22 @@ impl Steps {
         };
         to.push(step);
         self.is_closed = true;
-        Some((text, cursor))
+        Some(State {
+            text,
+            cursor,
+            is_trial,
+        })
+    }
+
+    /// Undoes the last step for good if it is a line of the history: another one takes its place, and both are one step.
+    pub(super) fn leave_recalled(&mut self, text: String) -> Option<State<String>> {
+        let last = self.done.last()?;
+        if last.kind != Kind::Recalled {
+            return None;
+        }
+        let before = self.go(true, text);
+        self.undone.clear();
+        before
     }
 }
 
@@ -166,14 +196,21 @@ mod tests {
 
     #[test]
     fn old_steps_are_dropped() {
+        fn state(text: &str, cursor: usize) -> State<&str> {
+            State {
+                text,
+                cursor,
+                is_trial: false,
+            }
+        }
         let mut steps = Steps::default();
         for at in 0..MOST + 5 {
             let (before, after) = ("x".repeat(at), "x".repeat(at + 1));
-            steps.note(Kind::Other, (&before, at), (&after, at + 1));
+            steps.note(Kind::Other, state(&before, at), state(&after, at + 1));
         }
         assert_eq!(steps.done.len(), MOST);
         let long = "y".repeat(MOST_BYTES + 1);
-        steps.note(Kind::Other, ("", 0), (&long, 1));
+        steps.note(Kind::Other, state("", 0), state(&long, 1));
         assert_eq!(steps.done.len(), 1, "the last one stays");
     }
 }

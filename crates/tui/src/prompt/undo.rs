@@ -1,31 +1,75 @@
 //! Undoing and redoing, in steps of what was done in one go.
 
 use super::Prompt;
-use super::steps::Kind;
+use super::steps::{Kind, State};
 
 impl Prompt {
-    /// Changes the text, as a step that can be undone.
+    fn state<T>(&self, text: T) -> State<T> {
+        State {
+            text,
+            cursor: self.cursor(),
+            is_trial: self.is_trial,
+        }
+    }
+
+    /// Changes the text, as a step that can be undone. An empty line is no longer to be tried.
     pub(super) fn alter(&mut self, kind: Kind, change: impl FnOnce(&mut Self)) {
-        let (text, cursor) = (self.text(), self.cursor());
+        let text = self.text();
+        let before = self.state(text.as_str());
         change(self);
-        let after = (&*self.text(), self.cursor());
-        self.steps.note(kind, (&text, cursor), after);
+        self.is_trial &= !self.is_empty();
+        let text = self.text();
+        let after = self.state(text.as_str());
+        self.steps.note(kind, before, after);
+    }
+
+    /// Puts another line in place of what is there.
+    pub(crate) fn replace(&mut self, text: &str, is_trial: bool) {
+        self.history.stay();
+        self.alter(Kind::Other, |prompt| {
+            prompt.put(text);
+            prompt.is_trial = is_trial;
+        });
+    }
+
+    /// Goes to an older line of the history, or a newer one, and to what was typed behind the newest. The whole walk is one step, as
+    /// in fish.
+    pub(super) fn recall(&mut self, older: bool) {
+        let goes_on = self.history.is_walked();
+        let Some(text) = self.history.recall(older, &self.text()) else {
+            return;
+        };
+        if goes_on && let Some(typed) = self.steps.leave_recalled(self.text()) {
+            self.put_state(&typed);
+        }
+        if self.text() != text {
+            self.alter(Kind::Recalled, |prompt| {
+                prompt.put(&text);
+                prompt.is_trial = false;
+            });
+        }
     }
 
     /// Undoes a step, or does it again.
     pub(super) fn go(&mut self, back: bool) {
-        if let Some((text, cursor)) = self.steps.go(back, self.text()) {
-            self.put(&text);
-            if cursor < text.len() {
-                self.move_to(cursor);
-            }
+        if let Some(state) = self.steps.go(back, self.text()) {
+            self.put_state(&state);
         }
+    }
+
+    fn put_state(&mut self, state: &State<String>) {
+        self.put(&state.text);
+        if state.cursor < state.text.len() {
+            self.move_to(state.cursor);
+        }
+        self.is_trial = state.is_trial;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::tests::entry;
     use agent_bash_render::Theme;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -120,5 +164,87 @@ mod tests {
         undone(&mut prompt, &[""]);
         prompt.key(KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL));
         assert_eq!(prompt.text(), "two");
+    }
+
+    #[test]
+    fn a_line_that_took_the_place_of_another_is_one_step() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        typed(&mut prompt, "git log");
+        prompt.replace("git show", false);
+        typed(&mut prompt, "x");
+        prompt.replace("", false);
+        undone(&mut prompt, &["git showx", "git show", "git log"]);
+        undone(&mut prompt, &["git ", "", ""]);
+    }
+
+    #[test]
+    fn what_was_to_be_tried_is_so_again_when_it_comes_back() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        prompt.history.add(entry(0, "rm z"));
+        typed(&mut prompt, "rm x");
+        prompt.is_trial = true;
+        // Each with whether it is to be tried.
+        let states = [
+            ("rm x", true),
+            ("rm y", false),
+            ("rm y2", true),
+            ("", false),
+            ("rm z", false),
+        ];
+        prompt.replace("rm y", false);
+        prompt.replace("rm y2", true);
+        for _ in 0..5 {
+            prompt.key(key(KeyCode::Backspace));
+        }
+        prompt.key(key(KeyCode::Up));
+        let is = |prompt: &Prompt| (prompt.text(), prompt.is_trial);
+        let wanted = |at: usize| (states[at].0.to_owned(), states[at].1);
+        assert_eq!(is(&prompt), wanted(4));
+        for at in (0..4).rev() {
+            prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::CONTROL));
+            assert_eq!(is(&prompt), wanted(at));
+        }
+        for at in 1..5 {
+            prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT));
+            assert_eq!(is(&prompt), wanted(at));
+        }
+    }
+
+    #[test]
+    fn a_walk_through_the_history_is_one_step() {
+        let mut prompt = Prompt::new(&Theme::plain());
+        for (at, line) in ["ab 1", "ab 2", "ab 3"].into_iter().enumerate() {
+            prompt.history.add(entry(at as u64, line));
+        }
+        typed(&mut prompt, "x ab");
+        prompt.key(key(KeyCode::Home));
+        prompt.key(key(KeyCode::Delete));
+        prompt.key(key(KeyCode::Delete));
+        prompt.is_trial = true;
+        let walk = |prompt: &mut Prompt, codes: &[KeyCode]| {
+            for code in codes {
+                prompt.key(key(*code));
+            }
+            prompt.text()
+        };
+        let (up, down) = (KeyCode::Up, KeyCode::Down);
+        // A movement within a line is no end of the walk.
+        let there = [up, up, KeyCode::Left, up, down];
+        assert_eq!(walk(&mut prompt, &there), "ab 2");
+        assert!(!prompt.is_trial);
+        undone(&mut prompt, &["ab"]);
+        assert_eq!((&*prompt.before(), prompt.is_trial), ("", true));
+        undone(&mut prompt, &["x ab"]);
+        prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT));
+        prompt.is_trial = true;
+        // Back to what was typed is no step, and that is as it was.
+        assert_eq!(walk(&mut prompt, &[up, up, down, down]), "ab");
+        assert!(prompt.is_trial);
+        undone(&mut prompt, &["x ab"]);
+        // What is made of a line of the history goes back to that first.
+        prompt.wipe();
+        assert_eq!(walk(&mut prompt, &[up]), "ab 3");
+        typed(&mut prompt, "!");
+        undone(&mut prompt, &["ab 3", "", "x ab"]);
     }
 }
