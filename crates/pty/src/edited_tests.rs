@@ -335,6 +335,80 @@ fn an_edit_goes_on_in_another_size() {
     }
 }
 
+/// What readline writes when its terminal has another size: from the last row up it clears what it had, and draws it anew.
+fn redrawn(rows: usize, line: &str) -> String {
+    let up = "\x1b[A\x1b[K\r".repeat(rows - 1);
+    format!("\r\x1b[K\r{up}{line}")
+}
+
+#[test]
+fn a_wrapped_line_is_whole_in_another_size() {
+    let line = format!("$ echo {}", "0123456789".repeat(11));
+    // It is open, is being edited, or was drawn anew after each of several sizes, or after the last.
+    for (edits, each) in [(false, false), (false, true), (true, false), (true, true)] {
+        for sizes in [
+            &[(40, 9), (30, 9)][..],
+            &[(40, 9), (30, 5)],
+            &[(40, 9), (60, 9)],
+            &[(40, 9), (60, 20), (50, 9), (30, 9), (70, 6)],
+            &[(200, 9), (60, 9)],
+            &[(60, 9), (200, 9)],
+        ] {
+            let size = |at: usize| PtySize::clamped(sizes[at].0, sizes[at].1);
+            let mut emulator = Emulator::new(size(0), TerminalColors::DARK, false);
+            let mut shown = Vec::new();
+            let mut write = |emulator: &mut Emulator, output: &str| {
+                let output = output.as_bytes();
+                shown.extend(emulator.process(output, Duration::ZERO, true).shown);
+            };
+            // Of what is above, a row is cut, too, and one that is wrapped.
+            let above = format!("{}\n{}", "x".repeat(35), "y".repeat(45));
+            write(&mut emulator, &above.replace('\n', "\r\n"));
+            write(&mut emulator, "\r\n\x1b[?2004h");
+            if edits {
+                write(&mut emulator, "$ ab\x08\x08");
+                write(&mut emulator, &line[2..]);
+            } else {
+                write(&mut emulator, &line);
+            }
+            let drawn_at = |cols: u16| line.len().div_ceil(usize::from(cols));
+            let mut cols = sizes[0].0;
+            for at in 1..sizes.len() {
+                emulator.resize(size(at));
+                if each || at + 1 == sizes.len() {
+                    write(&mut emulator, &redrawn(drawn_at(cols), &line));
+                    cols = sizes[at].0;
+                }
+            }
+            write(&mut emulator, "\r\n\x1b[?2004l\rdone\r\n");
+            shown.extend(emulator.finish(Duration::ZERO));
+            let wanted = format!("{above}\n{line}\ndone");
+            let what = format!("edits: {edits}, each: {each}, {sizes:?}");
+            assert_eq!(on_a_card(&shown), wanted, "{what}");
+            assert_eq!(in_an_artifact(&shown), wanted, "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_only_goes_on_in_another_size_is_handed_on_as_it_is() {
+    for (written, wanted) in [("more\r\n", "more\r\n"), ("\r\n", "\r\n")] {
+        for prompt in ["", "\x1b[?2004h"] {
+            let mut emulator = Emulator::new(PtySize::clamped(40, 9), TerminalColors::DARK, false);
+            let line = format!("{prompt}{}", "0123456789".repeat(11));
+            emulator.process(line.as_bytes(), Duration::ZERO, true);
+            emulator.resize(PtySize::clamped(30, 9));
+            let mut shown = emulator
+                .process(written.as_bytes(), Duration::ZERO, true)
+                .shown;
+            shown.extend(emulator.process(b"", Duration::ZERO, false).shown);
+            shown.extend(emulator.finish(Duration::ZERO));
+            let shown = String::from_utf8(shown).unwrap();
+            assert_eq!(shown, wanted, "{prompt:?}");
+        }
+    }
+}
+
 #[test]
 fn nothing_grows_with_the_output_of_an_edit() {
     // Lines, and a line without an end.

@@ -81,6 +81,9 @@ struct Shown {
     is_after_program: bool,
     /// What is being edited.
     edited: Option<Edited>,
+    /// An edit of the line that was open before the last change of the size, if nothing was written since. Only there is it known
+    /// which rows are that line's: they are cut, and no longer wrapped.
+    resized: Option<Edited>,
     /// The last thing was the end of bracketed paste. readline sends a carriage return behind it.
     is_after_prompt: bool,
 }
@@ -203,7 +206,9 @@ impl Emulator {
     pub(crate) fn resize(&mut self, size: PtySize) {
         self.screen.size = size;
         let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
-        self.shown.resize(rows, cols, &self.screen);
+        if self.program.is_none() {
+            self.shown.resize(rows, cols, &self.screen);
+        }
         self.screen.guarded(|parser| parser.set_size(rows, cols));
     }
 
@@ -308,14 +313,25 @@ impl Shown {
             bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);
         }
         let is_prompt = screen.is_prompt();
+        if bytes.is_empty() {
+            return;
+        }
+        let resized = self.resized.take();
+        // Whoever only ends the line does not draw again what was cut of it.
+        let ended = if resized.is_some() {
+            line_end_len(bytes)
+        } else {
+            0
+        };
         if self.edited.is_none()
             && (raw || is_prompt)
-            && let Some(at) = Edited::begins(bytes, is_prompt)
+            && let Some(at) = Edited::begins(&bytes[ended..], is_prompt)
         {
-            let (before, edits) = bytes.split_at(at);
+            let (before, edits) = bytes.split_at(ended + at);
             screen.feed(before);
             self.add(before);
-            self.edited = caught(|| Edited::of(screen.parser.screen()));
+            let resized = resized.filter(|_| before.is_empty());
+            self.edited = resized.or_else(|| caught(|| Edited::of(screen.parser.screen())));
             bytes = edits;
         }
         screen.feed(bytes);
@@ -334,6 +350,7 @@ impl Shown {
 
     /// Adds what has come of an edit.
     fn end_edit(&mut self, is_last: bool) {
+        self.resized = None;
         if let Some(edited) = self.edited.take()
             && let Some(rest) = caught(|| edited.end(is_last))
         {
@@ -341,16 +358,15 @@ impl Shown {
         }
     }
 
-    /// The screen gets a new size. What is above the cursor is handed on before, since its rows may be cut.
+    /// The screen gets a new size. What was edited is handed on before, since its rows may be cut.
     fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &Guarded) {
-        if self.edited.is_some() {
-            self.end_edit(false);
-            self.edited = caught(|| {
-                let mut edited = Edited::of(screen.parser.screen());
-                edited.resize(rows, cols);
-                edited
-            });
-        }
+        let before = self.resized.take();
+        self.end_edit(false);
+        self.resized = caught(|| {
+            let mut edited = before.unwrap_or_else(|| Edited::of(screen.parser.screen()));
+            edited.resize(rows, cols);
+            edited
+        });
     }
 
     fn add(&mut self, mut bytes: &[u8]) {
@@ -410,6 +426,15 @@ fn blank_len(bytes: &[u8]) -> usize {
         };
     }
     bytes.len()
+}
+
+/// Length of the end of a line that output begins with.
+fn line_end_len(bytes: &[u8]) -> usize {
+    let returns = bytes.iter().take_while(|byte| **byte == b'\r').count();
+    match bytes.get(returns) {
+        Some(b'\n') => returns + 1,
+        _ => 0,
+    }
 }
 
 /// Whether output moves to the upper left corner, as programs do that draw. Sequences are whole.
