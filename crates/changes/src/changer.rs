@@ -2,6 +2,7 @@
 
 use crate::beneath::Tree;
 use crate::error::ChangesError;
+use crate::git_index;
 use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
@@ -47,7 +48,7 @@ impl Store {
         let mut paths = Vec::new();
         for file in files {
             let bytes = file.bytes().unwrap_or_default();
-            let now = tree.at(Path::new(OsStr::from_bytes(&bytes))).ok().flatten();
+            let now = Now::of(&mut tree, Path::new(OsStr::from_bytes(&bytes)));
             paths.push((bytes, now));
         }
         let mut found: Vec<Option<Changer>> = vec![None; files.len()];
@@ -69,7 +70,7 @@ impl Store {
             };
             open.retain(|at| {
                 let (path, now) = &paths[*at];
-                match left(&journal.plan, path, now.as_ref()) {
+                match left(&journal.plan, path, now) {
                     None => true,
                     Some(is_it) => {
                         found[*at] = is_it.then(|| changer(&set));
@@ -82,23 +83,43 @@ impl Store {
     }
 }
 
+/// A file as it is now.
+struct Now {
+    seen: Option<Seen>,
+    /// Of an index of git what it says: whoever looks at the state of a repository writes it anew, and has changed nothing.
+    means: Option<u64>,
+}
+
+impl Now {
+    fn of(tree: &mut Tree, path: &Path) -> Self {
+        let file = Some(path).filter(|path| git_index::is_index(path));
+        let file = file.and_then(|path| tree.file(path).ok());
+        Self {
+            seen: tree.at(path).ok().flatten(),
+            means: file.and_then(git_index::meaning),
+        }
+    }
+}
+
 /// Whether a plan has left that file as it is now; `None` if it is none of its files.
-fn left(plan: &Plan, path: &[u8], now: Option<&Seen>) -> Option<bool> {
+fn left(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
     let ops = plan.ops.iter().filter(|op| op.path == path);
     // A path that goes and comes has two.
     let op = ops.max_by_key(|op| op.act != Act::Take);
     if let Some(op) = op {
-        return Some(match (op.act, op.there, now) {
+        return Some(match (op.act, op.there, now.seen) {
             (Act::Take, _, now) => now.is_none(),
-            (_, Some(there), Some(now)) => there.has_content_of(now),
+            (_, Some(there), Some(seen)) => {
+                there.has_content_of(&seen) || (now.means.is_some() && now.means == op.slot_means)
+            }
             _ => false,
         });
     }
     let mut looks = plan.attributions.iter().filter(|it| it.path == path);
     // A directory's times change with its entries.
     looks
-        .any(|it| !it.is_soft() || now.is_some_and(Seen::is_dir))
-        .then_some(now.is_some())
+        .any(|it| !it.is_soft() || now.seen.is_some_and(|now| now.is_dir()))
+        .then_some(now.seen.is_some())
 }
 
 fn changer(set: &Set) -> Changer {

@@ -88,31 +88,42 @@ impl ChangesConflict {
     /// For the person who asked, whose own line may have been it. What a model is told is this error's own text.
     pub fn for_people(&self) -> String {
         let by = |at: usize| self.by.get(at).and_then(Option::as_deref);
-        let (Some(first), Some(command)) = (self.conflicts.first(), by(0)) else {
-            return self.text();
-        };
+        let none = FileName::new("");
+        let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
         let id = self.id;
-        let line = match self.act {
-            ChangesAct::Commit | ChangesAct::Discard => {
-                format!(
-                    "[Trial {id} not applied: {}]",
-                    changed_by_text(first, command)
-                )
-            }
+        let mut text = match (self.act, by(0)) {
+            (ChangesAct::Commit | ChangesAct::Discard, Some(command)) => format!(
+                "[Trial {id} not applied: {}]",
+                changed_by_text(first, command)
+            ),
+            _ => self.first_line(first),
+        };
+        for (at, file) in (1..).zip(others.iter().take(NAMED)) {
+            let line = match by(at) {
+                Some(command) => changed_by_text(file, command),
+                None => format!("changed, too: {}", one_line(&file.path)),
+            };
+            text.push('\n');
+            text.push_str(&line);
+        }
+        if let more @ 1.. = others.len().saturating_sub(NAMED) {
+            text.push_str(&format!("\nchanged, too: {more} more"));
+        }
+        text
+    }
+
+    fn first_line(&self, first: &FileName) -> String {
+        match self.act {
+            ChangesAct::Commit | ChangesAct::Discard => conflict_text(self.id, first),
             ChangesAct::Undo => not_undone_text(first, self.free),
             ChangesAct::Redo => not_redone_text(first),
-        };
-        format!("{line}{}", Named("changed, too", &self.conflicts[1..]))
+        }
     }
 
     fn text(&self) -> String {
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
-        let line = match self.act {
-            ChangesAct::Commit | ChangesAct::Discard => conflict_text(self.id, first),
-            ChangesAct::Undo => not_undone_text(first, self.free),
-            ChangesAct::Redo => not_redone_text(first),
-        };
+        let line = self.first_line(first);
         format!("{line}{}", Named("changed, too", others))
     }
 }

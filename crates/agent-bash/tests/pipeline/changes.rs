@@ -3,7 +3,7 @@
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::changes::{
-    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, Traced,
+    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileName, Traced,
 };
 use agent_bash::core::{
     Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, Survivor,
@@ -211,6 +211,14 @@ async fn who_is_in_the_way_of_a_commit_is_known() {
     let conflict = conflict(refused);
     let said = "[Trial 1 not applied: new was changed since, by: make other]";
     assert_eq!(conflict.for_people(), said);
+    // Of several files each is named with that, whether or not it is known of the first.
+    let mut several = conflict;
+    several.conflicts = ["new", "b", "c"].map(FileName::new).to_vec();
+    several.by = vec![several.by[0].clone(), None, Some("make c".to_owned())];
+    let others = "changed, too: b\nc was changed since, by: make c";
+    assert_eq!(several.for_people(), format!("{said}\n{others}"));
+    several.by[0] = None;
+    assert_eq!(several.for_people(), format!("{told}\n{others}"));
     // By nobody who is known.
     std::fs::write(case.repo().join("new"), "mine, and longer").unwrap();
     let refused = sets.commit(ChangesId(1)).unwrap_err();

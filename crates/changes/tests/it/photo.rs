@@ -299,6 +299,44 @@ fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
     assert_eq!((by("a"), by("b")), (None, None));
 }
 
+/// `git status`, which a prompt runs as well, writes an index anew that says the same.
+#[test]
+fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repository() {
+    const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
+    const INDEX: &str = ".git/index";
+    let place = Place::new(&format!(
+        "{GIT} git init -q .; echo 1 >a; echo 2 >b; git add a; git commit -qm one"
+    ));
+    let held = place.hold(&format!("{GIT} git add b"));
+    let by = || {
+        let files = [agent_bash_core::changes::FileName::new(INDEX)];
+        let found = place.store().changed_by(SESSION, held.id, &files).unwrap();
+        found.into_iter().next().flatten().map(|it| it.id)
+    };
+    let look = |year: u32| {
+        let was = fs::read(place.root.join(INDEX)).unwrap();
+        place.sh(&format!(
+            "{GIT} touch -d {year}-01-01 a; git status >/dev/null"
+        ));
+        assert_ne!(was, fs::read(place.root.join(INDEX)).unwrap(), "{year}");
+    };
+    look(2001);
+    assert_eq!(by(), None);
+    let added = call(&place, &format!("{GIT} echo c >c; git add c"), INDEX);
+    assert_eq!(by(), Some(added));
+    look(2002);
+    assert_eq!(by(), Some(added));
+    let undone = place.undo(added).id;
+    look(2003);
+    assert_eq!(by(), Some(undone));
+    let again = place.store().redo(SESSION, added).unwrap().id;
+    look(2004);
+    assert_eq!(by(), Some(again));
+    // Nobody of the session.
+    place.sh(&format!("{GIT} echo d >d; git add d"));
+    assert_eq!(by(), None);
+}
+
 /// Of an ordinary call it is kept if that has changed something; the next one that takes over its set does not get it.
 #[test]
 fn a_set_has_its_command_and_not_that_of_another_call() {
