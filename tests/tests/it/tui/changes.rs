@@ -288,7 +288,9 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
         // Those of an earlier time are named for as long as they are held, and nothing is to be decided where nothing would change.
         start()?;
-        tmux.shows("A trial of an earlier run waits for your decision:\n  trial 1: rm old.txt · Δ −1\n")?;
+        tmux.shows(
+            "A trial of an earlier run waits for your decision:\n  trial 1: rm old.txt · Δ −1\n",
+        )?;
         tmux.shows("· 1 trial waits")?;
         tmux.types("rm -f old.txt")?;
         tmux.press(&["F3"])?;
@@ -358,7 +360,8 @@ fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
             "{diff}"
         );
         tmux.press(&["q", "c"])?;
-        let refused = tmux.shows("not applied: notes.txt was changed since, by: echo five >> notes.txt")?;
+        let refused =
+            tmux.shows("not applied: notes.txt was changed since, by: echo five >> notes.txt")?;
         // What is kept of its command may be cut: it is not run from here.
         ensure!(!refused.contains("`R`"), "{refused}");
         tmux.shows("→ `Y` copies its command, `d` discards it")?;
