@@ -344,7 +344,13 @@ impl ToolCard {
         if was_started {
             parts.push(ended(&badge, badge_style, self.elapsed, theme));
         } else {
-            parts.push(Part::new(0, Span::styled(badge, badge_style)));
+            // What has become of the changes says more than where they are of.
+            let rank = if self.state == CardState::Earlier {
+                2
+            } else {
+                0
+            };
+            parts.push(Part::new(rank, Span::styled(badge, badge_style)));
         }
         if self.folded {
             parts.push(folded(&self.output, inner, theme));

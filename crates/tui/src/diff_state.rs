@@ -26,6 +26,9 @@ const WHEEL: i64 = 3;
 /// Files that are compared at most.
 const MOST_FILES: usize = 300;
 
+/// What is said where it begins if there are more.
+const SHOWN: &str = "files are shown";
+
 /// Lines that are shown at most.
 const MOST_LINES: usize = 20_000;
 
@@ -204,7 +207,18 @@ impl DiffState {
                 self.search = Some(search);
                 self.find(!self.typing.is_back, 1);
             }
-            Err(message) => self.message = Some(message),
+            Err(message) => {
+                let is_cut = self
+                    .lines
+                    .iter()
+                    .any(|line| matches!(line, DiffLine::Note(note) if note.ends_with(SHOWN)));
+                let among = if is_cut {
+                    ", among the files that are shown"
+                } else {
+                    ""
+                };
+                self.message = Some(format!("{message}{among}"));
+            }
         }
     }
 
@@ -315,7 +329,7 @@ fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefuse
     if more > 0 {
         lines.extend([DiffLine::Blank, DiffLine::Note(not_shown(more))]);
         // Also where it begins: nobody sees the end of so many first.
-        let of = format!("{MOST_FILES} of {} files are shown", files.len());
+        let of = format!("{MOST_FILES} of {} {SHOWN}", files.len());
         lines.splice(0..0, [DiffLine::Note(of), DiffLine::Blank]);
     }
     Ok(lines)
