@@ -5,7 +5,7 @@
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
-use crate::view::{FileView, capped_sentence};
+use crate::view::{FileView, Go, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
@@ -115,9 +115,6 @@ impl FileView {
             Regex::new(&search.pattern).map_err(|error| SearchError::Pattern(error.to_string()))?;
         let mut searcher = Searcher {
             search,
-            pattern,
-            open: LongLine::default(),
-            number: 1,
             before: VecDeque::new(),
             after_left: 0,
             longest: self.longest_page(),
@@ -125,24 +122,78 @@ impl FileView {
             shown_matches: 0,
             found: Found::default(),
         };
-        self.clean_into(&mut searcher)?;
-        if !searcher.open.is_empty() {
-            searcher.end_line();
-        }
+        let from = search.from_line;
+        let each = |number, line: &LongLine, is_match| searcher.line(number, line, is_match);
+        self.each_line(pattern, from, || true, each)?;
         let capped_at = self.capped_at()?;
         Ok(Found {
             capped_at,
             ..searcher.found
         })
     }
+
+    /// Calls `found` with the number of every line that matches, in order. `goes_on` is asked now and then whether the rest is
+    /// still wanted.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub fn matching_lines(
+        &self,
+        pattern: &str,
+        goes_on: impl Fn() -> bool,
+        mut found: impl FnMut(u64),
+    ) -> Result<(), SearchError> {
+        let pattern =
+            Regex::new(pattern).map_err(|error| SearchError::Pattern(error.to_string()))?;
+        self.each_line(pattern, 1, goes_on, |number, _, is_match| {
+            if is_match {
+                found(number);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Calls `each` with every line from one on, and whether it matches.
+    fn each_line(
+        &self,
+        pattern: Regex,
+        from: u64,
+        goes_on: impl Fn() -> bool,
+        each: impl FnMut(u64, &LongLine, bool),
+    ) -> io::Result<()> {
+        let mut lines = Lines {
+            pattern,
+            open: LongLine::default(),
+            number: 1,
+            from,
+            each,
+        };
+        let mut sanitiser = self.sanitiser();
+        self.each_chunk(0, |chunk| {
+            sanitiser.push(chunk, &mut lines);
+            if goes_on() { Go::On } else { Go::Stop }
+        })?;
+        sanitiser.finish(&mut lines);
+        if !lines.open.is_empty() {
+            lines.end_line();
+        }
+        Ok(())
+    }
 }
 
-struct Searcher<'a> {
-    search: &'a Search,
+/// Takes text apart into lines.
+struct Lines<F> {
     pattern: Regex,
     /// The line being read.
     open: LongLine,
     number: u64,
+    /// The first that is looked at.
+    from: u64,
+    each: F,
+}
+
+struct Searcher<'a> {
+    search: &'a Search,
     /// The most recent non-matching lines with their numbers.
     before: VecDeque<FoundLine>,
     /// Lines of trailing context still to show.
@@ -154,19 +205,18 @@ struct Searcher<'a> {
     found: Found,
 }
 
-impl Searcher<'_> {
+impl<F: FnMut(u64, &LongLine, bool)> Lines<F> {
     fn end_line(&mut self) {
-        let number = self.number;
-        self.number += 1;
-        let mut line = std::mem::take(&mut self.open);
-        if number >= self.search.from_line {
-            let is_match = line.search_to_end(&self.pattern);
-            self.line(number, &line, is_match);
+        if self.number >= self.from {
+            let is_match = self.open.search_to_end(&self.pattern);
+            (self.each)(self.number, &self.open, is_match);
         }
-        line.clear();
-        self.open = line;
+        self.number += 1;
+        self.open.clear();
     }
+}
 
+impl Searcher<'_> {
     fn line(&mut self, number: u64, line: &LongLine, is_match: bool) {
         self.found.total_matches += u64::from(is_match);
         if self.found.next_line.is_some() {
@@ -212,7 +262,7 @@ impl Searcher<'_> {
     }
 }
 
-impl TextSink for Searcher<'_> {
+impl<F: FnMut(u64, &LongLine, bool)> TextSink for Lines<F> {
     fn text(&mut self, text: &[u8], raw: u64) {
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', text) {

@@ -6,7 +6,7 @@ use crate::cut;
 use crate::line_index::LineIndex;
 use crate::lines::Lines;
 use crate::report::Piece;
-use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
+use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::scan;
 use crate::wording::truncated_at;
 use agent_bash_core::{Truncation, Window};
@@ -363,17 +363,6 @@ impl FileView {
             len => text.window.raw_before(len).unwrap_or(raw),
         };
         Ok((piece, taken))
-    }
-
-    /// Cleans the whole file into `out`.
-    pub(crate) fn clean_into<T: TextSink>(&self, out: &mut T) -> io::Result<()> {
-        let mut sanitiser = self.sanitiser();
-        self.each_chunk(0, |chunk| {
-            sanitiser.push(chunk, out);
-            Go::On
-        })?;
-        sanitiser.finish(out);
-        Ok(())
     }
 
     /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take` stops.

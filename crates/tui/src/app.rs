@@ -25,7 +25,7 @@ use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::note::Note;
-use crate::pager_source::{Kept, Source};
+use crate::pager_source::{Kept, Seek, Source};
 use crate::pager_state::{PagerRequest, PagerState};
 use crate::place::Place;
 use crate::prompt::Prompt;
@@ -181,9 +181,7 @@ pub(crate) enum Effect {
     },
     Find {
         kept: Kept,
-        pattern: String,
-        from: u64,
-        forward: bool,
+        seek: Seek,
     },
     /// Put a text into the clipboard of the host's terminal.
     Copy(String),
@@ -332,21 +330,12 @@ impl App {
         match request {
             PagerRequest::Nothing => {}
             PagerRequest::Close => self.pager = None,
-            PagerRequest::Find {
-                pattern,
-                from,
-                forward,
-            } => match pager.source() {
-                Source::File(kept) => self.effects.push(Effect::Find {
-                    kept,
-                    pattern,
-                    from,
-                    forward,
-                }),
+            PagerRequest::Find(seek) => match pager.source() {
+                Source::File(kept) => self.effects.push(Effect::Find { kept, seek }),
                 Source::Card(id) => {
                     let entry = self.transcript.get(id);
                     if let Some(output) = entry.and_then(|entry| entry.card.output()) {
-                        pager.find_in(output, from, forward);
+                        pager.find_in(output, &seek);
                     }
                 }
             },

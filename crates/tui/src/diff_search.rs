@@ -31,9 +31,10 @@ impl DiffSearch {
         Ok(Self { pattern, lines, at })
     }
 
-    /// The next line with a match from a line on, or the last one up to it, and whether it was found from the other end.
-    pub(crate) fn find(&mut self, from: u64, forward: bool) -> Option<(u64, bool)> {
-        let (at, is_around) = around::next(&self.lines, from, forward)?;
+    /// The next line with a match from a line on, or the last one up to it, so many times, and whether it was found from the
+    /// other end.
+    pub(crate) fn find(&mut self, from: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
+        let (at, is_around) = around::next(&self.lines, from, forward, times)?;
         self.at = Some(at);
         Some((self.lines[at], is_around))
     }
@@ -68,7 +69,7 @@ mod tests {
             (0, false, (5, true)),
             (4, false, (3, false)),
         ] {
-            assert_eq!(search.find(from, forward), Some(wanted), "{forward}");
+            assert_eq!(search.find(from, forward, 1), Some(wanted), "{forward}");
         }
         assert_eq!((search.line(), search.count()), (Some(3), Some((2, 3))));
         for (typed, wanted) in [

@@ -53,6 +53,8 @@ pub(crate) struct DiffState {
     reveals: bool,
     /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
     has_left: bool,
+    /// The line that was gone to by its number, or the first one.
+    gone_to: Option<u64>,
     pub(crate) message: Option<String>,
 }
 
@@ -83,6 +85,7 @@ impl DiffState {
             search: None,
             reveals: false,
             has_left: false,
+            gone_to: None,
             message: None,
         }
     }
@@ -123,10 +126,10 @@ impl DiffState {
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
             (KeyCode::Char('n'), _) if self.search.is_some() => {
-                self.find(!self.typing.is_back, times(count));
+                self.find(!self.typing.is_back, count.unwrap_or(1));
             }
             (KeyCode::Char('N'), _) if self.search.is_some() => {
-                self.find(self.typing.is_back, times(count));
+                self.find(self.typing.is_back, count.unwrap_or(1));
             }
             (KeyCode::Char('n'), _) => (0..times(count)).for_each(|_| self.next_file()),
             (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.last_file()),
@@ -166,6 +169,7 @@ impl DiffState {
     fn go(&mut self, to: PagerMove) {
         let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
         self.has_left |= leaves;
+        self.gone_to = around::gone_to(to, self.lines.len() as u64);
         self.position.go(to, self.lines.len() as u64, self.rows);
     }
 
@@ -223,17 +227,13 @@ impl DiffState {
     }
 
     /// Goes to the next or previous match, so many times.
-    fn find(&mut self, forward: bool, times: i64) {
-        (0..times).for_each(|_| self.find_next(forward));
-    }
-
-    fn find_next(&mut self, forward: bool) {
+    fn find(&mut self, forward: bool, times: u64) {
         let Some(search) = &mut self.search else {
             return;
         };
         let found = search.line().filter(|_| !self.has_left);
-        let from = around::origin(found, &self.position, self.rows, forward);
-        if let Some((line, is_around)) = search.find(from, forward) {
+        let from = around::origin(found, self.gone_to, &self.position, self.rows, forward);
+        if let Some((line, is_around)) = search.find(from, forward, times) {
             self.reveals = true;
             self.message = around::said(is_around, forward);
             self.go(PagerMove::To(line));

@@ -31,6 +31,7 @@ mod interrupt;
 mod jobs_state;
 mod lasting;
 mod links;
+mod matches;
 mod note;
 mod options;
 mod pager_source;

@@ -1,14 +1,76 @@
 //! What the pager shows: lines of a kept output, or of a card, and searches through them.
 
 use crate::around;
+use crate::matches::Matches;
 use crate::transcript::EntryId;
-use agent_bash::sink::{FileView, Search};
+use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{OutputLimits, OutputText};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A text kept in a file. Read it on a blocking thread only.
-pub(crate) type Kept = Arc<Mutex<FileView>>;
+pub(crate) type Kept = Arc<KeptText>;
+
+/// That text, and what was sought there last.
+#[derive(Debug)]
+pub(crate) struct KeptText {
+    view: FileView,
+    sought: Mutex<Option<Sought>>,
+}
+
+/// All that matches a pattern.
+#[derive(Debug)]
+struct Sought {
+    pattern: String,
+    /// Length of the file in bytes.
+    len: u64,
+    matches: Matches,
+}
+
+impl KeptText {
+    pub(crate) fn of(view: FileView) -> Kept {
+        Arc::new(Self {
+            view,
+            sought: Mutex::default(),
+        })
+    }
+}
+
+/// What is to be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seek {
+    pub(crate) pattern: String,
+    /// The line from which on it is sought, or up to which.
+    pub(crate) from: u64,
+    pub(crate) forward: bool,
+    /// Which of the matches there; from 1.
+    pub(crate) times: u64,
+    pub(crate) ticket: Ticket,
+}
+
+/// Tells a search from others, and whether anybody still waits for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ticket(Arc<AtomicBool>);
+
+impl Ticket {
+    /// Nobody waits for it any more.
+    pub(crate) fn leave(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_left(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl PartialEq for Ticket {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Ticket {}
 
 /// Where the lines come from.
 #[derive(Debug, Clone)]
@@ -64,7 +126,7 @@ impl Range {
 
 /// Reads lines with their colours; nothing if the file has the length for which they are not wanted. Blocks on the disk.
 pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, String> {
-    let view = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let view = &kept.view;
     let said = |error: std::io::Error| error.to_string();
     if range.unless.is_some() && range.unless == view.len().ok() {
         return Ok(None);
@@ -84,75 +146,47 @@ pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, Str
     })))
 }
 
-/// The next matching line from a line on, or the last one up to it; if there is none, the one from the other end. Blocks on
-/// the disk.
-pub(crate) fn find(
-    kept: &Kept,
-    pattern: &str,
-    from: u64,
-    forward: bool,
-) -> Result<Option<Match>, String> {
-    let view = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let search = |from_line: u64, max_matches: usize| {
-        let search = Search {
-            pattern: pattern.to_owned(),
-            before: 0,
-            after: 0,
-            from_line,
-            max_matches,
-        };
-        view.search(&search).map_err(|error| error.to_string())
-    };
-    let all = search(1, 0)?.total_matches;
-    // The line, and how many match from it on: a search counts all, however few it shows.
-    let hit = |from: u64| {
-        if forward {
-            let found = search(from.max(1), 1)?;
-            let first = found.lines.iter().find(|line| line.is_match);
-            return Ok(first.map(|line| (line.number, found.total_matches)));
+/// Finds a match. The file is read once for a pattern and a length of it; all matches are known then. Blocks on the disk.
+pub(crate) fn find(kept: &Kept, seek: &Seek) -> Result<Option<Match>, String> {
+    let said = |error: std::io::Error| error.to_string();
+    let len = kept.view.len().map_err(said)?;
+    let mut sought = kept.sought.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_known = |it: &&Sought| it.pattern == seek.pattern && it.len == len;
+    if sought.as_ref().filter(is_known).is_none() {
+        *sought = None;
+        let mut matches = Matches::default();
+        let wanted = || !seek.ticket.is_left();
+        let found = |line| matches.add(line);
+        let read = kept.view.matching_lines(&seek.pattern, wanted, found);
+        read.map_err(|error| error.to_string())?;
+        if seek.ticket.is_left() {
+            return Ok(None);
         }
-        let mut last = None;
-        let mut start = 1;
-        let line = loop {
-            let found = search(start, usize::MAX)?;
-            let matches = found.lines.iter().filter(|line| line.is_match);
-            let before = matches.take_while(|line| line.number <= from).last();
-            last = before.map(|line| line.number).or(last);
-            match found.next_line {
-                Some(next) if next <= from && next > start => start = next,
-                _ => break last,
-            }
-        };
-        match line {
-            Some(line) => Ok::<_, String>(Some((line, search(line, 0)?.total_matches))),
-            None => Ok(None),
-        }
-    };
-    let mut found = hit(from)?;
-    let is_around = found.is_none() && all > 0;
-    if is_around {
-        found = hit(if forward { 1 } else { u64::MAX })?;
+        *sought = Some(Sought {
+            pattern: seek.pattern.clone(),
+            len,
+            matches,
+        });
     }
-    Ok(found.map(|(line, rest)| Match {
+    let Some(Sought { matches, .. }) = &*sought else {
+        return Ok(None);
+    };
+    let next = matches.next(seek.from, seek.forward, seek.times);
+    Ok(next.map(|(line, before, is_around)| Match {
         line,
-        at: (all + 1).saturating_sub(rest),
-        all,
+        at: before + 1,
+        all: matches.count(),
         is_around,
     }))
 }
 
 /// The same in what a card keeps.
-pub(crate) fn find_in(
-    output: &OutputText,
-    pattern: &Regex,
-    from: u64,
-    forward: bool,
-) -> Option<Match> {
+pub(crate) fn find_in(output: &OutputText, pattern: &Regex, seek: &Seek) -> Option<Match> {
     let text = output.plain();
     let lines = text.lines().zip(output.dropped_lines() + 1..);
     let hits = lines.filter(|(line, _)| pattern.is_match(line));
     let hits: Vec<u64> = hits.map(|(_, number)| number).collect();
-    let (at, is_around) = around::next(&hits, from, forward)?;
+    let (at, is_around) = around::next(&hits, seek.from, seek.forward, seek.times)?;
     Some(Match {
         line: hits[at],
         at: at as u64 + 1,
@@ -172,7 +206,48 @@ mod tests {
             writeln!(file, "line {number}").unwrap();
         }
         let view = FileView::open(file.path()).unwrap();
-        (file, Arc::new(Mutex::new(view)))
+        (file, KeptText::of(view))
+    }
+
+    fn seek(pattern: &str, from: u64, forward: bool) -> Seek {
+        Seek {
+            pattern: pattern.to_owned(),
+            from,
+            forward,
+            times: 1,
+            ticket: Ticket::default(),
+        }
+    }
+
+    /// It is known, so that nothing is read for the next.
+    #[test]
+    fn a_file_is_read_once_for_a_pattern_and_a_length() {
+        let (mut file, kept) = kept(50);
+        let found = |from, times| {
+            let seek = Seek {
+                times,
+                ..seek("5$", from, true)
+            };
+            let found = find(&kept, &seek).unwrap().unwrap();
+            (found.line, found.at, found.all)
+        };
+        assert_eq!(found(6, 3), (35, 4, 5));
+        // Other contents of the same length are not looked at.
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        std::fs::write(file.path(), text.replace('5', "6")).unwrap();
+        assert_eq!(found(1, 1), (5, 1, 5));
+        assert_eq!(found(1, 7), (15, 2, 5));
+        writeln!(file, "55").unwrap();
+        assert_eq!(found(1, 1).2, 1);
+    }
+
+    #[test]
+    fn a_search_that_nobody_waits_for_ends_early() {
+        let (_file, kept) = kept(5000);
+        let seek = seek("7$", 1, true);
+        seek.ticket.leave();
+        assert_eq!(find(&kept, &seek), Ok(None));
+        assert!(kept.sought.lock().unwrap().is_none());
     }
 
     #[test]
@@ -191,11 +266,11 @@ mod tests {
             ("nowhere", 9, true, None),
             ("nowhere", 9, false, None),
         ] {
-            let found = find(&kept, pattern, from, forward).unwrap();
+            let found = find(&kept, &seek(pattern, from, forward)).unwrap();
             let line = found.map(|found| (found.line, found.is_around));
             assert_eq!(line, want, "{pattern} {from} {forward}");
         }
-        let found = find(&kept, "00$", 101, true);
+        let found = find(&kept, &seek("00$", 101, true));
         assert_eq!(
             found,
             Ok(Some(Match {
@@ -205,7 +280,7 @@ mod tests {
                 is_around: false
             }))
         );
-        let found = find(&kept, "00$", 4999, false);
+        let found = find(&kept, &seek("00$", 4999, false));
         assert_eq!(
             found,
             Ok(Some(Match {
@@ -215,7 +290,7 @@ mod tests {
                 is_around: false
             }))
         );
-        assert!(find(&kept, "(", 1, true).is_err());
+        assert!(find(&kept, &seek("(", 1, true)).is_err());
         let loaded = load(&kept, Range::from(4990, 20)).unwrap().unwrap();
         assert_eq!((loaded.text.total_lines(), loaded.total), (11, 5000));
         assert!(loaded.text.plain().starts_with("line 4990\n"));
@@ -243,7 +318,8 @@ mod tests {
         let mut output = OutputText::of(OutputLimits::CARD, "a\nab\nb\nab\n");
         let pattern = Regex::new("a").unwrap();
         let line = |output: &OutputText, from, forward| {
-            find_in(output, &pattern, from, forward).map(|found| (found.line, found.at, found.all))
+            let found = find_in(output, &pattern, &seek("a", from, forward));
+            found.map(|found| (found.line, found.at, found.all))
         };
         assert_eq!(line(&output, 2, true), Some((2, 2, 3)));
         assert_eq!(line(&output, 3, false), Some((2, 2, 3)));

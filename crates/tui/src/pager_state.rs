@@ -1,10 +1,10 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
 use crate::around;
-use crate::pager_source::{Loaded, Match, Range, Source, find_in};
+use crate::pager_source::{KeptText, Loaded, Match, Range, Seek, Source, Ticket, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
-use crate::typed_count::{TypedCount, lines, times};
+use crate::typed_count::{TypedCount, lines};
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
@@ -13,7 +13,6 @@ use agent_bash_render::{
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Columns per step sideways.
@@ -28,6 +27,7 @@ const MOMENT: Duration = Duration::from_millis(300);
 /// A search that goes on.
 #[derive(Debug, Default)]
 struct Searching {
+    ticket: Ticket,
     /// Matches to go on to when it has found one; back if negative.
     further: i64,
     forward: bool,
@@ -67,6 +67,8 @@ pub(crate) struct PagerState {
     reveals: bool,
     /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
     has_left: bool,
+    /// The line that was gone to by its number, or the first one.
+    gone_to: Option<u64>,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
@@ -80,17 +82,13 @@ pub(crate) struct PagerState {
 pub(crate) enum PagerRequest {
     Nothing,
     Close,
-    Find {
-        pattern: String,
-        from: u64,
-        forward: bool,
-    },
+    Find(Seek),
 }
 
 impl PagerState {
     /// On a text that is kept in a file.
     pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
-        let source = Source::File(Arc::new(Mutex::new(view)));
+        let source = Source::File(KeptText::of(view));
         Self::on(source, title, subtitle)
     }
 
@@ -120,6 +118,7 @@ impl PagerState {
             searching: None,
             reveals: false,
             has_left: false,
+            gone_to: None,
             message: None,
             asked: None,
             looked: None,
@@ -190,21 +189,22 @@ impl PagerState {
     }
 
     /// Searches what a card keeps.
-    pub(crate) fn find_in(&mut self, output: &OutputText, from: u64, forward: bool) {
-        let mut next = Some((from, forward));
-        while let Some((from, forward)) = next {
-            let pattern = self.pattern.as_ref();
-            let found = pattern.and_then(|pattern| find_in(output, pattern, from, forward));
-            next = match self.found(Ok(found)) {
-                PagerRequest::Find { from, forward, .. } => Some((from, forward)),
-                _ => None,
-            };
-        }
+    pub(crate) fn find_in(&mut self, output: &OutputText, seek: &Seek) {
+        let pattern = self.pattern.as_ref();
+        let found = pattern.and_then(|pattern| find_in(output, pattern, seek));
+        self.found(&seek.ticket, Ok(found));
     }
 
-    /// A search has ended; returns the next one, if more was asked for meanwhile.
-    pub(crate) fn found(&mut self, found: Result<Option<Match>, String>) -> PagerRequest {
-        let searching = self.searching.take().unwrap_or_default();
+    /// A search has ended; returns the next one, if more was asked for meanwhile. One that was left draws nobody away.
+    pub(crate) fn found(
+        &mut self,
+        ticket: &Ticket,
+        found: Result<Option<Match>, String>,
+    ) -> PagerRequest {
+        let is_waited_for = |it: &mut Searching| it.ticket == *ticket;
+        let Some(searching) = self.searching.take_if(is_waited_for) else {
+            return PagerRequest::Nothing;
+        };
         let further = searching.further;
         match found {
             Ok(Some(found)) => {
@@ -218,11 +218,7 @@ impl PagerState {
                 self.go(PagerMove::To(found.line));
                 self.has_left = false;
                 if further != 0 {
-                    let request = self.find(further > 0, 1);
-                    if let Some(searching) = &mut self.searching {
-                        searching.further = further - further.signum();
-                    }
-                    return request;
+                    return self.find(further > 0, further.unsigned_abs());
                 }
             }
             Ok(None) => {
@@ -239,11 +235,13 @@ impl PagerState {
         Some(searching.since? + MOMENT)
     }
 
-    /// Goes somewhere, and stays there.
+    /// Goes somewhere, and stays there: no search goes on.
     fn go(&mut self, to: PagerMove) {
+        self.leave_search();
         self.follows = false;
         let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
         self.has_left |= leaves;
+        self.gone_to = around::gone_to(to, self.total);
         self.position.go(to, self.total, self.rows);
     }
 
@@ -252,7 +250,14 @@ impl PagerState {
         lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
+    fn leave_search(&mut self) {
+        if let Some(searching) = self.searching.take() {
+            searching.ticket.leave();
+        }
+    }
+
     fn follow(&mut self) {
+        self.leave_search();
         self.follows = true;
         (self.looked, self.len) = (None, None);
     }
@@ -293,6 +298,7 @@ impl PagerState {
             }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
+                self.leave_search();
                 return PagerRequest::Close;
             }
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
@@ -301,8 +307,8 @@ impl PagerState {
                 self.message = Some("it has ended: nothing follows".to_owned());
             }
             (KeyCode::Char('F'), _) => self.follow(),
-            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back, times(count)),
-            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back, times(count)),
+            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back, count.unwrap_or(1)),
+            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back, count.unwrap_or(1)),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
@@ -336,7 +342,10 @@ impl PagerState {
                         .pattern
                         .as_ref()
                         .is_some_and(|it| it.as_str() == same.as_str()) => {}
-                Ok(pattern) => (self.pattern, self.found) = (Some(pattern), None),
+                Ok(pattern) => {
+                    self.leave_search();
+                    (self.pattern, self.found) = (Some(pattern), None);
+                }
                 Err(error) => {
                     (self.found, self.message) = (None, Some(error));
                     return PagerRequest::Nothing;
@@ -347,28 +356,33 @@ impl PagerState {
     }
 
     /// Asks for the next or previous match, so many times.
-    fn find(&mut self, forward: bool, times: i64) -> PagerRequest {
+    fn find(&mut self, forward: bool, times: u64) -> PagerRequest {
         let Some(pattern) = &self.pattern else {
             return PagerRequest::Nothing;
         };
         if let Some(searching) = &mut self.searching {
             // Where the next one is sought from is not known before.
-            searching.further += if forward { times } else { -times };
+            let times = i64::try_from(times).unwrap_or(i64::MAX);
+            let times = if forward { times } else { -times };
+            searching.further = searching.further.saturating_add(times);
             return PagerRequest::Nothing;
         }
+        let ticket = Ticket::default();
         self.searching = Some(Searching {
+            ticket: ticket.clone(),
             forward,
-            further: if forward { times - 1 } else { 1 - times },
             ..Searching::default()
         });
         let found = self.found.filter(|_| !self.has_left);
         let found = found.map(|found| found.line);
-        let from = around::origin(found, &self.position, self.rows, forward);
-        PagerRequest::Find {
+        let from = around::origin(found, self.gone_to, &self.position, self.rows, forward);
+        PagerRequest::Find(Seek {
             pattern: pattern.as_str().to_owned(),
             from,
             forward,
-        }
+            times,
+            ticket,
+        })
     }
 
     /// Whether a search goes on for so long that it is said.

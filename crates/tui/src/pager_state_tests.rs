@@ -50,16 +50,11 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
 /// Carries out searches until there are none, and counts them.
 fn carry_out(state: &mut PagerState, mut request: PagerRequest) -> usize {
     let mut count = 0;
-    while let PagerRequest::Find {
-        pattern,
-        from,
-        forward,
-    } = request
-    {
+    while let PagerRequest::Find(seek) = request {
         let Source::File(kept) = state.source() else {
             panic!("it is on a file");
         };
-        request = state.found(find(&kept, &pattern, from, forward));
+        request = state.found(&seek.ticket, find(&kept, &seek));
         count += 1;
     }
     count
@@ -75,16 +70,57 @@ fn keys_pressed_while_a_search_goes_on_count() {
     drawn(&mut state, 80, 12, Duration::ZERO);
     let first = letters(&mut state, "/line\n");
     assert_eq!(letters(&mut state, "nnnN"), PagerRequest::Nothing);
-    assert_eq!(carry_out(&mut state, first), 3);
+    assert_eq!(carry_out(&mut state, first), 2);
     assert_eq!(state.found.map(|found| found.line), Some(3));
     let next = letters(&mut state, "n");
     assert_eq!(carry_out(&mut state, next), 1);
     assert_eq!(state.found.map(|found| found.line), Some(4));
     // A number before the key is so many of it.
-    for (typed, searches, line) in [("10n", 10, 14), ("2N", 2, 12)] {
+    for (typed, searches, line) in [("10n", 1, 14), ("2N", 1, 12), ("3000n", 1, 12)] {
         let next = letters(&mut state, typed);
         assert_eq!(carry_out(&mut state, next), searches);
         assert_eq!(state.found.map(|found| found.line), Some(line), "{typed}");
+    }
+}
+
+#[test]
+fn a_movement_ends_a_search() {
+    for (keys, first) in [("j", 2), ("g", 1), ("20G", 20), (" ", 11)] {
+        let (_file, mut state) = on(&numbered(50));
+        drawn(&mut state, 80, 12, Duration::ZERO);
+        let request = letters(&mut state, "/line 40\n");
+        letters(&mut state, keys);
+        assert_eq!(carry_out(&mut state, request), 1);
+        assert_eq!((state.position.first_line, state.found), (first, None));
+        let late = state.deadline();
+        assert_eq!(late, None, "{keys}");
+        // Nor does it stand for one that was begun since.
+        let left = letters(&mut state, "/line 40\n");
+        letters(&mut state, "j");
+        let next = letters(&mut state, "/line 30\n");
+        carry_out(&mut state, left);
+        assert_eq!(state.found, None);
+        carry_out(&mut state, next);
+        assert_eq!(state.found.map(|found| found.line), Some(30), "{keys}");
+    }
+}
+
+#[test]
+fn a_line_that_was_gone_to_is_where_a_search_begins() {
+    let (_file, mut state) = on(&numbered(189));
+    drawn(&mut state, 80, 12, Duration::ZERO);
+    for (keys, line) in [
+        ("50G?7$\n", 47),
+        ("47GN", 47),
+        ("47Gn", 37),
+        // It is at the end, where other lines are above it.
+        ("188Gn", 187),
+        ("g?7$\n", 187),
+        // A movement from there means what is seen.
+        ("50Gjn", 57),
+    ] {
+        let (found, screen) = seeks(&mut state, keys);
+        assert_eq!(found, line, "{keys}: {screen}");
     }
 }
 

@@ -39,10 +39,10 @@ pub(crate) fn lines(count: Option<u64>) -> i64 {
     i64::try_from(count.unwrap_or(1)).unwrap_or(i64::MAX)
 }
 
-/// The most matches or files that one key goes on by.
+/// The most files that one key goes on by.
 const MOST_TIMES: i64 = 1000;
 
-/// So many matches or files; one if no number was typed.
+/// So many files; one if no number was typed.
 pub(crate) fn times(count: Option<u64>) -> i64 {
     lines(count).min(MOST_TIMES)
 }

@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::functions::Functions;
 use crate::jobs_state::JobsState;
 use crate::note::{HeldNote, Note};
-use crate::pager_source::{Loaded, Match};
+use crate::pager_source::{Loaded, Match, Ticket};
 use crate::pager_state::PagerState;
 use crate::place::Place;
 use crate::set_work::Came;
@@ -62,7 +62,10 @@ pub(crate) enum News {
     Opened(Result<(Box<FileView>, String, String), String>),
     /// Lines for the pager; none if there are no new ones.
     Loaded(Result<Option<Box<Loaded>>, String>),
-    Found(Result<Option<Match>, String>),
+    Found {
+        ticket: Ticket,
+        found: Result<Option<Match>, String>,
+    },
     /// What completes a word.
     Completed(Completion),
     /// That takes too long.
@@ -203,9 +206,9 @@ impl App {
                     pager.loaded(loaded);
                 }
             }
-            News::Found(found) => {
+            News::Found { ticket, found } => {
                 if let Some(pager) = &mut self.pager {
-                    let next = pager.found(found);
+                    let next = pager.found(&ticket, found);
                     self.pager_asks(next);
                 }
             }

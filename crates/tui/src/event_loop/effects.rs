@@ -7,14 +7,14 @@ use crate::calls::Besides;
 use crate::console::size_in;
 use crate::deeds::is_undecided;
 use crate::interrupt::Running;
-use crate::pager_source::{self, Kept, Range, Source};
+use crate::pager_source::{self, Kept, KeptText, Range, Source};
 use crate::transcript::EntryId;
 use crate::{calls, set_work};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::sink::{FileView, LiveUpdates};
 use agent_bash_render::OutputPage;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 impl EventLoop {
@@ -129,21 +129,17 @@ impl EventLoop {
             } => match self.artifact(artifact) {
                 Ok(view) => self.read(move || News::CardPage {
                     entry,
-                    page: card_page(&Arc::new(Mutex::new(view)), from).map(Box::new),
+                    page: card_page(&KeptText::of(view), from).map(Box::new),
                 }),
                 Err(error) => self.app.news(News::CardPage {
                     entry,
                     page: Err(error),
                 }),
             },
-            Effect::Find {
-                kept,
-                pattern,
-                from,
-                forward,
-            } => {
-                self.read(move || News::Found(pager_source::find(&kept, &pattern, from, forward)));
-            }
+            Effect::Find { kept, seek } => self.read(move || News::Found {
+                found: pager_source::find(&kept, &seek),
+                ticket: seek.ticket,
+            }),
             Effect::Changes { entry, id, wish } => {
                 let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));
                 self.read(move || News::Changes {

@@ -1,0 +1,104 @@
+//! Which lines of a long text match, so that going from one to another reads nothing.
+
+use crate::around;
+
+/// Bits of a word.
+const BITS: u64 = u64::BITS as u64;
+
+/// The lines, a bit for each: of many millions, that are still few bytes.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Matches {
+    words: Vec<u64>,
+    count: u64,
+}
+
+impl Matches {
+    /// Adds a line, by its number.
+    pub(crate) fn add(&mut self, line: u64) {
+        let word = usize::try_from(line / BITS).unwrap_or(usize::MAX);
+        if word >= self.words.len() {
+            self.words.resize(word.saturating_add(1), 0);
+        }
+        if let Some(word) = self.words.get_mut(word) {
+            let bit = 1 << (line % BITS);
+            self.count += u64::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many lines before a line match.
+    fn before(&self, line: u64) -> u64 {
+        let word = usize::try_from(line / BITS).unwrap_or(usize::MAX);
+        let ones = |word: &u64| u64::from(word.count_ones());
+        let whole: u64 = self.words.iter().take(word).map(ones).sum();
+        let part = self.words.get(word).map_or(0, |word| {
+            let below = (1 << (line % BITS)) - 1;
+            ones(&(word & below))
+        });
+        whole + part
+    }
+
+    /// The line that so many that match are before.
+    fn line(&self, mut before: u64) -> Option<u64> {
+        for (at, word) in (0..).zip(&self.words) {
+            let here = u64::from(word.count_ones());
+            if before < here {
+                let mut bits = (0..BITS).filter(|bit| word >> bit & 1 == 1);
+                let bit = bits.nth(usize::try_from(before).ok()?)?;
+                return Some(at * BITS + bit);
+            }
+            before -= here;
+        }
+        None
+    }
+
+    /// The next one from a line on, or the last up to it, and so many further: its number, how many are before it, and whether
+    /// it is beyond an end.
+    pub(crate) fn next(&self, from: u64, forward: bool, times: u64) -> Option<(u64, u64, bool)> {
+        let before = if forward {
+            self.before(from)
+        } else {
+            self.before(from.saturating_add(1))
+        };
+        let (at, is_around) = around::further(before, self.count, forward, times)?;
+        Some((self.line(at)?, at, is_around))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_are_found_and_counted() {
+        let mut matches = Matches::default();
+        assert_eq!(matches.next(1, true, 1), None);
+        for line in [3, 63, 64, 64, 65, 1000] {
+            matches.add(line);
+        }
+        assert_eq!(matches.count(), 5);
+        for (from, forward, times, wanted) in [
+            (1, true, 1, (3, 0, false)),
+            (64, true, 1, (64, 2, false)),
+            (66, true, 1, (1000, 4, false)),
+            (1001, true, 1, (3, 0, true)),
+            (64, false, 1, (64, 2, false)),
+            (62, false, 1, (3, 0, false)),
+            (2, false, 1, (1000, 4, true)),
+            (u64::MAX, false, 1, (1000, 4, false)),
+            (1, true, 5, (1000, 4, false)),
+            (1, true, 6, (3, 0, true)),
+            (64, false, 3, (3, 0, false)),
+            (64, false, 4, (1000, 4, true)),
+            (1, true, u64::MAX, (1000, 4, true)),
+        ] {
+            let next = matches.next(from, forward, times);
+            assert_eq!(next, Some(wanted), "{from} {forward} {times}");
+        }
+    }
+}
