@@ -4,12 +4,13 @@ use crate::contents::{Contents, Others, Side};
 use crate::error::ChangesError;
 use crate::listing::{Item, Trees, file, listed};
 use crate::seen::Seen;
-use crate::set::State;
+use crate::set::{Set, State};
 use crate::store::Store;
-use agent_bash_core::changes::{ChangesId, FileChange, FileName};
+use agent_bash_core::changes::{Change, ChangesId, FileChange, FileName};
 use rustix::fs::FileType;
 use similar::TextDiff;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -134,6 +135,97 @@ impl Diffs<'_> {
         });
         Ok(diffs.collect())
     }
+}
+
+impl Diffs<'_> {
+    /// Of files that several of these sets changed one after the other, and nobody else between them: what they did to each in all.
+    ///
+    /// # Errors
+    /// There is no such set, or it cannot be read.
+    pub fn together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesError> {
+        let mut read = Vec::new();
+        for id in ids {
+            let set = self.store.read(&self.session, *id)?;
+            let (_, items) = listed(self.store, &set)?;
+            read.push((set, items));
+        }
+        let others = || {
+            self.others
+                .get_or_init(|| Others::read(self.store, &self.session))
+        };
+        let mut files: BTreeMap<&[u8], Vec<(&Set, &Item)>> = BTreeMap::new();
+        for (set, items) in &read {
+            for item in items {
+                files.entry(&item.path).or_default().push((set, item));
+            }
+        }
+        let mut diffs = Vec::new();
+        for steps in files
+            .into_values()
+            .filter(|steps| is_one_after_another(steps))
+        {
+            let (Some((first, begin)), Some((last, end))) = (steps.first(), steps.last()) else {
+                continue;
+            };
+            let change = match (begin.before, end.after) {
+                (None, None) => continue,
+                (None, _) => Change::Created,
+                (_, None) => Change::Deleted,
+                _ => Change::Changed,
+            };
+            let item = Item {
+                path: begin.path.clone(),
+                change,
+                from: None,
+                inferred: false,
+                before: begin.before,
+                after: end.after,
+                gone: None,
+                new: None,
+            };
+            let sides = |set, item| {
+                let trees = Trees::open(set)?;
+                Some(Contents::new(set, trees, &others).sides(item))
+            };
+            let (text, is_since) = match (sides(first, begin), sides(last, end)) {
+                (Some(begin), Some(end)) => (
+                    compared(&item, begin.before, end.after),
+                    begin.is_since || end.is_since,
+                ),
+                _ => (Text::Unknown, false),
+            };
+            diffs.push(FileDiff {
+                file: file(&item),
+                text,
+                is_since,
+                is_in_the_way: false,
+                mode: None,
+            });
+        }
+        Ok(diffs)
+    }
+}
+
+/// Whether these are changes of a regular file's content, each of what the one before has left.
+fn is_one_after_another(steps: &[(&Set, &Item)]) -> bool {
+    let is_plain = |item: &Item| {
+        let sides = [item.before, item.after];
+        let is_file = sides.into_iter().flatten().all(|seen| seen.is_file());
+        is_file && item.from.is_none() && item.change != Change::Mode
+    };
+    let follows = |pair: &[(&Set, &Item)]| match (pair[0].1.after, pair[1].1.before) {
+        (Some(left), Some(found)) => left.has_content_of(&found) && left.mode == found.mode,
+        (left, found) => left.is_none() && found.is_none(),
+    };
+    let has_mode = |item: &Item| {
+        let sides = item.before.zip(item.after);
+        sides.is_some_and(|(before, after)| before.mode != after.mode)
+    };
+    steps.len() > 1
+        && steps
+            .iter()
+            .all(|(_, item)| is_plain(item) && !has_mode(item))
+        && steps.windows(2).all(follows)
 }
 
 /// The text, and whether it is compared with the file as it is now.

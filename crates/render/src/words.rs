@@ -184,22 +184,40 @@ fn together(sets: &[&Changes]) -> Changes {
         }
         return all;
     }
-    let mut files: BTreeMap<&str, FileChange> = BTreeMap::new();
-    for file in sets.iter().flat_map(|set| &set.files) {
-        let name = file.name.path.as_str();
-        let before = files.get(name).map(|before| before.change);
-        match (before, file.change) {
-            (Some(Change::Created), Change::Deleted) => drop(files.remove(name)),
-            (Some(Change::Created), Change::Changed | Change::Mode)
-            | (Some(Change::Changed), Change::Mode) => {}
-            (Some(Change::Deleted), Change::Created) => {
-                let changed = FileChange::new(file.name.clone(), Change::Changed);
-                files.insert(name, changed);
+    let files = sets.iter().flat_map(|set| &set.files).cloned();
+    all.with_files(together_files(files))
+}
+
+/// What was done to files one after the other as if it was done at once, each file once, by name.
+pub fn together_files(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChange> {
+    let mut files: BTreeMap<String, FileChange> = BTreeMap::new();
+    for mut file in all {
+        let name = file.name.path.clone();
+        let Some(first) = files.remove(&name) else {
+            files.insert(name, file);
+            continue;
+        };
+        let bytes = first.bytes.zip(file.bytes);
+        let bytes = bytes.map(|([before, _], [_, after])| [before, after]);
+        let change = match (first.change, file.change) {
+            (Change::Created, Change::Deleted) => continue,
+            (
+                Change::Created | Change::Changed | Change::Renamed,
+                Change::Changed | Change::Mode,
+            ) => {
+                file.from.clone_from(&first.from);
+                file.from_base64.clone_from(&first.from_base64);
+                file.inferred = first.inferred;
+                first.change
             }
-            _ => drop(files.insert(name, file.clone())),
-        }
+            (Change::Deleted, Change::Created) => Change::Changed,
+            (_, then) => then,
+        };
+        file.change = change;
+        file.bytes = bytes.or(file.bytes).or(first.bytes);
+        files.insert(name, file);
     }
-    all.with_files(files.into_values())
+    files.into_values().collect()
 }
 
 /// What is said of a call beside how it ended: that it was not, or elsewhere, done as it reads.

@@ -193,6 +193,8 @@ pub(crate) enum Effect {
     },
     /// Look what these commands' left processes have changed, by the commands' sets.
     LookForLate(Vec<(EntryId, ChangesId)>),
+    /// Look what has become of these trials that waited for a decision.
+    LookAtUndecided(Vec<(EntryId, ChangesId)>),
     /// Trials of earlier runs are to be cards.
     ReadHeld(Vec<ChangesId>),
     /// A command that was typed has started, or never will, and has no card: keep it.

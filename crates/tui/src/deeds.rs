@@ -1,5 +1,6 @@
 //! What can be done with a call's changes: which key does it, what is asked before, and what is said of it.
 
+use crate::later;
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
@@ -42,6 +43,27 @@ pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
     found.unwrap_or(&changes.set)
 }
 
+/// Of what came later, all with which that can be done, in the order in which it is done.
+pub(crate) fn all_later(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
+    let late = changes.late.iter().map(|(set, _)| set);
+    let can = late.filter(|set| possible(set).contains(&act));
+    let mut all: Vec<ChangesId> = can.map(|set| set.id).collect();
+    if act == ChangesAct::Undo {
+        all.reverse();
+    }
+    all
+}
+
+/// What a card says of a trial that somebody else has decided about, as with `agent-bash changes`.
+pub(crate) fn decided_text(set: &Changes) -> String {
+    let id = set.id;
+    match set.state {
+        ChangesState::Discarded => format!("[Trial {id} was discarded elsewhere.]"),
+        ChangesState::Undone => format!("[Trial {id} was committed and undone elsewhere.]"),
+        _ => format!("[Trial {id} was committed elsewhere.]"),
+    }
+}
+
 /// Whether it waits for a decision: what changes no file needs none.
 pub(crate) fn is_undecided(set: &Changes) -> bool {
     set.state == ChangesState::Held && set.counts.total() > 0
@@ -50,6 +72,12 @@ pub(crate) fn is_undecided(set: &Changes) -> bool {
 /// Whether what it is about may go on changing files, and has.
 fn goes_on(set: &Changes) -> bool {
     set.state == ChangesState::Running && set.counts.total() > 0
+}
+
+/// Whether one of them has made of a file of the other what it is.
+fn shares_files(one: &Changes, other: &Changes) -> bool {
+    let mut files = one.files.iter();
+    files.any(|file| other.files.iter().any(|it| it.name == file.name))
 }
 
 /// Whether a trial is known to have changed no file, so that nothing is held.
@@ -133,8 +161,10 @@ pub(crate) fn hindrance(act: ChangesAct, of: Option<&CardChanges>) -> Option<Str
     let of = of.map(|changes| (changes, target(act, changes)));
     if let Some((changes, set)) = of
         && act == ChangesAct::Undo
-        && !possible(set).contains(&act)
-        && changes.late.iter().any(|(set, _)| goes_on(set))
+        && changes
+            .late
+            .iter()
+            .any(|(it, _)| goes_on(it) && (!possible(set).contains(&act) || shares_files(it, set)))
     {
         return Some(GOES_ON.to_owned());
     }
@@ -165,6 +195,8 @@ pub(crate) fn hindrance(act: ChangesAct, of: Option<&CardChanges>) -> Option<Str
 pub(crate) struct Proposed {
     pub(crate) act: ChangesAct,
     pub(crate) id: ChangesId,
+    /// The same with these, one after the other.
+    pub(crate) then: Vec<ChangesId>,
     /// Leave what somebody else has changed since.
     pub(crate) partial: bool,
     /// They were made by what the command left running.
@@ -183,16 +215,29 @@ pub(crate) struct Proposed {
 const LEFT: &str = "Left as they are, as they were changed since:";
 
 impl Proposed {
+    /// The sets that it is about, in the order in which it is done.
+    pub(crate) fn all(&self) -> Vec<ChangesId> {
+        std::iter::once(&self.id)
+            .chain(&self.then)
+            .copied()
+            .collect()
+    }
+
     pub(crate) fn title(&self) -> String {
         let id = self.id;
+        // In the order in which they came about.
+        let mut all = self.all();
+        all.sort_unstable();
+        let all = later::numbers(&all);
         match self.act {
             ChangesAct::Commit => format!("Commit what trial {id} held back?"),
             ChangesAct::Discard => format!("Discard what trial {id} held back?"),
-            ChangesAct::Undo if self.is_late => {
-                format!("Undo what went on did later (changes {id})?")
+            ChangesAct::Undo if self.is_late && self.partial => {
+                format!("Undo the rest of what went on did later ({all})?")
             }
+            ChangesAct::Undo if self.is_late => format!("Undo what went on did later ({all})?"),
             ChangesAct::Redo if self.is_late => {
-                format!("Make again what went on did later (changes {id})?")
+                format!("Make again what went on did later ({all})?")
             }
             ChangesAct::Undo if self.partial => format!("Undo the rest of changes {id}?"),
             ChangesAct::Undo => format!("Undo changes {id}?"),

@@ -3,11 +3,12 @@
 use crate::around;
 use crate::deeds;
 use crate::diff_search::DiffSearch;
+use crate::later::numbers;
 use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines, times};
 use agent_bash::change_sets::{FileDiff, Text};
-use agent_bash::core::changes::{Change, ChangesId, FileKind};
+use agent_bash::core::changes::{Change, ChangesId, FileKind, FileName};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, PagerPosition, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
@@ -297,22 +298,48 @@ pub(crate) fn read_all(
     all: &[ChangesId],
 ) -> Result<Vec<DiffLine>, ChangesRefused> {
     let mut lines = Vec::new();
-    for id in all {
+    let later: Vec<ChangesId> = all.iter().copied().filter(|id| *id != own).collect();
+    if all.contains(&own) {
+        lines.extend(read(sets, own, &[])?);
+    }
+    let mut add = |ids: &[ChangesId], of: Vec<DiffLine>| {
+        if of.is_empty() {
+            return;
+        }
         if !lines.is_empty() {
             lines.push(DiffLine::Blank);
         }
-        if *id != own {
-            let heading = format!("later, by what went on (changes {id}):");
-            lines.push(DiffLine::Note(heading));
-        }
-        lines.extend(read(sets, *id)?);
+        let heading = format!("later, by what went on ({}):", numbers(ids));
+        lines.push(DiffLine::Note(heading));
+        lines.extend(of);
+    };
+    // A file that several of them have changed is there once.
+    let together = if later.len() > 1 {
+        sets.diff_together(&later)?
+    } else {
+        Vec::new()
+    };
+    add(&later, lines_of(&together));
+    let shown: Vec<FileName> = together.into_iter().map(|diff| diff.file.name).collect();
+    for id in later {
+        add(&[id], read(sets, id, &shown)?);
     }
     Ok(lines)
 }
 
-fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefused> {
+/// The diff of a set but for these files.
+fn read(
+    sets: &ChangeSets,
+    id: ChangesId,
+    but: &[FileName],
+) -> Result<Vec<DiffLine>, ChangesRefused> {
     let root = sets.show(id)?.root;
     let mut files = sets.files(id)?;
+    let before = files.len();
+    files.retain(|file| !but.contains(&file.name));
+    if files.is_empty() && before > 0 {
+        return Ok(Vec::new());
+    }
     let more = files.len().saturating_sub(MOST_FILES);
     let mut paths: Vec<PathBuf> = Vec::new();
     if more > 0 {
@@ -321,6 +348,8 @@ fn read(sets: &ChangeSets, id: ChangesId) -> Result<Vec<DiffLine>, ChangesRefuse
             let is_said = matches!(file.change, Change::Created | Change::Deleted);
             (file.name.is_of_git(), is_said)
         });
+    }
+    if more > 0 || files.len() < before {
         let names = files.iter().filter_map(|file| file.name.bytes());
         let path = |name| Path::new(&root).join(OsString::from_vec(name));
         paths.extend(names.take(MOST_FILES).map(path));

@@ -103,6 +103,7 @@ fn with_changes() -> (App, App, App) {
     let proposed = Proposed {
         act: ChangesAct::Undo,
         id: ChangesId(7),
+        then: Vec::new(),
         partial: true,
         is_late: false,
         root: "/p".to_owned(),

@@ -30,6 +30,7 @@ mod input;
 mod interrupt;
 mod jobs_state;
 mod lasting;
+mod later;
 mod links;
 mod matches;
 mod note;

@@ -1,10 +1,10 @@
 //! Reads, looks at and changes what is kept of a call's changes. All of it blocks, so it runs apart from the event loop.
 
-use crate::deeds::Proposed;
-use crate::diff_state;
+use crate::deeds::{Proposed, decided_text};
+use crate::{diff_state, later};
 use agent_bash::core::changes::{
-    ChangeCounts, Changes, ChangesId, changed_by_text, conflict_text, counted, not_redone_text,
-    not_undone_text,
+    ChangeCounts, Changes, ChangesId, ChangesState, FileName, changed_by_text, conflict_text,
+    counted, not_redone_text, not_undone_text,
 };
 use agent_bash::core::visible::one_line;
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
@@ -14,7 +14,7 @@ use agent_bash_render::DiffLine;
 const NAMED: usize = 3;
 
 /// Which key leads to what a refusal says can be done.
-const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
+pub(crate) const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
 
 /// What is wanted of a card's changes.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) enum Wish {
     Show,
     /// To know what this would do now.
     Look(ChangesAct),
+    /// The same with all of these by what the command left running, in this order.
+    LookLater(ChangesAct, Vec<ChangesId>),
     /// To have it done.
     Act(Box<Proposed>),
 }
@@ -43,41 +45,57 @@ pub(crate) enum Came {
 pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> Came {
     match wish {
         Wish::Diff(all) => {
-            Came::Diff(diff_state::read_all(sets, id, all).map_err(|error| error.to_string()))
+            // Of what is gone by now there is none.
+            let set = sets.show(id).ok();
+            match set.filter(|set| set.state == ChangesState::Discarded && all[..] == [id]) {
+                Some(set) => Came::Shown(Some(Box::new(set))),
+                None => Came::Diff(
+                    diff_state::read_all(sets, id, all).map_err(|error| error.to_string()),
+                ),
+            }
         }
         Wish::Show => Came::Shown(sets.show(id).ok().map(Box::new)),
         Wish::Look(act) => Came::Looked(look(sets, id, *act)),
+        Wish::LookLater(act, all) => Came::Looked(later::look(sets, *act, all)),
+        Wish::Act(proposed) if proposed.is_late => {
+            Came::Done(Box::new(later::done(sets, proposed)))
+        }
         Wish::Act(proposed) => Came::Done(Box::new(done(sets, proposed))),
     }
 }
 
 /// What came of a look at a set, or of something that was done with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Said {
-    /// The set as it is now, if it is still there.
-    pub(crate) set: Option<Changes>,
+    /// The sets as they are now, if they are still there.
+    pub(crate) sets: Vec<Changes>,
     pub(crate) lines: Vec<String>,
     /// Nothing was done.
     pub(crate) refused: bool,
     /// It was not committed, as files were changed since: to try its command again may help.
     pub(crate) is_stale: bool,
+    /// What was not done beside what was.
+    pub(crate) not_done: Vec<String>,
 }
 
 /// What an act would do now, or why it cannot be done.
 fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Proposed>, Box<Said>> {
     let proposed = match act {
-        ChangesAct::Commit | ChangesAct::Discard => held(sets, id, act),
+        ChangesAct::Commit | ChangesAct::Discard => match sets.show(id) {
+            Ok(set) if set.state != ChangesState::Held => return Err(Box::new(decided(set))),
+            set => set.map(|set| held(set, act)),
+        },
         ChangesAct::Undo | ChangesAct::Redo => turned(sets, id, act),
     };
     let mut proposed = proposed.map_err(|error| Box::new(refused(sets, id, &error.to_string())))?;
     let Some((first, others)) = proposed.conflicts.split_first() else {
         return Ok(proposed);
     };
-    let by = sets.changed_by(id, &proposed.conflicts);
-    let by = |at: usize| by.get(at).and_then(Option::as_deref);
+    let mut by = sets.changed_by(id, &proposed.conflicts);
+    by.resize(proposed.conflicts.len(), None);
     let line = match act {
         ChangesAct::Discard => return Ok(proposed),
-        ChangesAct::Commit => match by(0) {
+        ChangesAct::Commit => match &by[0] {
             Some(command) => format!("not applied: {}", changed_by_text(first, command)),
             None => conflict_text(id, first),
         },
@@ -90,27 +108,37 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
         ChangesAct::Undo => not_undone_text(first, 0),
     };
     let mut said = refused(sets, id, &line);
-    let names = others.iter().take(NAMED).zip(1..);
-    said.lines.extend(names.map(|(name, at)| match by(at) {
-        Some(command) => changed_by_text(name, command),
-        None => format!("changed, too: {}", one_line(&name.path)),
-    }));
-    let more = others.len().saturating_sub(NAMED) as u64;
-    said.lines
-        .extend((more > 0).then(|| format!("and {} more", counted(more))));
+    said.lines.extend(named(others, &by[1..]));
     said.is_stale = act == ChangesAct::Commit;
     Err(Box::new(said))
 }
 
-fn held(
-    sets: &ChangeSets,
-    id: ChangesId,
-    act: ChangesAct,
-) -> Result<Box<Proposed>, ChangesRefused> {
-    let set = sets.show(id)?;
-    Ok(Box::new(Proposed {
+/// Of others than the first that are in the way, the first few; and what has changed them, as far as it is known.
+pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
+    let names = others.iter().take(NAMED).enumerate();
+    let line = |(at, name): (usize, &FileName)| match by.get(at).and_then(Option::as_deref) {
+        Some(command) => changed_by_text(name, command),
+        None => format!("changed, too: {}", one_line(&name.path)),
+    };
+    let more = others.len().saturating_sub(NAMED) as u64;
+    let more = (more > 0).then(|| format!("and {} more", counted(more)));
+    names.map(line).chain(more).collect()
+}
+
+/// Somebody else has decided about it meanwhile: there is nothing to be asked.
+fn decided(set: Changes) -> Said {
+    Said {
+        lines: vec![decided_text(&set)],
+        sets: vec![set],
+        ..Said::default()
+    }
+}
+
+fn held(set: Changes, act: ChangesAct) -> Box<Proposed> {
+    Box::new(Proposed {
         act,
-        id,
+        id: set.id,
+        then: Vec::new(),
         partial: false,
         is_late: false,
         root: set.root,
@@ -118,7 +146,7 @@ fn held(
         files: set.files,
         more: set.more,
         conflicts: set.conflicts,
-    }))
+    })
 }
 
 fn turned(
@@ -131,6 +159,7 @@ fn turned(
     Ok(Box::new(Proposed {
         act,
         id,
+        then: Vec::new(),
         partial: false,
         is_late: false,
         root,
@@ -151,17 +180,12 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
     };
     match done {
         Ok(done) => Said {
-            set: sets.show(id).ok(),
+            sets: sets.show(id).into_iter().collect(),
             lines: done.text.lines().map(str::to_owned).collect(),
-            refused: false,
-            is_stale: false,
+            ..Said::default()
         },
         Err(error) => {
-            let text = match &error {
-                ChangesRefused::Conflict(conflict) => conflict.for_people(),
-                other => other.to_string(),
-            };
-            let mut said = refused(sets, id, &text);
+            let mut said = refused(sets, id, &refusal(&error));
             said.is_stale =
                 matches!(error, ChangesRefused::Conflict(_)) && proposed.act == ChangesAct::Commit;
             // Somebody has changed a file while the question was open.
@@ -176,11 +200,19 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
     }
 }
 
+/// A refusal, for the person who asked.
+pub(crate) fn refusal(error: &ChangesRefused) -> String {
+    match error {
+        ChangesRefused::Conflict(conflict) => conflict.for_people(),
+        other => other.to_string(),
+    }
+}
+
 fn refused(sets: &ChangeSets, id: ChangesId, text: &str) -> Said {
     Said {
-        set: sets.show(id).ok(),
+        sets: sets.show(id).into_iter().collect(),
         lines: text.lines().map(str::to_owned).collect(),
         refused: true,
-        is_stale: false,
+        ..Said::default()
     }
 }

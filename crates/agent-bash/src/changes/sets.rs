@@ -269,6 +269,14 @@ impl ChangeSets {
         self.with(None, |store, session| store.diff(session, id, &paths))
     }
 
+    /// What several sets did in all to files that more than one of them changed, as far as nobody else did between them.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn diff_together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesRefused> {
+        self.with(None, |store, session| store.diffs(session).together(ids))
+    }
+
     /// What an undo of all of it would do now, or, `again`, a redo.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::transcript::{Entry, EntryId};
 use agent_bash::ChangesAct;
 use agent_bash::change_sets::Listed;
 use agent_bash::core::Request;
-use agent_bash::core::changes::{Changes, ChangesId, TrialRequest};
+use agent_bash::core::changes::{Changes, ChangesId, ChangesState, TrialRequest};
 use agent_bash::session::parse_bang;
 use agent_bash_render::{CardChanges, DiffLine};
 use crossterm::event::Event;
@@ -53,6 +53,7 @@ impl App {
             }
             return is_chosen;
         };
+        let waits = deeds::is_undecided(&set.set);
         // That of a call which changed nothing may not be there any more.
         let all = set.sets().filter(|set| deeds::no_diff(set).is_none());
         let all: Vec<ChangesId> = all.map(|set| set.id).collect();
@@ -62,6 +63,10 @@ impl App {
         }
         let (id, wish) = (set.set.id, Wish::Diff(all));
         self.effects.push(Effect::Changes { entry, id, wish });
+        if waits {
+            let wish = Wish::Show;
+            self.effects.push(Effect::Changes { entry, id, wish });
+        }
         true
     }
 
@@ -77,16 +82,47 @@ impl App {
         }
     }
 
-    /// Of a trial that still waits, what is in its way by now is said.
-    fn shown(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
-        self.transcript.change(entry, |entry| {
-            let Some(changes) = entry.card.changes_mut() else {
-                return;
-            };
-            if let Some(set) = set.filter(|set| deeds::is_undecided(set)) {
-                changes.set = *set;
-            }
-        });
+    /// Of a trial that still waits, what is in its way by now is said; of one that somebody else has decided about, that.
+    pub(super) fn shown(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
+        // What is decided here is told when it is done.
+        let Some(set) = set.filter(|_| !self.is_changing) else {
+            return;
+        };
+        let waits = self.transcript.get(entry).is_some_and(Entry::is_undecided);
+        if !waits {
+            return;
+        }
+        if deeds::is_undecided(&set) {
+            self.transcript.change(entry, |entry| {
+                if let Some(changes) = entry.card.changes_mut() {
+                    changes.set = *set;
+                }
+            });
+            return;
+        }
+        let line = deeds::decided_text(&set);
+        if self.chosen_card() == Some(entry) {
+            self.message = Some(line.trim_matches(['[', ']', '.']).to_owned());
+        }
+        let is_gone = set.state == ChangesState::Discarded;
+        let diff = self.diff.take();
+        let said = Said {
+            lines: vec![line],
+            sets: vec![*set],
+            ..Said::default()
+        };
+        self.told(entry, said);
+        self.diff = diff.filter(|diff| diff.entry != entry || !is_gone);
+    }
+
+    /// Whether trials that are cards still wait is looked at again: what decides them may be another program.
+    pub(super) fn look_at_undecided(&mut self) {
+        let undecided = self.transcript.undecided();
+        let id = |entry| Some((entry, self.set_of(entry)?.set.id));
+        let all: Vec<_> = undecided.filter_map(id).collect();
+        if !all.is_empty() {
+            self.effects.push(Effect::LookAtUndecided(all));
+        }
     }
 
     fn diff_read(&mut self, entry: EntryId, id: ChangesId, lines: Result<Vec<DiffLine>, String>) {
@@ -135,9 +171,14 @@ impl App {
         if self.is_changing {
             return Some(BUSY.to_owned());
         }
-        let id = deeds::target(act, self.set_of(entry)?).id;
+        let changes = self.set_of(entry)?;
+        let id = deeds::target(act, changes).id;
+        let wish = if id == changes.set.id {
+            Wish::Look(act)
+        } else {
+            Wish::LookLater(act, deeds::all_later(act, changes))
+        };
         self.is_changing = true;
-        let wish = Wish::Look(act);
         self.effects.push(Effect::Changes { entry, id, wish });
         None
     }
@@ -146,9 +187,7 @@ impl App {
         self.is_changing = false;
         let command = self.transcript.get(entry).map(Entry::command);
         match (looked, command) {
-            (Ok(mut proposed), Some(command)) => {
-                let own = self.set_of(entry).map(|changes| changes.set.id);
-                proposed.is_late = own != Some(proposed.id);
+            (Ok(proposed), Some(command)) => {
                 let command = command.to_owned();
                 let waiting = Waiting::Changes {
                     entry,
@@ -195,7 +234,7 @@ impl App {
             };
             let mut lines = said.lines;
             lines.extend(said.is_stale.then(|| way.to_owned()));
-            if let Some(mut set) = said.set {
+            for mut set in said.sets {
                 let late = changes.late.iter_mut().map(|(late, _)| late);
                 let mut all = std::iter::once(&mut changes.set).chain(late);
                 if let Some(known) = all.find(|known| known.id == set.id) {
@@ -206,13 +245,13 @@ impl App {
                     *known = set;
                 }
             }
-            changes.refused = said.refused;
+            changes.refused = said.refused || !said.not_done.is_empty();
             if said.refused {
                 // What was done before is as true.
                 changes.aside = lines;
             } else {
                 changes.said = lines;
-                changes.aside.clear();
+                changes.aside = said.not_done;
             }
         });
     }

@@ -49,6 +49,7 @@ fn proposed(act: ChangesAct) -> Box<Proposed> {
     Box::new(Proposed {
         act,
         id: set.id,
+        then: Vec::new(),
         partial: false,
         is_late: false,
         root: set.root,
@@ -189,10 +190,10 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
         assert_eq!(changes.aside, if is_done { &["Undoing…"][..] } else { &[] });
         if is_done {
             let said = Said {
-                set: Some(set(ChangesState::Undone, ChangesBy::Trace)),
+                sets: vec![set(ChangesState::Undone, ChangesBy::Trace)],
                 lines: vec!["[Undone: 1 file as before call 7.]".to_owned()],
                 refused: false,
-                is_stale: false,
+                ..Said::default()
             };
             came(&mut app, entry, Came::Done(Box::new(said)));
             let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -216,10 +217,10 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
         let mut set = set(ChangesState::Done, ChangesBy::Trace);
         set.undone_in_part = true;
         let said = Said {
-            set: Some(set),
+            sets: vec![set],
             lines: vec![line.to_owned()],
             refused,
-            is_stale: false,
+            ..Said::default()
         };
         let came_of_it = if refused {
             Came::Looked(Err(Box::new(said)))
@@ -249,10 +250,11 @@ fn why_something_cannot_be_done_is_on_the_card() {
     let (mut app, entry) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
     letter(&mut app, 'c', NOW);
     let said = Said {
-        set: None,
+        sets: Vec::new(),
         lines: vec!["[Trial 7 not applied]".to_owned()],
         refused: true,
         is_stale: true,
+        ..Said::default()
     };
     came(&mut app, entry, Came::Looked(Err(Box::new(said))));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -275,25 +277,66 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
         (late, false)
     };
     let wanted = |effects: &[Effect]| match effects {
-        [Effect::Changes { id, .. }] => Some(id.0),
-        _ => None,
+        [
+            Effect::Changes {
+                id,
+                wish: Wish::Look(_),
+                ..
+            },
+        ] => vec![id.0],
+        [
+            Effect::Changes {
+                id,
+                wish: Wish::LookLater(_, all),
+                ..
+            },
+        ] => {
+            assert_eq!(all[0], *id);
+            all.iter().map(|id| id.0).collect()
+        }
+        _ => Vec::new(),
     };
     let (done, undone) = (ChangesState::Done, ChangesState::Undone);
+    let other = |id, state| {
+        let file = FileChange::new(FileName::new("b"), Change::Changed);
+        (late(id, state).0.with_files([file]), false)
+    };
+    let running = ChangesState::Running;
+    let (both, none) = (vec![late(8, done), late(9, done)], vec![]);
     for (own, sets, undo, redo) in [
-        (done, vec![late(8, done), late(9, done)], Some(9), None),
+        (done, both, vec![9, 8], none.clone()),
+        // Its own, which has not changed these.
+        (done, vec![other(8, running)], vec![7], none.clone()),
         (
             done,
-            vec![late(8, done), late(9, ChangesState::Running)],
-            Some(8),
-            None,
+            vec![late(8, done), other(9, running)],
+            vec![8],
+            none.clone(),
         ),
-        (done, vec![late(8, undone)], Some(7), Some(8)),
-        (undone, vec![late(8, undone)], None, Some(7)),
+        // What is changed by what still runs as well.
+        (
+            done,
+            vec![late(8, done), late(9, running)],
+            none.clone(),
+            none.clone(),
+        ),
+        (
+            done,
+            vec![late(8, undone), late(9, undone)],
+            vec![7],
+            vec![8, 9],
+        ),
+        (
+            undone,
+            vec![late(8, undone), late(9, undone)],
+            none,
+            vec![7],
+        ),
     ] {
-        for (key, id) in [('u', undo), ('r', redo)] {
+        for (key, ids) in [('u', undo), ('r', redo)] {
             let (mut app, entry) = app_with(set(own, ChangesBy::Trace));
             app.transcript.late_is(entry, sets.clone());
-            assert_eq!(wanted(&letter(&mut app, key, NOW)), id, "{key} {sets:?}");
+            assert_eq!(wanted(&letter(&mut app, key, NOW)), ids, "{key} {sets:?}");
         }
     }
     // What may go on to change files is ended first.
@@ -312,10 +355,9 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
     let is_its = matches!(&effects[..], [Effect::Changes { wish: Wish::Diff(late), .. }] if *late == [ChangesId(8)]);
     assert!(is_its, "{effects:?}");
     let said = Said {
-        set: Some(late(8, undone).0),
+        sets: vec![late(8, undone).0],
         lines: Vec::new(),
-        refused: false,
-        is_stale: false,
+        ..Said::default()
     };
     came(&mut app, entry, Came::Done(Box::new(said)));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -358,4 +400,100 @@ fn the_diff_of_a_selected_card_is_opened_and_its_keys_are_the_cards() {
         app.message.as_deref(),
         Some("what it changed was discarded")
     );
+}
+
+/// One question for all of them; where that ends at one of them, the card says what was done, and what was not.
+#[test]
+fn several_sets_by_what_went_on_are_one_thing() {
+    let mut proposed = *proposed(ChangesAct::Undo);
+    (proposed.id, proposed.then) = (ChangesId(123), vec![ChangesId(121), ChangesId(119)]);
+    proposed.is_late = true;
+    let asked = "Undo what went on did later (changes 119, 121, 123)?";
+    assert_eq!(proposed.title(), asked);
+    proposed.partial = true;
+    let asked = "Undo the rest of what went on did later (changes 119, 121, 123)?";
+    assert_eq!(proposed.title(), asked);
+    let late = |id, state| {
+        let mut late = set(state, ChangesBy::Trace);
+        late.id = ChangesId(id);
+        late
+    };
+    let (done, undone) = (ChangesState::Done, ChangesState::Undone);
+    let (mut app, entry) = app_with(set(done, ChangesBy::Trace));
+    let all = [119, 121].map(|id| (late(id, done), false)).to_vec();
+    app.transcript.late_is(entry, all);
+    let line = |text: &str| vec![text.to_owned()];
+    let (said, not_done) = ("[Undone: 1 file]", "[Not undone: a was changed since.]");
+    let of_both = Said {
+        sets: vec![late(121, undone), late(119, done)],
+        lines: line(said),
+        not_done: line(not_done),
+        ..Said::default()
+    };
+    came(&mut app, entry, Came::Done(Box::new(of_both)));
+    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+    let states: Vec<_> = changes.sets().map(|set| set.state).collect();
+    assert_eq!(states, [done, done, undone]);
+    assert_eq!(
+        (&changes.said, &changes.aside),
+        (&line(said), &line(not_done))
+    );
+    assert!(changes.refused);
+}
+
+/// By another program, or by the same one as a command here.
+#[test]
+fn a_trial_that_was_decided_elsewhere_waits_no_longer() {
+    let held = || set(ChangesState::Held, ChangesBy::Overlay);
+    let looks = |effects: Vec<Effect>| -> Vec<u64> {
+        let looked = effects.into_iter().filter_map(|effect| match effect {
+            Effect::LookAtUndecided(all) => Some(all),
+            _ => None,
+        });
+        looked.flatten().map(|(_, id)| id.0).collect()
+    };
+    for (state, said) in [
+        (ChangesState::Done, "[Trial 7 was committed elsewhere.]"),
+        (
+            ChangesState::Discarded,
+            "[Trial 7 was discarded elsewhere.]",
+        ),
+    ] {
+        let (mut app, entry) = app_with(held());
+        // Whenever a command has ended, and when it is selected.
+        press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+        enters(&mut app, "agent-bash changes");
+        let call = app.call.unwrap();
+        let (end, now) = (ended_as(succeeded()), NOW);
+        app.news(News::Ended {
+            entry: call,
+            end,
+            now,
+        });
+        assert_eq!(looks(app.effects()), [7]);
+        let f6 = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
+        assert_eq!(looks(f6), [7]);
+        let news = |set| News::Undecided(vec![(entry, set)]);
+        let now = || Some(Box::new(set(state, ChangesBy::Overlay)));
+        // One that is not there any more, and one that waits still.
+        app.news(news(None));
+        app.news(news(Some(Box::new(held()))));
+        assert_eq!(app.transcript.undecided().count(), 1);
+        app.news(news(now()));
+        assert_eq!(app.transcript.undecided().count(), 0);
+        let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+        assert_eq!(
+            (changes.set.state, &changes.said[..]),
+            (state, &[said.to_owned()][..])
+        );
+        let message = app.message.take().unwrap_or_default();
+        assert!(said.contains(&message) && !message.is_empty(), "{message}");
+        // An older look does not bring it back, nor does one while it is being decided here.
+        app.news(news(Some(Box::new(held()))));
+        assert_eq!(app.transcript.undecided().count(), 0);
+        let (mut app, entry) = app_with(held());
+        letter(&mut app, 'c', NOW);
+        app.news(News::Undecided(vec![(entry, now())]));
+        assert_eq!(app.transcript.undecided().count(), 1);
+    }
 }

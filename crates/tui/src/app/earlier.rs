@@ -1,7 +1,6 @@
 //! Trials of earlier runs that wait for a decision, as cards.
 
 use super::{App, Effect};
-use crate::set_work::Wish;
 use crate::transcript::{Card, Entry};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash_render::{CardChanges, CardState, ToolCard};
@@ -42,16 +41,13 @@ impl App {
         }
     }
 
-    /// Selects the next trial, and finds out what is in its way. Says if there is none.
+    /// Selects the next trial, and finds out what is in the way of those that wait. Says if there is none.
     pub(super) fn select_held(&mut self) -> bool {
         if !self.transcript.select_undecided() {
             self.message = Some("no trial waits for your decision".to_owned());
             return false;
         }
-        if let Some((entry, changes)) = self.chosen_changes() {
-            let (id, wish) = (changes.set.id, Wish::Show);
-            self.effects.push(Effect::Changes { entry, id, wish });
-        }
+        self.look_at_undecided();
         true
     }
 

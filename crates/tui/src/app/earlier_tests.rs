@@ -166,10 +166,10 @@ fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
     f6(&mut app);
     let entry = app.transcript.chosen().unwrap().id;
     let said = Said {
-        set: None,
         lines: vec!["[Trial 1 not applied]".to_owned()],
         refused: true,
         is_stale: true,
+        ..Said::default()
     };
     app.news(News::Changes {
         entry,
@@ -213,24 +213,12 @@ fn what_is_in_the_way_of_a_selected_trial_is_said() {
     let mut app = found(1);
     f6(&mut app);
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
-    let [
-        Effect::Changes {
-            entry,
-            id,
-            wish: Wish::Show,
-        },
-    ] = effects[..]
-    else {
+    let [Effect::LookAtUndecided(all)] = &effects[..] else {
         panic!("{effects:?}");
     };
     let mut now = trial(1);
     now.conflicts = vec![FileName::new("a")];
-    app.news(News::Changes {
-        entry,
-        id,
-        came: Came::Shown(Some(Box::new(now))),
-        now: NOW,
-    });
+    app.news(News::Undecided(vec![(all[0].0, Some(Box::new(now)))]));
     let why = app
         .chosen_changes()
         .and_then(|(_, changes)| changes.set.in_the_way());

@@ -48,6 +48,8 @@ pub(crate) enum News {
     },
     /// Those of them that still do.
     Held(Vec<ChangesId>),
+    /// What has become of trials that waited, as far as they are still there.
+    Undecided(Vec<(EntryId, Option<Box<Changes>>)>),
     /// What was changed by what cards' commands have left running.
     Late {
         of: Vec<(EntryId, ChangesId)>,
@@ -146,6 +148,7 @@ impl App {
             self.call_ended(now);
         }
         self.effects.push(Effect::ListJobs);
+        self.look_at_undecided();
     }
 
     /// Handles a notification.
@@ -192,6 +195,9 @@ impl App {
                 }
             }
             News::Late { of, late } => self.late_is(of, &late),
+            News::Undecided(all) => all
+                .into_iter()
+                .for_each(|(entry, set)| self.shown(entry, set)),
             News::Held(held) => self.held.retain(|id| held.contains(id)),
             News::HeldRead { wanted, trials } => self.held_read(&wanted, trials),
             News::Opened(Ok((view, title, command))) => {

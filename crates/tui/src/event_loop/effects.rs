@@ -158,6 +158,13 @@ impl EventLoop {
                     News::Late { of, late }
                 });
             }
+            Effect::LookAtUndecided(all) => {
+                let sets = self.session.changes();
+                self.read(move || {
+                    let now = |(entry, id)| (entry, sets.show(id).ok().map(Box::new));
+                    News::Undecided(all.into_iter().map(now).collect())
+                });
+            }
             Effect::ReadHeld(wanted) => {
                 let sets = self.session.changes();
                 self.read(move || {

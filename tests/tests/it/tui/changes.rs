@@ -80,6 +80,96 @@ fn what_was_left_running_is_counted_shown_and_taken_back_with_its_command() -> R
     })
 }
 
+/// A loop beside which lines run has a set for each of them.
+#[test]
+fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Result<()> {
+    const LOOP: &str = "(for i in 1 2 3; do until [ -e ../go$i ]; do sleep 0.1; done; echo $i >> steps.txt; echo $i > one$i.txt; done) & echo left";
+    with_changes("undo", |tmux, world| {
+        let before = files(world)?;
+        tmux.enters(LOOP)?;
+        tmux.shows("job 1")?;
+        for i in 1..=3 {
+            let line = format!(
+                "touch ../go{i}; until [ -e one{i}.txt ]; do sleep 0.1; done; echo line-{i}"
+            );
+            tmux.enters(&line)?;
+            tmux.shows(&format!("│ line-{i}\n"))?;
+        }
+        tmux.hides("1 job")?;
+        tmux.shows("Δ later +4")?;
+        let after = files(world)?;
+        tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "Enter"])?;
+        // Once, in all.
+        let screen = tmux.shows("│+ steps.txt ")?;
+        ensure!(
+            screen.contains("│+1") && screen.contains("│+2") && screen.contains("│+3"),
+            "{screen}"
+        );
+        ensure!(screen.matches("│+ steps.txt").count() == 1, "{screen}");
+        ensure!(screen.matches("│+ one2.txt").count() == 1, "{screen}");
+        tmux.press(&["u"])?;
+        let screen = tmux.shows("Undo what went on did later (changes ")?;
+        let title = screen
+            .split_once("did later (changes ")
+            .map_or("", |it| it.1);
+        let title = title.split_once(")?").map_or("", |it| it.0);
+        ensure!(title.split(", ").count() == 3, "{screen}");
+        ensure!(
+            screen.contains("4 deleted") && screen.matches("− steps.txt").count() == 1,
+            "{screen}"
+        );
+        answer(tmux, "Undo what went on did later", "y")?;
+        tmux.shows("[Undone: 4 files as before what went on changed them (changes ")?;
+        tmux.shows("Δ later +4 undone")?;
+        ensure!(files(world)? == before, "{:?}", files(world)?);
+        tmux.press(&["r"])?;
+        answer(tmux, "Make again what went on did later (changes ", "y")?;
+        tmux.shows("[Done again: 4 files as what went on left them (changes ")?;
+        ensure!(files(world)? == after, "{:?}", files(world)?);
+        // What somebody has changed since is left as it is.
+        let steps = world.cwd().join("steps.txt");
+        fs::write(&steps, "mine\n")?;
+        tmux.press(&["u"])?;
+        let screen = tmux.shows("Undo the rest of what went on did later (changes ")?;
+        ensure!(
+            screen.contains("! steps.txt") && screen.contains("3 deleted"),
+            "{screen}"
+        );
+        answer(tmux, "Undo the rest of what went on did later", "y")?;
+        tmux.shows("[Undone: 3 files as before what went on changed them (changes ")?;
+        tmux.shows("left as it is, as it was changed since: steps.txt")?;
+        let mut want = before.clone();
+        want.push(("steps.txt".to_owned(), "mine\n".to_owned()));
+        ensure!(files(world)? == want, "{:?}", files(world)?);
+        Ok(())
+    })
+}
+
+/// A line has changed the same file between two of them: that is seen when it is about to be taken back.
+#[test]
+fn what_was_left_running_is_taken_back_as_far_as_it_can_be() -> Result<()> {
+    const LOOP: &str = "(for i in 1 2; do until [ -e ../go$i ]; do sleep 0.1; done; echo $i >> steps.txt; touch ../done$i; done) & echo left";
+    with_changes("undo", |tmux, world| {
+        tmux.enters(LOOP)?;
+        tmux.shows("job 1")?;
+        tmux.enters("touch ../go1; until [ -e ../done1 ]; do sleep 0.1; done; echo line-1")?;
+        tmux.shows("│ line-1\n")?;
+        tmux.enters("echo mine >> steps.txt; echo line-2")?;
+        tmux.shows("│ line-2\n")?;
+        tmux.enters("touch ../go2; until [ -e ../done2 ]; do sleep 0.1; done; echo line-3")?;
+        tmux.shows("│ line-3\n")?;
+        tmux.hides("1 job")?;
+        tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "u"])?;
+        answer(tmux, "Undo what went on did later", "y")?;
+        tmux.shows("[Undone: 1 file as before what went on changed them (changes ")?;
+        tmux.shows("[Not undone: steps.txt was changed since.]")?;
+        tmux.shows("so this is not undone: changes ")?;
+        let steps = fs::read_to_string(world.cwd().join("steps.txt"))?;
+        ensure!(steps == "1\nmine\n", "{steps}");
+        Ok(())
+    })
+}
+
 #[test]
 fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
     const COMMAND: &str = "echo after > a.txt; rm old.txt; echo new > n1; echo new > n2";
@@ -317,6 +407,53 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.enters("clear; agent-bash changes list --state s | grep -c held")?;
         tmux.shows("0\nready>")?;
         Ok(())
+    })
+}
+
+/// By a command in the interface itself, and by one beside it.
+#[test]
+fn a_trial_that_was_decided_elsewhere_waits_no_longer() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        tmux.enters("clear; agent-bash tui --state s")?;
+        tmux.shows(PROMPT)?;
+        for name in ["one", "two", "three"] {
+            tmux.types(&format!("echo x > {name}.txt"))?;
+            tmux.press(&["F3"])?;
+            tmux.shows(&format!("$ echo x > {name}.txt"))?;
+            tmux.shows("held")?;
+        }
+        tmux.shows("· 3 trials wait")?;
+        tmux.enters("!agent-bash changes commit 1 --state s")?;
+        tmux.shows("[Trial 1 was committed elsewhere.]")?;
+        tmux.shows("Δ +1 committed")?;
+        tmux.shows("· 2 trials wait")?;
+        // Without a command that ends here.
+        let decide = |args: &[&str]| {
+            let program = agent_bash_tests::product::agent_bash()?;
+            let mut command = world.command(program);
+            let done = command
+                .arg("changes")
+                .args(args)
+                .args(["--state", "s"])
+                .status()?;
+            ensure!(done.success(), "{args:?}");
+            Ok(())
+        };
+        decide(&["discard", "3"])?;
+        tmux.press(&["F6"])?;
+        tmux.shows("[Trial 3 was discarded elsewhere.]")?;
+        tmux.shows("· 1 trial waits")?;
+        tmux.press(&["F6"])?;
+        tmux.shows("c commit · d discard · y copy")?;
+        decide(&["commit", "2"])?;
+        tmux.press(&["c"])?;
+        let screen = tmux.shows("[Trial 2 was committed elsewhere.]")?;
+        ensure!(!screen.contains("Commit what trial"), "{screen}");
+        tmux.hides("trial waits")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
     })
 }
 
