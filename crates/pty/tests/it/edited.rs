@@ -21,6 +21,7 @@ async fn read(script: &str, prompt: &str, keys: &[Keys]) -> [String; 2] {
             Presses(key) => attended.presses(key.clone()),
             Control(letter) => attended.control(*letter),
             Shows(text) => attended.shows(text).await,
+            Widens(columns) => attended.session.resize(PtySize::clamped(*columns, 24)),
         }
     }
     attended.outcome().await;
@@ -42,9 +43,11 @@ enum Keys {
     Control(char),
     /// Waits for it.
     Shows(&'static str),
+    /// The terminal has so many columns from now on.
+    Widens(u16),
 }
 
-use Keys::{Control, Presses, Shows, Types};
+use Keys::{Control, Presses, Shows, Types, Widens};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_longer_than_the_terminal_is_wide_in_python() {
@@ -105,5 +108,68 @@ async fn a_line_that_bash_has_searched_for() {
         let wanted =
             "$ echo aaa bbb ccc\naaa bbb ccc\n$ echo aaa bbb ccc\naaa bbb ccc\n$ exit\nexit";
         assert_eq!(text.trim_end(), wanted);
+    }
+}
+
+/// Digits by which the beginning of a row tells the width.
+macro_rules! digits {
+    () => {
+        "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+    };
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrapped_line_in_bash_whose_terminal_gets_another_size() {
+    const LINE: &str = concat!("echo ", digits!());
+    for sizes in [
+        [Widens(63), Shows("\n67890")],
+        [Widens(91), Shows("\n456789")],
+    ] {
+        let mut keys = vec![
+            Types("echo start"),
+            Presses(Key::Enter),
+            Shows("\nstart\n$"),
+            Types(LINE),
+            Shows("\n3456789"),
+        ];
+        keys.extend(sizes);
+        keys.extend([Presses(Key::Enter), Shows("6789\n$"), Control('d')]);
+        let script = "PS1='$ ' HISTFILE= INPUTRC=/dev/null bash --norc --noprofile";
+        for text in read(script, "$", &keys).await {
+            let digits = digits!();
+            let wanted = format!("$ echo start\nstart\n$ {LINE}\n{digits}\n$\nexit");
+            assert_eq!(text.trim_end(), wanted);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrapped_line_in_python_whose_terminal_gets_another_size() {
+    const LINE: &str = concat!("print(\"", digits!(), "\")");
+    if !is_installed("python3") {
+        return;
+    }
+    for sizes in [
+        [Widens(63), Shows("\n23456")],
+        [Widens(91), Shows("\n0123456789\")")],
+    ] {
+        let mut keys = vec![
+            Types("1"),
+            Presses(Key::Enter),
+            Shows("\n1\n>>>"),
+            Types(LINE),
+            Shows("\n9012"),
+        ];
+        keys.extend(sizes);
+        keys.extend([Presses(Key::Enter), Shows("6789\n>>>"), Control('d')]);
+        let script =
+            "PYTHON_BASIC_REPL=1 PYTHON_HISTORY=/dev/null LC_ALL=C.UTF-8 /usr/bin/python3 -q";
+        for text in read(script, ">>>", &keys).await {
+            let digits = digits!();
+            assert_eq!(
+                text.trim_end(),
+                format!(">>> 1\n1\n>>> {LINE}\n{digits}\n>>>")
+            );
+        }
     }
 }
