@@ -151,8 +151,8 @@ pub(crate) fn find(kept: &Kept, seek: &Seek) -> Result<Option<Match>, String> {
     let said = |error: std::io::Error| error.to_string();
     let len = kept.view.len().map_err(said)?;
     let mut sought = kept.sought.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_known = |it: &&Sought| it.pattern == seek.pattern && it.len == len;
-    if sought.as_ref().filter(is_known).is_none() {
+    let is_other = |it: &Sought| it.pattern != seek.pattern || it.len != len;
+    if sought.as_ref().is_none_or(is_other) {
         *sought = None;
         let mut matches = Matches::default();
         let wanted = || !seek.ticket.is_left();
