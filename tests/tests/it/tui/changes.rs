@@ -546,7 +546,8 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
         tmux.shows("read_only, network off")?;
         tmux.enters("echo x > $F")?;
         tmux.shows("⊘ cannot be written in the sandbox")?;
-        tmux.shows("→ f4 runs it again outside of the sandbox\n╰ exit 1")?;
+        let screen = tmux.shows("→ f4 runs it again outside of the sandbox\n╰ exit 1")?;
+        ensure!(!screen.contains("1 outside"), "it was refused: {screen}");
         for (key, allowed) in [("n", false), ("y", true)] {
             tmux.press(&["F4"])?;
             tmux.shows("level    read_only → off")?;
@@ -560,6 +561,7 @@ fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
                 "Blocked: you did not let it leave the sandbox, so it was not run\n╰ blocked";
             ensure!(allowed || screen.contains(denied), "{screen}");
             ensure!(written.exists() == allowed, "answered with {key}");
+            ensure!(screen.contains("Δ 1 outside") == allowed, "{screen}");
         }
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
