@@ -4,6 +4,7 @@
 
 mod beside;
 mod changes;
+mod changes_later;
 mod editor;
 mod escapes;
 mod history;

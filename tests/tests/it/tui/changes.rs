@@ -13,7 +13,7 @@ use std::time::Duration;
 const ANSWERED: Duration = Duration::from_secs(2);
 
 /// Answers the question with this in it.
-fn answer(tmux: &Tmux<'_>, question: &str, key: &str) -> Result<()> {
+pub(super) fn answer(tmux: &Tmux<'_>, question: &str, key: &str) -> Result<()> {
     tmux.shows(question)?;
     for _ in 0..10 {
         tmux.press(&[key])?;
@@ -26,7 +26,7 @@ fn answer(tmux: &Tmux<'_>, question: &str, key: &str) -> Result<()> {
 }
 
 /// The files of the world's directory with their contents.
-fn files(world: &World) -> Result<Vec<(String, String)>> {
+pub(super) fn files(world: &World) -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(world.cwd())? {
         let entry = entry?;
@@ -40,7 +40,10 @@ fn files(world: &World) -> Result<Vec<(String, String)>> {
 }
 
 /// The interface in a directory with some files, at that level of records. In the end it is quit.
-fn with_changes(level: &str, play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>) -> Result<()> {
+pub(super) fn with_changes(
+    level: &str,
+    play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>,
+) -> Result<()> {
     on_a_terminal(|tmux, world| {
         fs::write(world.cwd().join("a.txt"), "before\n")?;
         fs::write(world.cwd().join("old.txt"), "old\n")?;
@@ -53,120 +56,6 @@ fn with_changes(level: &str, play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>)
         tmux.shows(PROMPT)?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
-    })
-}
-
-/// While it goes on and another command runs, on the card of the one that left it, and nowhere else.
-#[test]
-fn what_was_left_running_is_counted_shown_and_taken_back_with_its_command() -> Result<()> {
-    with_changes("undo", |tmux, world| {
-        let before = files(world)?;
-        tmux.enters("(until [ -e ../go ]; do sleep 0.1; done; echo late > late.txt) & echo left")?;
-        tmux.shows("job 1")?;
-        tmux.enters("touch ../go; until [ -e late.txt ]; do sleep 0.1; done; echo innocent")?;
-        let screen = tmux.shows("Δ later +1")?;
-        ensure!(!screen.contains("Δ +1"), "{screen}");
-        tmux.press(&["C-Up"])?;
-        tmux.press(&["C-Up"])?;
-        tmux.shows("enter diff · u undo")?;
-        tmux.press(&["Enter"])?;
-        tmux.shows("later, by what went on (changes ")?;
-        tmux.shows("│+late")?;
-        tmux.press(&["u"])?;
-        answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("Δ later +1 undone")?;
-        ensure!(files(world)? == before);
-        Ok(())
-    })
-}
-
-/// A loop beside which lines run has a set for each of them.
-#[test]
-fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Result<()> {
-    const LOOP: &str = "(for i in 1 2 3; do until [ -e ../go$i ]; do sleep 0.1; done; echo $i >> steps.txt; echo $i > one$i.txt; done) & echo left";
-    with_changes("undo", |tmux, world| {
-        let before = files(world)?;
-        tmux.enters(LOOP)?;
-        tmux.shows("job 1")?;
-        for i in 1..=3 {
-            let line = format!(
-                "touch ../go{i}; until [ -e one{i}.txt ]; do sleep 0.1; done; echo line-{i}"
-            );
-            tmux.enters(&line)?;
-            tmux.shows(&format!("│ line-{i}\n"))?;
-        }
-        tmux.hides("1 job")?;
-        tmux.shows("Δ later +4")?;
-        let after = files(world)?;
-        tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "Enter"])?;
-        // Once, in all.
-        let screen = tmux.shows("│+ steps.txt ")?;
-        ensure!(
-            screen.contains("│+1") && screen.contains("│+2") && screen.contains("│+3"),
-            "{screen}"
-        );
-        ensure!(screen.matches("│+ steps.txt").count() == 1, "{screen}");
-        ensure!(screen.matches("│+ one2.txt").count() == 1, "{screen}");
-        tmux.press(&["u"])?;
-        let screen = tmux.shows("Undo what went on did later (changes ")?;
-        let title = screen
-            .split_once("did later (changes ")
-            .map_or("", |it| it.1);
-        let title = title.split_once(")?").map_or("", |it| it.0);
-        ensure!(title.split(", ").count() == 3, "{screen}");
-        ensure!(
-            screen.contains("4 deleted") && screen.matches("− steps.txt").count() == 1,
-            "{screen}"
-        );
-        answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("[Undone: 4 files as before what went on changed them (changes ")?;
-        tmux.shows("Δ later +4 undone")?;
-        ensure!(files(world)? == before, "{:?}", files(world)?);
-        tmux.press(&["r"])?;
-        answer(tmux, "Make again what went on did later (changes ", "y")?;
-        tmux.shows("[Done again: 4 files as what went on left them (changes ")?;
-        ensure!(files(world)? == after, "{:?}", files(world)?);
-        // What somebody has changed since is left as it is.
-        let steps = world.cwd().join("steps.txt");
-        fs::write(&steps, "mine\n")?;
-        tmux.press(&["u"])?;
-        let screen = tmux.shows("Undo the rest of what went on did later (changes ")?;
-        ensure!(
-            screen.contains("! steps.txt") && screen.contains("3 deleted"),
-            "{screen}"
-        );
-        answer(tmux, "Undo the rest of what went on did later", "y")?;
-        tmux.shows("[Undone: 3 files as before what went on changed them (changes ")?;
-        tmux.shows("left as it is, as it was changed since: steps.txt")?;
-        let mut want = before.clone();
-        want.push(("steps.txt".to_owned(), "mine\n".to_owned()));
-        ensure!(files(world)? == want, "{:?}", files(world)?);
-        Ok(())
-    })
-}
-
-/// A line has changed the same file between two of them: that is seen when it is about to be taken back.
-#[test]
-fn what_was_left_running_is_taken_back_as_far_as_it_can_be() -> Result<()> {
-    const LOOP: &str = "(for i in 1 2; do until [ -e ../go$i ]; do sleep 0.1; done; echo $i >> steps.txt; touch ../done$i; done) & echo left";
-    with_changes("undo", |tmux, world| {
-        tmux.enters(LOOP)?;
-        tmux.shows("job 1")?;
-        tmux.enters("touch ../go1; until [ -e ../done1 ]; do sleep 0.1; done; echo line-1")?;
-        tmux.shows("│ line-1\n")?;
-        tmux.enters("echo mine >> steps.txt; echo line-2")?;
-        tmux.shows("│ line-2\n")?;
-        tmux.enters("touch ../go2; until [ -e ../done2 ]; do sleep 0.1; done; echo line-3")?;
-        tmux.shows("│ line-3\n")?;
-        tmux.hides("1 job")?;
-        tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "u"])?;
-        answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("[Undone: 1 file as before what went on changed them (changes ")?;
-        tmux.shows("[Not undone: steps.txt was changed since.]")?;
-        tmux.shows("so this is not undone: changes ")?;
-        let steps = fs::read_to_string(world.cwd().join("steps.txt"))?;
-        ensure!(steps == "1\nmine\n", "{steps}");
-        Ok(())
     })
 }
 
