@@ -1,6 +1,5 @@
 //! What can be done with a call's changes: which key does it, what is asked before, and what is said of it.
 
-use crate::later;
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
@@ -78,6 +77,12 @@ fn goes_on(set: &Changes) -> bool {
 fn shares_files(one: &Changes, other: &Changes) -> bool {
     let mut files = one.files.iter();
     files.any(|file| other.files.iter().any(|it| it.name == file.name))
+}
+
+/// `changes 119`, `changes 123, 121, 119`.
+pub(crate) fn numbers(ids: &[ChangesId]) -> String {
+    let ids: Vec<String> = ids.iter().map(ChangesId::to_string).collect();
+    format!("changes {}", ids.join(", "))
 }
 
 /// Whether a trial is known to have changed no file, so that nothing is held.
@@ -228,7 +233,7 @@ impl Proposed {
         // In the order in which they came about.
         let mut all = self.all();
         all.sort_unstable();
-        let all = later::numbers(&all);
+        let all = numbers(&all);
         match self.act {
             ChangesAct::Commit => format!("Commit what trial {id} held back?"),
             ChangesAct::Discard => format!("Discard what trial {id} held back?"),

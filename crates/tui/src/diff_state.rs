@@ -3,7 +3,6 @@
 use crate::around;
 use crate::deeds;
 use crate::diff_search::DiffSearch;
-use crate::later::numbers;
 use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines, times};
@@ -309,7 +308,7 @@ pub(crate) fn read_all(
         if !lines.is_empty() {
             lines.push(DiffLine::Blank);
         }
-        let heading = format!("later, by what went on ({}):", numbers(ids));
+        let heading = format!("later, by what went on ({}):", deeds::numbers(ids));
         lines.push(DiffLine::Note(heading));
         lines.extend(of);
     };

@@ -39,8 +39,11 @@ fn no_more_is_kept_than_can_be_read() {
 /// Two files: the first has 30 lines, the second one that is wide.
 fn two_files() -> DiffState {
     let file = |name: &str| {
-        let name = agent_bash::core::changes::FileName::new(name);
-        DiffLine::File(FileChange::new(name, Change::Created))
+        let name = FileName::new(name);
+        DiffLine::File(agent_bash::core::changes::FileChange::new(
+            name,
+            Change::Created,
+        ))
     };
     let mut lines = vec![file("first.txt")];
     lines.extend((1..=30).map(|number| DiffLine::Added(format!("line {number}"))));

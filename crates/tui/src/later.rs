@@ -1,7 +1,7 @@
 //! What a command left running has changed, in as many sets as there were lines meanwhile: looked at, taken back and done again as one.
 
-use crate::deeds::Proposed;
-use crate::set_work::{ASK_AGAIN, Said, named, refusal};
+use crate::deeds::{self, Proposed};
+use crate::said::{ASK_AGAIN, Said, named, refusal};
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesId, FileChange, FileName, counted, not_redone_text,
     not_undone_text,
@@ -11,12 +11,6 @@ use agent_bash::{ChangeSets, ChangesAct, ChangesDone, ChangesRefused};
 use agent_bash_render::words::together_files;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-
-/// `changes 119`, `changes 123, 121, 119`.
-pub(crate) fn numbers(ids: &[ChangesId]) -> String {
-    let ids: Vec<String> = ids.iter().map(ChangesId::to_string).collect();
-    format!("changes {}", ids.join(", "))
-}
 
 /// What it would do to take back all of these, or to do them again, in this order; or why it cannot be done. Blocks.
 pub(crate) fn look(
@@ -146,7 +140,7 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
     let mut lines = Vec::new();
     if !made.is_empty() {
         let files = counted(together_files(steps).len() as u64);
-        let numbers = numbers(&made);
+        let numbers = deeds::numbers(&made);
         lines.push(match proposed.act {
             ChangesAct::Redo => {
                 format!("[Done again: {files} as what went on left them ({numbers}).]")
@@ -187,7 +181,7 @@ fn stopped(
         } else {
             "not done again"
         };
-        lines.push(format!("so this is {not}: {}", numbers(rest)));
+        lines.push(format!("so this is {not}: {}", deeds::numbers(rest)));
     }
     if let ChangesRefused::Conflict(conflict) = error
         && is_undo

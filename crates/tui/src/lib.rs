@@ -43,6 +43,7 @@ mod prompt;
 mod questions;
 mod queue;
 mod redraw;
+mod said;
 mod set_work;
 mod show;
 mod status;

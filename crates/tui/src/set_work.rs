@@ -1,20 +1,14 @@
 //! Reads, looks at and changes what is kept of a call's changes. All of it blocks, so it runs apart from the event loop.
 
 use crate::deeds::{Proposed, decided_text};
+use crate::said::{ASK_AGAIN, Said, named, refusal};
 use crate::{diff_state, later};
 use agent_bash::core::changes::{
-    ChangeCounts, Changes, ChangesId, ChangesState, FileName, changed_by_text, conflict_text,
-    counted, not_redone_text, not_undone_text,
+    ChangeCounts, Changes, ChangesId, ChangesState, changed_by_text, conflict_text,
+    not_redone_text, not_undone_text,
 };
-use agent_bash::core::visible::one_line;
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::DiffLine;
-
-/// Files of a set that somebody else has changed, which are named on a card.
-const NAMED: usize = 3;
-
-/// Which key leads to what a refusal says can be done.
-pub(crate) const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
 
 /// What is wanted of a card's changes.
 #[derive(Debug)]
@@ -64,20 +58,6 @@ pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> Came {
     }
 }
 
-/// What came of a look at a set, or of something that was done with it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Said {
-    /// The sets as they are now, if they are still there.
-    pub(crate) sets: Vec<Changes>,
-    pub(crate) lines: Vec<String>,
-    /// Nothing was done.
-    pub(crate) refused: bool,
-    /// It was not committed, as files were changed since: to try its command again may help.
-    pub(crate) is_stale: bool,
-    /// What was not done beside what was.
-    pub(crate) not_done: Vec<String>,
-}
-
 /// What an act would do now, or why it cannot be done.
 fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Proposed>, Box<Said>> {
     let proposed = match act {
@@ -111,18 +91,6 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
     said.lines.extend(named(others, &by[1..]));
     said.is_stale = act == ChangesAct::Commit;
     Err(Box::new(said))
-}
-
-/// Of others than the first that are in the way, the first few; and what has changed them, as far as it is known.
-pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
-    let names = others.iter().take(NAMED).enumerate();
-    let line = |(at, name): (usize, &FileName)| match by.get(at).and_then(Option::as_deref) {
-        Some(command) => changed_by_text(name, command),
-        None => format!("changed, too: {}", one_line(&name.path)),
-    };
-    let more = others.len().saturating_sub(NAMED) as u64;
-    let more = (more > 0).then(|| format!("and {} more", counted(more)));
-    names.map(line).chain(more).collect()
 }
 
 /// Somebody else has decided about it meanwhile: there is nothing to be asked.
@@ -197,14 +165,6 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
             }
             said
         }
-    }
-}
-
-/// A refusal, for the person who asked.
-pub(crate) fn refusal(error: &ChangesRefused) -> String {
-    match error {
-        ChangesRefused::Conflict(conflict) => conflict.for_people(),
-        other => other.to_string(),
     }
 }
 

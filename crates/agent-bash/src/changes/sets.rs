@@ -91,25 +91,24 @@ impl ChangesConflict {
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
         let id = self.id;
-        let mut text = match (self.act, by(0)) {
+        let first = match (self.act, by(0)) {
             (ChangesAct::Commit | ChangesAct::Discard, Some(command)) => format!(
                 "[Trial {id} not applied: {}]",
                 changed_by_text(first, command)
             ),
             _ => self.first_line(first),
         };
+        let mut lines = vec![first];
         for (at, file) in (1..).zip(others.iter().take(NAMED)) {
-            let line = match by(at) {
+            lines.push(match by(at) {
                 Some(command) => changed_by_text(file, command),
                 None => format!("changed, too: {}", one_line(&file.path)),
-            };
-            text.push('\n');
-            text.push_str(&line);
+            });
         }
         if let more @ 1.. = others.len().saturating_sub(NAMED) {
-            text.push_str(&format!("\nchanged, too: {more} more"));
+            lines.push(format!("changed, too: {more} more"));
         }
-        text
+        lines.join("\n")
     }
 
     fn first_line(&self, first: &FileName) -> String {

@@ -242,9 +242,9 @@ fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
     place.sh("echo more >>a; echo more >>d/1; rm d/sub/2");
     recorder.finish().unwrap();
     // Of what is hidden nothing is in the store, wherever a file system lets content be kept.
-    let links = std::fs::read_dir(set.dir().join("links")).unwrap();
-    let links = links.map(|link| std::fs::read(link.unwrap().path()).unwrap());
-    let pack = std::fs::read(set.dir().join("pack")).unwrap_or_default();
+    let links = fs::read_dir(set.dir().join("links")).unwrap();
+    let links = links.map(|link| fs::read(link.unwrap().path()).unwrap());
+    let pack = fs::read(set.dir().join("pack")).unwrap_or_default();
     assert_eq!(links.fold(pack, |all, link| [all, link].concat()), b"one\n");
     let changes = place.store().finish(set).unwrap();
     assert_eq!(changes.undo, Undoable::Part);
@@ -437,9 +437,9 @@ fn git_status_between_is_no_conflict_and_no_change() {
     ] {
         recorder.before(&place.root.join(path), touch).unwrap();
     }
-    let was = std::fs::read(place.root.join(".git/index")).unwrap();
+    let was = fs::read(place.root.join(".git/index")).unwrap();
     place.sh(&status);
-    assert_ne!(was, std::fs::read(place.root.join(".git/index")).unwrap());
+    assert_ne!(was, fs::read(place.root.join(".git/index")).unwrap());
     recorder.finish().unwrap();
     let changes = place.store().finish(set).unwrap();
     assert_eq!(changes.counts.total(), 0, "{:#?}", changes.files);

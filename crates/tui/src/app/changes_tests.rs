@@ -1,7 +1,8 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use crate::deeds::Proposed;
-use crate::set_work::{Came, Said, Wish};
+use crate::said::Said;
+use crate::set_work::{Came, Wish};
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,

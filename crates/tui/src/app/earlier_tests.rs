@@ -1,7 +1,8 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use super::NOT_WHOLE;
-use crate::set_work::{Came, Said, Wish};
+use crate::said::Said;
+use crate::set_work::{Came, Wish};
 use crate::transcript::Entry;
 use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};
 use crossterm::event::{KeyCode, KeyModifiers};

@@ -158,13 +158,7 @@ impl EventLoop {
                     News::Late { of, late }
                 });
             }
-            Effect::LookAtUndecided(all) => {
-                let sets = self.session.changes();
-                self.read(move || {
-                    let now = |(entry, id)| (entry, sets.show(id).ok().map(Box::new));
-                    News::Undecided(all.into_iter().map(now).collect())
-                });
-            }
+            Effect::LookAtUndecided(all) => self.look_at_undecided(all),
             Effect::ReadHeld(wanted) => {
                 let sets = self.session.changes();
                 self.read(move || {
@@ -175,6 +169,15 @@ impl EventLoop {
             }
             prompt => self.act_on_prompt(prompt),
         }
+    }
+
+    /// What decides these trials may be another program.
+    fn look_at_undecided(&mut self, all: Vec<(EntryId, ChangesId)>) {
+        let sets = self.session.changes();
+        self.read(move || {
+            let now = |(entry, id)| (entry, sets.show(id).ok().map(Box::new));
+            News::Undecided(all.into_iter().map(now).collect())
+        });
     }
 
     /// Makes the next terminal as the command needs it that is about to run.
