@@ -220,8 +220,12 @@ pub fn together_files(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChan
     files.into_values().collect()
 }
 
-/// What is said of a call beside how it ended: that it was not, or elsewhere, done as it reads.
-pub fn marks(result: &ToolResult) -> Vec<String> {
+/// What is said where something that a call left running has not ended.
+pub const STILL_RUNS: &str = "still runs";
+
+/// What is said of a call beside how it ended: that it was not, or elsewhere, done as it reads. `runs`: whether something that it left
+/// running still does, if that is known.
+pub fn marks(result: &ToolResult, runs: Option<bool>) -> Vec<String> {
     let is_trial = result.changes.as_ref().is_some_and(|set| {
         // Of one that was committed, that says so.
         set.by == ChangesBy::Overlay
@@ -235,8 +239,12 @@ pub fn marks(result: &ToolResult) -> Vec<String> {
         _ => "wider sandbox".to_owned(),
     }));
     if !result.survivors.is_empty() {
-        // Whether they are alive by now is another question.
-        marks.push(format!("left {} running", result.survivors.len()));
+        let left = result.survivors.len();
+        marks.push(match runs {
+            Some(true) => STILL_RUNS.to_owned(),
+            Some(false) => format!("left {left}, ended"),
+            None => format!("left {left} running"),
+        });
     }
     marks
 }
@@ -346,7 +354,7 @@ mod tests {
         let marked = |state, by| {
             let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
             result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
-            marks(&result)
+            marks(&result, None)
         };
         assert_eq!(marked(ChangesState::Held, ChangesBy::Overlay), ["trial"]);
         let discarded = marked(ChangesState::Discarded, ChangesBy::Overlay);
@@ -363,7 +371,13 @@ mod tests {
         result.sandbox = Some(sandbox);
         let survivor = |pid| Survivor::new(pid, "sleep", false);
         result.survivors = vec![survivor(1), survivor(2)];
-        assert_eq!(marks(&result), [OUTSIDE_SANDBOX, "left 2 running"]);
+        for (runs, left) in [
+            (None, "left 2 running"),
+            (Some(true), STILL_RUNS),
+            (Some(false), "left 2, ended"),
+        ] {
+            assert_eq!(marks(&result, runs), [OUTSIDE_SANDBOX, left]);
+        }
     }
 
     #[test]

@@ -9,7 +9,9 @@ use crate::kinds::{FILTERS, outside};
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{JobId, NoticeKind, Status, visible};
 use agent_bash_journal::Entry;
-use agent_bash_render::words::{self, OUTSIDE_SANDBOX, clock, duration, effect, millis};
+use agent_bash_render::words::{
+    self, OUTSIDE_SANDBOX, STILL_RUNS, clock, duration, effect, millis,
+};
 use maud::{Markup, html};
 
 /// In the place of a command that is not there.
@@ -124,26 +126,17 @@ const LATE: usize = 2;
 
 /// The marks of a row, and whether one is to be looked at. What was left running says whether it still is, if that is known.
 fn marks(entry: &Entry, jobs: &[JobLine]) -> Vec<(String, bool)> {
-    let result = &entry.result;
-    let marks = words::marks(result).into_iter();
-    let mut marks: Vec<(String, bool)> = marks
+    let own = own_jobs(entry, jobs);
+    let runs = own.iter().any(|job| job.is_alive());
+    let marks = words::marks(&entry.result, (!own.is_empty()).then_some(runs));
+    let warns = |mark: &str| [OUTSIDE_SANDBOX, STILL_RUNS].contains(&mark);
+    marks
+        .into_iter()
         .map(|mark| {
-            let warns = mark == OUTSIDE_SANDBOX;
+            let warns = warns(&mark);
             (mark, warns)
         })
-        .collect();
-    let own = own_jobs(entry, jobs);
-    if !result.survivors.is_empty()
-        && !own.is_empty()
-        && let Some(left) = marks.last_mut()
-    {
-        *left = if own.iter().any(|job| job.is_alive()) {
-            ("still runs".to_owned(), true)
-        } else {
-            (format!("left {}, ended", result.survivors.len()), false)
-        };
-    }
-    marks
+        .collect()
 }
 
 /// The jobs that it has become, or that hold what it left running, as far as they are known.

@@ -145,7 +145,7 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
             ChangesAct::Redo => {
                 format!("[Done again: {files} as what went on left them ({numbers}).]")
             }
-            _ => format!("[Undone: {files} as before what went on changed them ({numbers}).]"),
+            _ => format!("[Undone: {files} as before what went on ({numbers}).]"),
         });
     }
     lines.extend(beside);

@@ -2,13 +2,14 @@
 
 use crate::args::LogArgs;
 use crate::commands::recorded::{self, Named};
-use crate::commands::since;
+use crate::commands::{session, since};
 use crate::output;
 use crate::start::Start;
 use crate::table::{Narrow, ago, fitted, table};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
-use agent_bash::core::{Clock, Timestamp, ToolResult};
+use agent_bash::core::{Clock, JobId, Timestamp, ToolResult};
+use agent_bash::exec::JobState;
 use agent_bash::journals::Entry;
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
@@ -53,11 +54,19 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         let now = SystemClock::new().wall();
         output::print(&heading(&session.name, session.since, now))?;
     }
-    let late = since::late(&session.sets);
-    let unsure = since::or_earlier(&session.sets);
+    let jobs = session::jobs(start, &session.name);
+    let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
+    let since = Since {
+        late: since::late(&session.sets),
+        unsure: since::or_earlier(&session.sets),
+        jobs: jobs
+            .into_iter()
+            .map(|job| (job.id, matches!(job.state, JobState::Running)))
+            .collect(),
+    };
     let numbered = entries.iter().enumerate().skip(from);
     let rows: Vec<[String; 6]> = numbered
-        .map(|(index, entry)| row(index, entry, &late, &unsure))
+        .map(|(index, entry)| row(index, entry, &since))
         .collect();
     let table = fitted(
         ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
@@ -131,18 +140,34 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-fn row(
-    index: usize,
-    entry: &Entry,
-    late: &BTreeMap<ChangesId, Vec<Changes>>,
-    unsure: &BTreeSet<ChangesId>,
-) -> [String; 6] {
+/// What is known of calls since they have ended.
+#[derive(Debug, Default)]
+struct Since {
+    /// What was changed by what they left running, by the call's set.
+    late: BTreeMap<ChangesId, Vec<Changes>>,
+    /// Those of these sets that may be of an earlier call.
+    unsure: BTreeSet<ChangesId>,
+    /// Whether each job still runs.
+    jobs: BTreeMap<JobId, bool>,
+}
+
+impl Since {
+    /// Whether something that the call left running still does, if that is known.
+    fn runs(&self, result: &ToolResult) -> Option<bool> {
+        let jobs = result.survivors.iter().filter_map(|it| it.job.as_ref());
+        jobs.filter_map(|id| self.jobs.get(id))
+            .copied()
+            .reduce(|a, b| a || b)
+    }
+}
+
+fn row(index: usize, entry: &Entry, since: &Since) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
-    let late = set.and_then(|id| late.get(&id));
+    let late = set.and_then(|id| since.late.get(&id));
     let look = words::outcome(&result.status);
     let mut outcome = format!("{} {}", look.icon, look.text);
-    for mark in words::marks(result) {
+    for mark in words::marks(result, since.runs(result)) {
         outcome.push_str(", ");
         outcome.push_str(&mark);
     }
@@ -157,7 +182,7 @@ fn row(
             ms => words::duration(words::millis(ms)),
         },
         outcome,
-        files(result, late.map_or(&[], Vec::as_slice), unsure),
+        files(result, late.map_or(&[], Vec::as_slice), &since.unsure),
         command,
     ]
 }
@@ -214,7 +239,7 @@ fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
 mod tests {
     use super::*;
     use agent_bash::core::changes::{ChangesBy, ChangesState};
-    use agent_bash::core::{Caller, ProfileName, Status};
+    use agent_bash::core::{Caller, ProfileName, Status, Survivor};
 
     #[test]
     fn another_day_has_a_line_of_its_own() {
@@ -253,7 +278,7 @@ mod tests {
     fn who_saw_a_line_of_the_users_is_told() {
         let result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let mut entry = Entry::new(Caller::Model, ProfileName::Standard, "ls", result);
-        let command = |entry: &Entry| row(0, entry, &BTreeMap::new(), &BTreeSet::new())[5].clone();
+        let command = |entry: &Entry| row(0, entry, &Since::default())[5].clone();
         assert_eq!(command(&entry), "ls");
         entry.by = Caller::User;
         assert_eq!(command(&entry), "!ls");
@@ -267,12 +292,37 @@ mod tests {
         let profile = ProfileName::Standard;
         let outcome = |result: &ToolResult| {
             let entry = Entry::new(Caller::Model, profile, "rm -r x", result.clone());
-            row(0, &entry, &BTreeMap::new(), &BTreeSet::new())[3].clone()
+            row(0, &entry, &Since::default())[3].clone()
         };
         assert_eq!(outcome(&result), "✓ exit 0");
         let (state, by) = (ChangesState::Discarded, ChangesBy::Overlay);
         result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
         assert_eq!(outcome(&result), "✓ exit 0, trial");
+    }
+
+    #[test]
+    fn what_was_left_running_is_said_to_run_only_while_it_does() {
+        let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+        let id = |number: u64| JobId(number.to_string());
+        for number in [1, 2] {
+            let mut survivor = Survivor::new(7, "sleep", false);
+            survivor.job = Some(id(number));
+            result.survivors.push(survivor);
+        }
+        for (jobs, wanted) in [
+            (vec![], None),
+            (vec![(id(1), false)], Some(false)),
+            (vec![(id(1), false), (id(2), false)], Some(false)),
+            (vec![(id(1), true), (id(2), false)], Some(true)),
+            // Somebody else's.
+            (vec![(id(3), true)], None),
+        ] {
+            let since = Since {
+                jobs: jobs.into_iter().collect(),
+                ..Since::default()
+            };
+            assert_eq!(since.runs(&result), wanted, "{since:?}");
+        }
     }
 
     #[test]

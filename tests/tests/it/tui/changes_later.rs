@@ -67,7 +67,7 @@ fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Resu
             "{screen}"
         );
         answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("[Undone: 4 files as before what went on changed them (changes ")?;
+        tmux.shows("[Undone: 4 files as before what went on (changes ")?;
         tmux.shows("Δ later +4 undone")?;
         ensure!(files(world)? == before, "{:?}", files(world)?);
         tmux.press(&["r"])?;
@@ -84,7 +84,7 @@ fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Resu
             "{screen}"
         );
         answer(tmux, "Undo the rest of what went on did later", "y")?;
-        tmux.shows("[Undone: 3 files as before what went on changed them (changes ")?;
+        tmux.shows("[Undone: 3 files as before what went on (changes ")?;
         tmux.shows("left as it is, as it was changed since: steps.txt")?;
         let mut want = before.clone();
         want.push(("steps.txt".to_owned(), "mine\n".to_owned()));
@@ -109,7 +109,7 @@ fn what_was_left_running_is_taken_back_as_far_as_it_can_be() -> Result<()> {
         tmux.hides("1 job")?;
         tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "u"])?;
         answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("[Undone: 1 file as before what went on changed them (changes ")?;
+        tmux.shows("[Undone: 1 file as before what went on (changes ")?;
         tmux.shows("[Not undone: steps.txt was changed since.]")?;
         tmux.shows("so this is not undone: changes ")?;
         let steps = fs::read_to_string(world.cwd().join("steps.txt"))?;
