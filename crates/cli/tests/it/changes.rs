@@ -95,12 +95,12 @@ fn a_trial_is_shown_committed_undone_and_done_again() {
     assert_eq!(text(), "editor\n");
     let list = changes(&["list"]);
     assert!(
-        ok(&list).contains("done, undone in part"),
+        ok(&list).contains("committed, undone in part"),
         "{}",
         list.stdout
     );
     let show = changes(&["show", "1"]);
-    let first = "Changes 1, done, undone in part: 1 created, 1 changed in ";
+    let first = "Changes 1, committed, undone in part: 1 created, 1 changed in ";
     assert!(ok(&show).starts_with(first), "{}", show.stdout);
     let json: Value = serde_json::from_str(ok(&changes(&["show", "1", "--json"]))).expect("JSON");
     assert_eq!(

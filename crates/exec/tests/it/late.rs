@@ -12,6 +12,7 @@ use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobState, JobStdin, ShellCache};
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const SESSION: &str = "s";
 
@@ -291,7 +292,10 @@ async fn the_end_of_who_is_in_no_job_is_noticed() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
     let call = place.call(&world.cache, &script, session).await;
     let jobs = world.jobs.list().unwrap();
-    world.end(&jobs[0].id).await;
+    // Where somebody happened to look just then, it is in that job, which goes on.
+    let (patience, never) = (Some(Duration::from_secs(1)), Cancel::new());
+    let waited = world.jobs.wait(&jobs[0].id, patience, &never).await;
+    waited.unwrap();
     assert!(place.after(call).is_empty());
     fs::write(place.temp.path().join("go"), "").unwrap();
     let is_done = || {
