@@ -28,6 +28,19 @@ pub(crate) fn origin(
     }
 }
 
+/// The line that a new pattern is sought from, for [`origin`]: one that was gone to, or the match of the last one while that is on the
+/// screen.
+pub(crate) fn anew(
+    gone_to: Option<u64>,
+    found: Option<u64>,
+    position: &PagerPosition,
+    rows: u16,
+) -> Option<u64> {
+    let first = position.first_line;
+    let shown = first..first + u64::from(rows.max(1));
+    gone_to.or(found.filter(|line| shown.contains(line)))
+}
+
 /// The line that a movement goes to, for [`origin`].
 pub(crate) fn gone_to(to: PagerMove, total: u64) -> Option<u64> {
     match to {
@@ -88,6 +101,15 @@ mod tests {
         ] {
             let from = origin(found, None, &position, 10, forward);
             assert_eq!(from, wanted, "{found:?} {forward}");
+        }
+        // A new pattern is sought from there as well.
+        for (gone_to, found, wanted) in [
+            (None, None, None),
+            (None, Some(15), Some(15)),
+            (None, Some(21), None),
+            (Some(3), Some(15), Some(3)),
+        ] {
+            assert_eq!(anew(gone_to, found, &position, 10), wanted);
         }
         // Nothing is before the first line.
         let first = PagerPosition::first();

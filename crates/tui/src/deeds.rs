@@ -10,6 +10,9 @@ use agent_bash_render::CardChanges;
 /// Why that is not undone.
 const GOES_ON: &str = "nothing to undo yet: what the command left running goes on (ctrl+g ends it)";
 
+/// Said below a refusal that may be because of that.
+pub(crate) const MAY_GO_ON: &str = "→ what the command left running goes on: ctrl+g ends it";
+
 /// What can be done with a set, in the order in which keys are shown.
 pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     match (set.state, set.by) {
@@ -214,6 +217,8 @@ pub(crate) struct Proposed {
     pub(crate) more: u64,
     /// What somebody else has changed since.
     pub(crate) conflicts: Vec<FileName>,
+    /// Of several sets: what somebody else has changed between them, so that only what came after that is taken back.
+    pub(crate) between: Vec<FileName>,
 }
 
 /// Said of the files in the way, above them.
@@ -226,6 +231,16 @@ impl Proposed {
             .chain(&self.then)
             .copied()
             .collect()
+    }
+
+    /// Which files were changed by somebody else meanwhile; nothing, if none was.
+    pub(crate) fn of_between(&self) -> String {
+        if self.between.is_empty() {
+            return String::new();
+        }
+        let names: Vec<_> = self.between.iter().map(|it| one_line(&it.path)).collect();
+        let names = names.join(", ");
+        format!("Somebody else changed these in between, and what came before that stays: {names}")
     }
 
     pub(crate) fn title(&self) -> String {

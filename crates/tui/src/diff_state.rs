@@ -202,10 +202,14 @@ impl DiffState {
 
     /// A pattern has been entered: an empty one ends the search, so that `n` goes to files again.
     fn seek(&mut self, typed: &str) {
-        self.search = None;
+        let before = self.search.take();
         if typed.is_empty() {
             return;
         }
+        let found = before
+            .and_then(|search| search.line())
+            .filter(|_| !self.has_left);
+        self.gone_to = around::anew(self.gone_to, found, &self.position, self.rows);
         match DiffSearch::new(typed, &self.lines) {
             Ok(search) => {
                 self.search = Some(search);

@@ -106,6 +106,7 @@ fn with_changes() -> (App, App, App) {
         then: Vec::new(),
         partial: true,
         is_late: false,
+        between: Vec::new(),
         root: "/p".to_owned(),
         counts,
         files: vec![FileChange::new(FileName::new("a.rs"), Change::Deleted)],

@@ -346,9 +346,11 @@ impl Entry {
         };
         let is_open = |(set, _): &(Changes, bool)| set.state == ChangesState::Running;
         self.goes_on = remarks.iter().any(lives) || late.iter().any(is_open);
+        let goes_on = self.goes_on;
         let Some(changes) = self.card.changes_mut() else {
             return;
         };
+        changes.goes_on = goes_on;
         if changes.late != late {
             changes.late = late;
             self.height = None;

@@ -41,6 +41,7 @@ pub(crate) fn look(
         let is_left = |it: &FileName| names().any(|name| *name == it.path);
         !conflicts.iter().any(is_left)
     };
+    let between = between(sets, ids, &steps);
     let mut files = together_files(steps);
     files.retain(is_free);
     if let Some((first, others)) = conflicts.split_first()
@@ -62,12 +63,29 @@ pub(crate) fn look(
         then: ids[1..].to_vec(),
         partial: !conflicts.is_empty(),
         is_late: true,
+        between,
         root,
         counts: ChangeCounts::of(&files),
         files,
         more: 0,
         conflicts,
     }))
+}
+
+/// Files of several of these sets, which somebody else has changed between them.
+fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<FileName> {
+    let mut seen = BTreeSet::new();
+    let again = steps.iter().filter(|file| !seen.insert(&file.name));
+    let mut again: BTreeSet<FileName> = again.map(|file| file.name.clone()).collect();
+    if !again.is_empty() {
+        let mut in_order = ids.to_vec();
+        in_order.sort_unstable();
+        let together = sets.diff_together(&in_order).unwrap_or_default();
+        for diff in together {
+            again.remove(&diff.file.name);
+        }
+    }
+    again.into_iter().collect()
 }
 
 /// What is done to files by then.

@@ -344,6 +344,8 @@ impl PagerState {
                         .is_some_and(|it| it.as_str() == same.as_str()) => {}
                 Ok(pattern) => {
                     self.leave_search();
+                    let found = self.found.filter(|_| !self.has_left).map(|it| it.line);
+                    self.gone_to = around::anew(self.gone_to, found, &self.position, self.rows);
                     (self.pattern, self.found) = (Some(pattern), None);
                 }
                 Err(error) => {

@@ -150,6 +150,7 @@ impl Questions {
                         QuestionPart::Files(&proposed.files, proposed.more),
                         QuestionPart::Text(proposed.of_conflicts()),
                         QuestionPart::Conflicts(&proposed.conflicts),
+                        QuestionPart::Text(&proposed.of_between()),
                         QuestionPart::Script(command),
                     ],
                     yes: proposed.yes(),

@@ -235,6 +235,8 @@ impl App {
             };
             let mut lines = said.lines;
             lines.extend(said.is_stale.then(|| way.to_owned()));
+            let may_go_on = said.refused && changes.goes_on;
+            lines.extend(may_go_on.then(|| deeds::MAY_GO_ON.to_owned()));
             for mut set in said.sets {
                 let late = changes.late.iter_mut().map(|(late, _)| late);
                 let mut all = std::iter::once(&mut changes.set).chain(late);

@@ -1,6 +1,6 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
-use crate::deeds::Proposed;
+use crate::deeds::{self, Proposed};
 use crate::said::Said;
 use crate::set_work::{Came, Wish};
 use agent_bash::ChangesAct;
@@ -53,6 +53,7 @@ fn proposed(act: ChangesAct) -> Box<Proposed> {
         then: Vec::new(),
         partial: false,
         is_late: false,
+        between: Vec::new(),
         root: set.root,
         counts: set.counts,
         files: set.files,
@@ -348,6 +349,24 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
     assert!(letter(&mut app, 'u', NOW).is_empty());
     let said = app.message.unwrap_or_default();
     assert!(said.contains("goes on (ctrl+g ends it)"), "{said}");
+    // Where that is found out by a refusal, it says so.
+    let (mut app, entry) = app_with(set(done, ChangesBy::Trace));
+    for (sets, is_said) in [
+        (vec![late(8, done)], false),
+        (vec![late(8, done), other(9, running)], true),
+    ] {
+        app.transcript.late_is(entry, sets);
+        letter(&mut app, 'u', NOW);
+        let said = Said {
+            lines: vec!["[Not undone: b was changed since.]".to_owned()],
+            refused: true,
+            ..Said::default()
+        };
+        came(&mut app, entry, Came::Looked(Err(Box::new(said))));
+        let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+        let is_there = changes.aside.iter().any(|line| line == deeds::MAY_GO_ON);
+        assert_eq!(is_there, is_said, "{:?}", changes.aside);
+    }
     // One that changed nothing itself has a diff, and its question names what it is about.
     let (mut app, entry) = app_with(empty);
     assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());

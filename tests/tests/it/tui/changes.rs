@@ -333,7 +333,7 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() -> Result<()> {
         tmux.shows("[Trial 3 was discarded elsewhere.]")?;
         tmux.shows("· 1 trial waits")?;
         tmux.press(&["F6"])?;
-        tmux.shows("c commit · d discard · y copy")?;
+        tmux.shows("c commit · d discard · y Y copy")?;
         decide(&["commit", "2"])?;
         tmux.press(&["c"])?;
         let screen = tmux.shows("[Trial 2 was committed elsewhere.]")?;
