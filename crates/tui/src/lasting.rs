@@ -74,6 +74,11 @@ fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
         let names = words.iter().filter(is_name);
         let up_to = |word: &&str| word.split(['=', '+']).next().unwrap_or_default().to_owned();
         all.extend(names.map(up_to).filter(|name| !name.is_empty()));
+    } else if name == "read" && !simple.redirs.is_empty() {
+        // Of one that asks, that is said by itself.
+        all.push(format!("read {}", words.join(" ")));
+    } else if name == "printf" && words.first() == Some(&"-v") {
+        all.extend(words.get(1).map(|name| (*name).to_owned()));
     } else if WITH_WORDS.contains(&name) {
         let sets = match name {
             "alias" => words.iter().any(|word| word.contains('=')),
@@ -115,6 +120,8 @@ mod tests {
                 &["eval \"$(ssh-agent)\""],
             ),
             ("mapfile lines", &["mapfile lines"]),
+            ("read -r ver < README.md; python3", &["read -r ver"]),
+            ("printf -v out %s x; python3", &["out"]),
         ] {
             assert_eq!(set_by(&Parsed::read(line)), want, "{line}");
         }
@@ -127,6 +134,7 @@ mod tests {
             "if x; then y=1; fi; vim",
             "alias; alias -p; alias ls; export -p; set; trap -p; umask; declare -p x; vim",
             "echo export x=1; vim",
+            "read -p 'name? ' name; printf %s -v",
             "vim a=b",
             "> x",
         ] {

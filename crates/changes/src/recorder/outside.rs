@@ -3,7 +3,7 @@
 
 use crate::seen::Seen;
 use rustix::fs::{AtFlags, CWD, FileType, statat};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Directories that are counted one by one.
@@ -45,13 +45,16 @@ impl Outside {
         }
     }
 
-    /// How many are others now, by directory. Those that cannot be looked at are none.
+    /// How many are others now, by directory. Those that cannot be looked at are none, and neither are directories in which others are.
     pub(super) fn counted(self) -> BTreeMap<String, u64> {
         let mut counts = self.others;
-        for (path, before) in &self.before {
-            if is_other(before.as_ref(), look(path).as_ref()) {
-                count(&mut counts, path);
-            }
+        let before = self.before.iter();
+        let others = before.filter(|(path, before)| is_other(before.as_ref(), look(path).as_ref()));
+        let others: Vec<&Path> = others.map(|(path, _)| path.as_path()).collect();
+        let above = others.iter().flat_map(|path| path.ancestors().skip(1));
+        let above: HashSet<&Path> = above.collect();
+        for path in others.iter().filter(|path| !above.contains(*path)) {
+            count(&mut counts, path);
         }
         counts
     }
@@ -109,5 +112,21 @@ mod tests {
         }
         assert!(outside.before.len() <= MAX_FILES);
         assert_eq!(outside.counted().values().sum::<u64>(), stay as u64);
+    }
+
+    #[test]
+    fn a_directory_counts_only_by_itself() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let mut outside = Outside::default();
+        let all = ["d", "d/e", "d/e/one", "d/e/two", "empty"];
+        for name in all {
+            outside.touched(&at(name));
+        }
+        fs::create_dir_all(at("d/e")).unwrap();
+        fs::create_dir(at("empty")).unwrap();
+        fs::write(at("d/e/one"), "").unwrap();
+        fs::write(at("d/e/two"), "").unwrap();
+        assert_eq!(outside.counted().values().sum::<u64>(), 3);
     }
 }

@@ -237,7 +237,7 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
     let (undone, not) = ("[Undone: 5 files]", "[Not undone: b was changed since.]");
     assert_eq!(said(&mut app, undone, false), (line(undone), vec![]));
     for act in [ChangesAct::Undo, ChangesAct::Redo] {
-        let key = crate::deeds::key(act);
+        let key = deeds::key(act);
         let effects = letter(&mut app, key, NOW);
         let looks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(wanted), .. }] if *wanted == act);
         assert!(looks, "{key}: {effects:?}");
@@ -341,15 +341,44 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
             assert_eq!(wanted(&letter(&mut app, key, NOW)), ids, "{key} {sets:?}");
         }
     }
-    // What may go on to change files is ended first.
+    // One that changed nothing itself has a diff, and its question names what it is about.
     let empty = Changes::new(ChangesId(7), done, ChangesBy::Trace, "/p");
-    let (mut app, entry) = app_with(empty.clone());
+    let (mut app, entry) = app_with(empty);
+    assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
+    app.transcript.late_is(entry, vec![late(8, done)]);
+    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
+    let is_its = matches!(&effects[..], [Effect::Changes { wish: Wish::Diff(late), .. }] if *late == [ChangesId(8)]);
+    assert!(is_its, "{effects:?}");
+    let said = Said {
+        sets: vec![late(8, undone).0],
+        lines: Vec::new(),
+        ..Said::default()
+    };
+    came(&mut app, entry, Came::Done(Box::new(said)));
+    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
+    assert_eq!((changes.set.id.0, changes.late[0].0.state), (7, undone));
+}
+
+/// What may go on to change files is ended first, and where that is found out by a refusal, it says so.
+#[test]
+fn what_goes_on_is_ended_before_it_is_taken_back() {
+    let (done, running) = (ChangesState::Done, ChangesState::Running);
+    let late = |id, state| {
+        let mut late = set(state, ChangesBy::Trace);
+        late.id = ChangesId(id);
+        (late, false)
+    };
+    let other = |id, state| {
+        let file = FileChange::new(FileName::new("b"), Change::Changed);
+        (late(id, state).0.with_files([file]), false)
+    };
+    let empty = Changes::new(ChangesId(7), done, ChangesBy::Trace, "/p");
+    let (mut app, entry) = app_with(empty);
     let going_on = vec![late(8, ChangesState::Running)];
     app.transcript.late_is(entry, going_on);
     assert!(letter(&mut app, 'u', NOW).is_empty());
     let said = app.message.unwrap_or_default();
     assert!(said.contains("goes on (ctrl+g ends it)"), "{said}");
-    // Where that is found out by a refusal, it says so.
     let (mut app, entry) = app_with(set(done, ChangesBy::Trace));
     for (sets, is_said) in [
         (vec![late(8, done)], false),
@@ -367,21 +396,6 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
         let is_there = changes.aside.iter().any(|line| line == deeds::MAY_GO_ON);
         assert_eq!(is_there, is_said, "{:?}", changes.aside);
     }
-    // One that changed nothing itself has a diff, and its question names what it is about.
-    let (mut app, entry) = app_with(empty);
-    assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
-    app.transcript.late_is(entry, vec![late(8, done)]);
-    let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
-    let is_its = matches!(&effects[..], [Effect::Changes { wish: Wish::Diff(late), .. }] if *late == [ChangesId(8)]);
-    assert!(is_its, "{effects:?}");
-    let said = Said {
-        sets: vec![late(8, undone).0],
-        lines: Vec::new(),
-        ..Said::default()
-    };
-    came(&mut app, entry, Came::Done(Box::new(said)));
-    let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-    assert_eq!((changes.set.id.0, changes.late[0].0.state), (7, undone));
 }
 
 #[test]
