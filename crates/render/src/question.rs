@@ -18,6 +18,9 @@ const MOST_ROWS: usize = 6;
 /// Files that are listed.
 const MOST_FILES: usize = 10;
 
+/// Columns of the top line that are not the title: `╭─  ╮`.
+const BESIDE_TITLE: usize = 5;
+
 /// Columns of the bottom line that are not the words beside its keys: `╭─ y  · n  ╮`.
 const BESIDE_WORDS: usize = 12;
 
@@ -71,6 +74,7 @@ impl Question<'_> {
             height,
         };
         let [title, yes, no] = [self.title, self.yes, self.no].map(visible::one_line);
+        let title = shortened(&title, usize::from(width).saturating_sub(BESIDE_TITLE));
         // The keys stay, whatever the words beside them.
         let room = usize::from(width).saturating_sub(BESIDE_WORDS);
         let no = shortened(&no, room / 2);
