@@ -58,14 +58,14 @@ fn long_names_are_shortened_before_anything_is_left_out() {
 /// What runs and what waits for the person is the last that is left out.
 #[test]
 fn in_a_sandbox_what_waits_is_said_in_narrow_windows_too() {
-    let mut app = app("/tmp/hour/of/ledger", "main");
+    let mut app = app("/tmp/some/of/ledger", "main");
     app.sandbox.level = agent_bash::core::sandbox::SandboxLevel::WorkspaceWrite;
     app.held = vec![agent_bash::core::changes::ChangesId(1)];
     app.running_jobs = 2;
     for (width, wanted) in [
         (
             100,
-            "/tmp/hour/of/ledger · ⎇ main · ✓ exit 0 · workspace_write, network off · 1 trial waits · 2 jobs",
+            "/tmp/some/of/ledger · ⎇ main · ✓ exit 0 · workspace_write, network off · 1 trial waits · 2 jobs",
         ),
         (
             80,
