@@ -3,7 +3,6 @@
 use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::git_index;
-use crate::meta::Kind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
 use crate::seen::Seen;
@@ -123,13 +122,7 @@ fn left(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
 }
 
 fn changer(set: &Set) -> Changer {
-    let (undoes, redoes) = match set.meta.kind {
-        Kind::Undo { of, again, .. } => {
-            let of = Some(ChangesId(of));
-            if again { (None, of) } else { (of, None) }
-        }
-        _ => (None, None),
-    };
+    let (undoes, redoes) = set.meta.kind.turned();
     Changer {
         id: set.id,
         command: set.command(),

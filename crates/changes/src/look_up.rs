@@ -96,10 +96,7 @@ impl Store {
                 && let Ok(mut changes) = listing::describe(self, &set)
             {
                 changes.command = set.command();
-                let (of, again) = match set.meta.kind {
-                    Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
-                    _ => (None, false),
-                };
+                let (undoes, redoes) = set.meta.kind.turned();
                 let (after, or_earlier) = match set.meta.kind {
                     Kind::Late { after, or_earlier } => (after.map(ChangesId), or_earlier),
                     _ => (None, false),
@@ -109,8 +106,8 @@ impl Store {
                 listed.push(Listed {
                     changes,
                     begun: Timestamp(begun),
-                    undoes: of.filter(|_| !again),
-                    redoes: of.filter(|_| again),
+                    undoes,
+                    redoes,
                     after,
                     or_earlier,
                     decided: decided(&set),

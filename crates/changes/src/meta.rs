@@ -2,7 +2,7 @@
 
 use crate::error::ChangesError;
 use crate::seen::Time;
-use agent_bash_core::changes::{ChangesLevel, FileName};
+use agent_bash_core::changes::{ChangesId, ChangesLevel, FileName};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -87,6 +87,19 @@ pub(crate) enum Kind {
         /// Whether this did it again.
         again: bool,
     },
+}
+
+impl Kind {
+    /// The set that was taken back, and the one that was done again.
+    pub(crate) fn turned(self) -> (Option<ChangesId>, Option<ChangesId>) {
+        match self {
+            Self::Undo { of, again, .. } => {
+                let of = Some(ChangesId(of));
+                if again { (None, of) } else { (of, None) }
+            }
+            _ => (None, None),
+        }
+    }
 }
 
 impl Meta {

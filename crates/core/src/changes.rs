@@ -8,8 +8,9 @@ mod text;
 pub use kind::FileKind;
 pub use name::FileName;
 pub use text::{
-    BY_SCAN, Tell, applied_text, changed_by_text, changed_since_text, conflict_text, counted,
-    discarded_text, not_redone_text, not_undone_text, redone_text, undone_text,
+    BY_SCAN, Tell, applied_text, changed_by_text, changed_since_text, changed_too_text,
+    conflict_text, counted, discarded_text, not_redone_text, not_undone_text, redone_text,
+    undone_text,
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -425,6 +426,11 @@ impl FileChange {
             bytes: None,
             inferred: false,
         }
+    }
+
+    /// Whether that is its name, or was.
+    pub fn is_named(&self, name: &FileName) -> bool {
+        self.name.path == name.path || self.from.as_ref() == Some(&name.path)
     }
 
     /// The same, renamed from there, as far as can be concluded.

@@ -26,8 +26,6 @@ pub struct CardChanges {
     pub set: Changes,
     /// What the command left running has changed since, in their order. True: it may be that an earlier one left it.
     pub late: Vec<(Changes, bool)>,
-    /// What the command left running may go on changing files.
-    pub goes_on: bool,
     /// What was said when something was done with it last, one per line.
     pub said: Vec<String>,
     /// What is said beside that: that something is being done now, or was not done.
@@ -42,7 +40,6 @@ impl CardChanges {
         Self {
             set,
             late: Vec::new(),
-            goes_on: false,
             said: Vec::new(),
             aside: Vec::new(),
             refused: false,

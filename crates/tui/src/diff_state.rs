@@ -293,8 +293,7 @@ impl DiffState {
     }
 }
 
-/// The lines of a set's diff, and no more than can be read. Blocks.
-/// Of these sets of a call; all but its own came later.
+/// The lines of the diffs of a call's sets, and no more than can be read; all but its own came later. Blocks.
 pub(crate) fn read_all(
     sets: &ChangeSets,
     own: ChangesId,

@@ -339,18 +339,13 @@ impl Entry {
 
     /// What it left running has changed this.
     pub(crate) fn late_is(&mut self, late: Vec<(Changes, bool)>) {
-        let remarks = match &self.card {
-            Card::Tool(card) => &card.remarks,
-            Card::Bang(card) => &card.remarks,
-            Card::Note(_) => return,
-        };
+        let remarks = self.card.remarks_mut();
+        let some_live = remarks.is_some_and(|remarks| remarks.iter().any(lives));
         let is_open = |(set, _): &(Changes, bool)| set.state == ChangesState::Running;
-        self.goes_on = remarks.iter().any(lives) || late.iter().any(is_open);
-        let goes_on = self.goes_on;
+        self.goes_on = some_live || late.iter().any(is_open);
         let Some(changes) = self.card.changes_mut() else {
             return;
         };
-        changes.goes_on = goes_on;
         if changes.late != late {
             changes.late = late;
             self.height = None;

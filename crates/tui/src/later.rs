@@ -36,11 +36,7 @@ pub(crate) fn look(
         before.add(&preview.files);
         steps.extend(preview.files);
     }
-    let is_free = |file: &FileChange| {
-        let names = || std::iter::once(&file.name.path).chain(&file.from);
-        let is_left = |it: &FileName| names().any(|name| *name == it.path);
-        !conflicts.iter().any(is_left)
-    };
+    let is_free = |file: &FileChange| !conflicts.iter().any(|it| file.is_named(it));
     let between = between(sets, ids, &steps);
     let mut files = together_files(steps);
     files.retain(is_free);

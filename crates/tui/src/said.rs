@@ -1,8 +1,7 @@
 //! What is said of a set on its card, after a look at it or something that was done with it.
 
 use agent_bash::ChangesRefused;
-use agent_bash::core::changes::{Changes, FileName, changed_by_text, counted};
-use agent_bash::core::visible::one_line;
+use agent_bash::core::changes::{Changes, FileName, changed_too_text, counted};
 
 /// Files of a set that somebody else has changed, which are named on a card.
 const NAMED: usize = 3;
@@ -27,9 +26,8 @@ pub(crate) struct Said {
 /// Of others than the first that are in the way, the first few; and what has changed them, as far as it is known.
 pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
     let names = others.iter().take(NAMED).enumerate();
-    let line = |(at, name): (usize, &FileName)| match by.get(at).and_then(Option::as_deref) {
-        Some(command) => changed_by_text(name, command),
-        None => format!("changed, too: {}", one_line(&name.path)),
+    let line = |(at, name): (usize, &FileName)| {
+        changed_too_text(name, by.get(at).and_then(Option::as_deref))
     };
     let more = others.len().saturating_sub(NAMED) as u64;
     let more = (more > 0).then(|| format!("and {} more", counted(more)));

@@ -7,8 +7,8 @@ use agent_bash_changes::{Changer, ChangesError, FileDiff, Listed, Preview, Store
 use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
     Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
-    changed_by_text, conflict_text, discarded_text, not_redone_text, not_undone_text, redone_text,
-    undone_text,
+    changed_by_text, changed_too_text, conflict_text, discarded_text, not_redone_text,
+    not_undone_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
 use std::fmt;
@@ -100,10 +100,7 @@ impl ChangesConflict {
         };
         let mut lines = vec![first];
         for (at, file) in (1..).zip(others.iter().take(NAMED)) {
-            lines.push(match by(at) {
-                Some(command) => changed_by_text(file, command),
-                None => format!("changed, too: {}", one_line(&file.path)),
-            });
+            lines.push(changed_too_text(file, by(at)));
         }
         if let more @ 1.. = others.len().saturating_sub(NAMED) {
             lines.push(format!("changed, too: {more} more"));

@@ -87,14 +87,8 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
         let _ = writeln!(text, "  of: {}", one_line(command));
     }
     let is_held = changes.state == ChangesState::Held;
-    let is_in_the_way = |file: &FileChange| {
-        let names = || std::iter::once(&file.name.path).chain(&file.from);
-        is_held
-            && changes
-                .conflicts
-                .iter()
-                .any(|it| names().any(|name| *name == it.path))
-    };
+    let is_in_the_way =
+        |file: &FileChange| is_held && changes.conflicts.iter().any(|it| file.is_named(it));
     for file in files {
         let mark = if is_in_the_way(file) {
             "  changed since"

@@ -145,6 +145,14 @@ pub fn changed_by_text(file: &FileName, command: &str) -> String {
     format!("{name} was changed since, by: {command}")
 }
 
+/// Of a further file that is in the way, and of what has changed it, if that is known.
+pub fn changed_too_text(file: &FileName, by: Option<&str>) -> String {
+    match by {
+        Some(command) => changed_by_text(file, command),
+        None => format!("changed, too: {}", one_line(&file.path)),
+    }
+}
+
 /// Of a held trial, as of so many of its files somebody has made something else since.
 pub fn changed_since_text(files: u64) -> String {
     let (files, were) = (counted(files), if files == 1 { "was" } else { "were" });

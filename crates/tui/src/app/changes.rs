@@ -230,12 +230,12 @@ impl App {
             } else {
                 TRY_AGAIN
             };
+            let may_go_on = said.refused && entry.goes_on;
             let Some(changes) = entry.card.changes_mut() else {
                 return;
             };
             let mut lines = said.lines;
             lines.extend(said.is_stale.then(|| way.to_owned()));
-            let may_go_on = said.refused && changes.goes_on;
             lines.extend(may_go_on.then(|| deeds::MAY_GO_ON.to_owned()));
             for mut set in said.sets {
                 let late = changes.late.iter_mut().map(|(late, _)| late);
