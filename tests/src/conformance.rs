@@ -2,7 +2,7 @@
 //!
 //! A case is a TOML table in `tests/conformance/*.toml`: what to set up, what to call, what to expect ([`Case`] has
 //! the format). A [`Surface`] is one way to call the product, `check` compares, [`play`] runs a case. [`table()`]
-//! generates the table in `docs/conformance.md` of which case covers which requirement.
+//! generates the table in `docs/generated/conformance.md` of which case covers which requirement.
 //!
 //! What data cannot express (signals during a call, readers that disappear) is tested in `tests/tests/it/faults.rs`.
 

@@ -97,15 +97,15 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
             text: schema::<RpcJobEnded>(SchemaSettings::draft2020_12().for_serialize())?,
         },
         Generated {
-            path: "docs/rules.md",
+            path: "docs/generated/rules.md",
             text: rules_page::page(),
         },
         Generated {
-            path: "docs/attempts.md",
+            path: "docs/generated/attempts.md",
             text: attempts_page::page(root)?,
         },
         Generated {
-            path: "docs/conformance.md",
+            path: "docs/generated/conformance.md",
             text: conformance::table(&cases),
         },
     ];
