@@ -1,7 +1,7 @@
 //! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
 //! them.
 
-use crate::{Tree, attempts_page, clients, no_arguments, picture, rules_page, say};
+use crate::{Tree, attempts_page, clients, no_arguments, picture, rules_page, say, sentences};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
 use agent_bash_protocol::{RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate};
@@ -20,7 +20,7 @@ pub(crate) struct Generated {
 /// `cargo xtask docs`.
 pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
-    write_files(tree, &files(&tree.root)?)?;
+    write_files(tree, &files(tree)?)?;
     // They are made from the schemas.
     clients::command(tree, &[])
 }
@@ -42,7 +42,7 @@ pub(crate) fn write_files(tree: &Tree, files: &[Generated]) -> Result<()> {
 
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    check_files(tree, &files(&tree.root)?, "cargo xtask docs")
+    check_files(tree, &files(tree)?, "cargo xtask docs")
 }
 
 /// Fails with the names of those that are missing or different, and the command that writes them.
@@ -65,7 +65,8 @@ fn is_fresh(root: &Path, file: &Generated) -> bool {
     std::fs::read_to_string(root.join(file.path)).is_ok_and(|text| text == file.text)
 }
 
-fn files(root: &Path) -> Result<Vec<Generated>> {
+fn files(tree: &Tree) -> Result<Vec<Generated>> {
+    let root = &tree.root;
     let cases = conformance::load(&root.join("tests/conformance"))?;
     let mut files = vec![
         Generated {
@@ -107,6 +108,10 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/generated/conformance.md",
             text: conformance::table(&cases),
+        },
+        Generated {
+            path: "docs/generated/sentences.txt",
+            text: sentences::page(tree)?,
         },
     ];
     files.extend(picture::files(root)?);

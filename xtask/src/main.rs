@@ -21,6 +21,8 @@ mod packaged;
 mod picture;
 mod programs;
 mod rules_page;
+mod rust_tokens;
+mod sentences;
 mod soak;
 mod source_rules;
 mod static_build;

@@ -19,6 +19,26 @@ fn the_definition_is_sound() {
     Cli::command().debug_assert();
 }
 
+/// Every help text, so that a change of one is seen in review.
+#[test]
+fn help_texts_equal_their_snapshot() {
+    use std::fmt::Write as _;
+    let mut texts = String::new();
+    let mut program = Cli::command();
+    program.build();
+    let mut open = vec![program];
+    while let Some(mut command) = open.pop() {
+        let name = command.get_bin_name().unwrap_or("agent-bash").to_owned();
+        let help = command.render_long_help();
+        writeln!(texts, "==== {name} --help\n{help}").unwrap();
+        let mut subcommands: Vec<_> = command.get_subcommands().cloned().collect();
+        subcommands.retain(|command| command.get_name() != "help");
+        subcommands.sort_by(|a, b| b.get_name().cmp(a.get_name()));
+        open.extend(subcommands);
+    }
+    insta::assert_snapshot!("help", texts);
+}
+
 /// Help is wrapped to a fixed width; a longer line, wrapped by hand, would be wrapped again.
 #[test]
 fn what_follows_the_options_fits_its_lines() {
