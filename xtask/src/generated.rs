@@ -1,7 +1,9 @@
 //! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
 //! them.
 
-use crate::{Tree, attempts_page, clients, no_arguments, picture, rules_page, say, sentences};
+use crate::{
+    Tree, attempts_page, clients, keys_page, no_arguments, picture, rules_page, say, sentences,
+};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
 use agent_bash_protocol::{RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate};
@@ -112,6 +114,10 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/generated/sentences.txt",
             text: sentences::page(tree)?,
+        },
+        Generated {
+            path: "docs/generated/tui-keys.md",
+            text: keys_page::page(),
         },
     ];
     files.extend(picture::files(root)?);

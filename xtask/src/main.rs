@@ -14,6 +14,7 @@ mod corpora;
 mod crates;
 mod fuzz;
 mod generated;
+mod keys_page;
 mod layers;
 mod links;
 mod macos;
@@ -72,7 +73,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "docs",
         arguments: "",
-        summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table), and the clients' types",
+        summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, escape attempts, conformance table, keys), and the clients' types",
         run: generated::write,
     },
     Command {

@@ -1,7 +1,12 @@
-//! The keys, for whoever asks. Where the terminal is too low for all of them, they are on several pages.
+//! The help: the keys, on several pages if the terminal is too low for all of them.
+
+mod keys;
+
+pub(crate) use keys::{HISTORY, JOBS, PAGER};
 
 use agent_bash_render::{Theme, abridged, wrapped};
 use crossterm::event::{KeyCode, KeyEvent};
+use keys::GROUPS;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -10,152 +15,6 @@ use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 /// Columns between keys and what they do.
 const GAP: usize = 3;
-
-/// Keys that belong together.
-struct Group {
-    title: &'static str,
-    /// Keys, separated by spaces, and what they do.
-    keys: &'static [(&'static str, &'static str)],
-}
-
-/// Titles of groups, by which whoever is there finds their page.
-pub(crate) const HISTORY: &str = "The search of the history";
-pub(crate) const PAGER: &str = "The pager and the diff";
-pub(crate) const JOBS: &str = "Background jobs";
-
-const GROUPS: &[Group] = &[
-    Group {
-        title: "The line",
-        keys: &[
-            ("enter", "run as a tool call, or wait for the one that runs"),
-            (
-                "!command !!command",
-                "your own shell; of !! the model sees nothing",
-            ),
-            ("f3", "try it, or the last one: its changes are held back"),
-            ("f4 f5", "run it outside of the sandbox; on a terminal"),
-            ("tab ctrl+r", "complete; search the history"),
-            (
-                "↑ ↓ ctrl+p ctrl+n",
-                "what begins as the line does; ↑ takes back what waits",
-            ),
-            (
-                "alt+enter ctrl+j \\",
-                "a new line, as enter in an unfinished script",
-            ),
-            ("ctrl+x ctrl+e", "edit it in your editor"),
-            ("esc", "leave the card; else cancel what runs"),
-            (
-                "ctrl+c",
-                "clear the line (ctrl+_ undoes); else cancel what runs",
-            ),
-        ],
-    },
-    Group {
-        title: "Cards",
-        keys: &[
-            ("ctrl+↑ ctrl+↓", "select one: it has the keys y to r below"),
-            ("click", "highlight one; again expands or collapses it"),
-            ("ctrl+o", "expand it, or collapse it"),
-            (
-                "ctrl+pgup ctrl+pgdn",
-                "page through it while it is expanded",
-            ),
-            ("ctrl+f", "its output in the pager"),
-            ("y Y e R f", "copy it or its command, edit, run again, fold"),
-            ("enter", "what it did to files"),
-            ("c d u r", "commit, discard, undo, redo that"),
-            ("f6", "select a trial that waits for your decision"),
-        ],
-    },
-    Group {
-        title: "Everything else",
-        keys: &[
-            ("ctrl+g f2", "background jobs"),
-            ("ctrl+t", "a terminal for every command, or as needed"),
-            ("pgup pgdn wheel", "scroll"),
-            ("click", "in lists: select, and take; in the line: go there"),
-            ("ctrl+home ctrl+end", "to the first card, to the last"),
-            ("ctrl+l", "clear the screen"),
-            ("ctrl+z ctrl+d", "suspend, quit"),
-            ("y n", "answer what is asked"),
-            ("? f1", "the keys; space → ← turn the pages"),
-        ],
-    },
-    Group {
-        title: "In the line",
-        keys: &[
-            ("alt+b ctrl+←", "a word back"),
-            (
-                "alt+f ctrl+→",
-                "a word on; at the end, of what is suggested",
-            ),
-            ("ctrl+a home", "its beginning"),
-            ("ctrl+e end →", "its end; there, take what is suggested"),
-            ("backspace ctrl+h", "delete the character before the cursor"),
-            ("delete", "delete the one at it"),
-            ("alt+backspace alt+d", "delete a word back, on"),
-            (
-                "ctrl+w ctrl+u ctrl+k",
-                "delete back to a blank, all up to here, from here",
-            ),
-            (
-                "ctrl+y alt+.",
-                "put in what was deleted; the last argument before",
-            ),
-            (
-                "ctrl+_ ctrl+/ alt+_",
-                "undo (a word, a deletion, a paste), redo",
-            ),
-        ],
-    },
-    Group {
-        title: "The list of tab",
-        keys: &[
-            ("tab ↓ shift+tab ↑ ← →", "go through it"),
-            ("enter esc", "take it; close"),
-        ],
-    },
-    Group {
-        title: HISTORY,
-        keys: &[
-            ("↑ ↓ pgup pgdn", "select"),
-            ("ctrl+r", "everywhere, this directory, this run"),
-            ("ctrl+w ctrl+u", "delete a word, or all, of what is sought"),
-            ("enter tab", "take it"),
-            ("esc ctrl+g", "close"),
-        ],
-    },
-    Group {
-        title: PAGER,
-        keys: &[
-            ("/ ? n N", "search, back; next and previous match"),
-            ("n N", "in a diff without a search: next, previous file"),
-            ("F", "follow what is still being written"),
-            ("j k ↓ ↑ ← →", "lines, sideways"),
-            ("space b pgdn pgup", "pages"),
-            ("ctrl+d ctrl+u", "half pages"),
-            ("g G home end", "the first line, the last; 50G: line 50"),
-            ("q esc", "close"),
-        ],
-    },
-    Group {
-        title: JOBS,
-        keys: &[
-            ("j k ↓ ↑ g G home end", "select"),
-            ("enter x", "the whole output; end it"),
-            ("q esc ctrl+g f2", "close"),
-        ],
-    },
-    Group {
-        title: "A command on a terminal",
-        keys: &[
-            ("esc ctrl+]", "kill it; in full screen only ctrl+] does"),
-            ("esc esc", "quickly: esc for the command itself"),
-            ("shift+pgup shift+pgdn", "scroll back"),
-        ],
-    },
-];
 
 /// The help while it is open.
 #[derive(Debug, Default)]
@@ -328,7 +187,6 @@ mod tests {
     use crossterm::event::KeyModifiers;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use std::collections::BTreeSet;
 
     fn drawn(help: &mut Help, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -426,65 +284,6 @@ mod tests {
     fn words() -> impl Iterator<Item = &'static str> {
         let rows = GROUPS.iter().flat_map(|group| group.keys);
         rows.flat_map(|(keys, _)| keys.split(' '))
-    }
-
-    /// Letters are other keys as capitals; `Ctrl+F` is `ctrl+f`.
-    fn spelled(word: &str) -> String {
-        if word.chars().count() == 1 {
-            word.to_owned()
-        } else {
-            word.to_lowercase()
-        }
-    }
-
-    #[test]
-    fn every_key_is_in_the_documentation() {
-        let page = file("docs/tui.md");
-        // A word of its own, not a letter of another.
-        let ends = |c: char| c.is_whitespace() || "|,:`;()[".contains(c);
-        let known: BTreeSet<String> = page.split(ends).map(spelled).collect();
-        for word in words() {
-            assert!(known.contains(word), "{word} is not in docs/tui.md");
-        }
-    }
-
-    #[test]
-    fn every_key_of_the_documentation_is_here() {
-        let page = file("docs/tui.md");
-        let tables = page.split("\n## ").filter(|part| {
-            let title = part.lines().next();
-            matches!(
-                title,
-                Some(
-                    "Keys"
-                        | "Typing"
-                        | "History"
-                        | "Jobs"
-                        | "The pager"
-                        | "A command on a terminal"
-                )
-            )
-        });
-        let rows = tables.flat_map(|part| part.lines().filter_map(|line| line.strip_prefix("| ")));
-        let first = rows.filter_map(|row| row.split(" |").next());
-        let keys = first.map(|cell| {
-            let cell = cell.strip_prefix("on a selected card: ").unwrap_or(cell);
-            cell.strip_suffix(" on an empty line").unwrap_or(cell)
-        });
-        let known: BTreeSet<&str> = words().collect();
-        let mut seen = 0;
-        for cell in keys.filter(|cell| *cell != "key") {
-            for word in cell.split([',', ' ']).filter(|word| !word.is_empty()) {
-                // `a click`, and a backslash at the end of a line.
-                if matches!(word, "a" | "at" | "the" | "end") {
-                    continue;
-                }
-                let word = spelled(word.trim_matches('`'));
-                assert!(known.contains(&*word), "{word} is not in the help");
-                seen += 1;
-            }
-        }
-        assert!(seen > 50, "only {seen} keys were found");
     }
 
     /// As tests of the whole press it: by tmux's name, or as what a terminal sends for the mouse.

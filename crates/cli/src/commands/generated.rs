@@ -67,7 +67,11 @@ fn text_of(guide: GuideArg) -> &'static str {
         GuideArg::Mcp => include_str!("../../guides/mcp.md"),
         GuideArg::Rpc => include_str!("../../guides/rpc.md"),
         GuideArg::Rules => include_str!("../../guides/rules.md"),
-        GuideArg::Tui => include_str!("../../guides/tui.md"),
+        GuideArg::Tui => concat!(
+            include_str!("../../guides/tui.md"),
+            "\n",
+            include_str!("../../guides/tui-keys.md")
+        ),
     }
 }
 

@@ -1,0 +1,150 @@
+//! The keys of the interface as data, for the help and for `docs/generated/tui-keys.md`.
+//!
+//! `xtask` compiles this file as well, so it imports nothing.
+
+/// Keys that belong together.
+pub(crate) struct Group {
+    pub(crate) title: &'static str,
+    /// Keys, separated by spaces, and their effect.
+    pub(crate) keys: &'static [(&'static str, &'static str)],
+}
+
+/// Titles of the groups that F1 opens at, by the panel in use.
+pub(crate) const HISTORY: &str = "The search of the history";
+pub(crate) const PAGER: &str = "The pager and the diff";
+pub(crate) const JOBS: &str = "Background jobs";
+
+/// All groups, in the order of the pages.
+pub(crate) const GROUPS: &[Group] = &[
+    Group {
+        title: "The line",
+        keys: &[
+            ("enter", "run as a tool call, or wait for the one that runs"),
+            (
+                "!command !!command",
+                "your own shell; of !! the model sees nothing",
+            ),
+            ("f3", "try it, or the last one: its changes are held back"),
+            ("f4 f5", "run it outside of the sandbox; on a terminal"),
+            ("tab ctrl+r", "complete; search the history"),
+            (
+                "↑ ↓ ctrl+p ctrl+n",
+                "what begins as the line does; ↑ takes back what waits",
+            ),
+            (
+                "alt+enter ctrl+j \\",
+                "a new line, as enter in an unfinished script",
+            ),
+            ("ctrl+x ctrl+e", "edit it in your editor"),
+            ("esc", "leave the card; else cancel what runs"),
+            (
+                "ctrl+c",
+                "clear the line (ctrl+_ undoes); else cancel what runs",
+            ),
+        ],
+    },
+    Group {
+        title: "Cards",
+        keys: &[
+            ("ctrl+↑ ctrl+↓", "select one: it has the keys y to r below"),
+            ("click", "highlight one; again expands or collapses it"),
+            ("ctrl+o", "expand it, or collapse it"),
+            (
+                "ctrl+pgup ctrl+pgdn",
+                "page through it while it is expanded",
+            ),
+            ("ctrl+f", "its output in the pager"),
+            ("y Y e R f", "copy it or its command, edit, run again, fold"),
+            ("enter", "what it did to files"),
+            ("c d u r", "commit, discard, undo, redo that"),
+            ("f6", "select a trial that waits for your decision"),
+        ],
+    },
+    Group {
+        title: "Everything else",
+        keys: &[
+            ("ctrl+g f2", "background jobs"),
+            ("ctrl+t", "a terminal for every command, or as needed"),
+            ("pgup pgdn wheel", "scroll"),
+            ("click", "in lists: select, and take; in the line: go there"),
+            ("ctrl+home ctrl+end", "to the first card, to the last"),
+            ("ctrl+l", "clear the screen"),
+            ("ctrl+z ctrl+d", "suspend, quit"),
+            ("y n", "answer what is asked"),
+            ("? f1", "the keys; space → ← turn the pages"),
+        ],
+    },
+    Group {
+        title: "In the line",
+        keys: &[
+            ("alt+b ctrl+←", "a word back"),
+            (
+                "alt+f ctrl+→",
+                "a word on; at the end, of what is suggested",
+            ),
+            ("ctrl+a home", "its beginning"),
+            ("ctrl+e end →", "its end; there, take what is suggested"),
+            ("backspace ctrl+h", "delete the character before the cursor"),
+            ("delete", "delete the one at it"),
+            ("alt+backspace alt+d", "delete a word back, on"),
+            (
+                "ctrl+w ctrl+u ctrl+k",
+                "delete back to a blank, all up to here, from here",
+            ),
+            (
+                "ctrl+y alt+.",
+                "put in what was deleted; the last argument before",
+            ),
+            (
+                "ctrl+_ ctrl+/ alt+_",
+                "undo (a word, a deletion, a paste), redo",
+            ),
+        ],
+    },
+    Group {
+        title: "The list of tab",
+        keys: &[
+            ("tab ↓ shift+tab ↑ ← →", "go through it"),
+            ("enter esc", "take it; close"),
+        ],
+    },
+    Group {
+        title: HISTORY,
+        keys: &[
+            ("↑ ↓ pgup pgdn", "select"),
+            ("ctrl+r", "everywhere, this directory, this run"),
+            ("ctrl+w ctrl+u", "delete a word, or all, of what is sought"),
+            ("enter tab", "take it"),
+            ("esc ctrl+g", "close"),
+        ],
+    },
+    Group {
+        title: PAGER,
+        keys: &[
+            ("/ ? n N", "search, back; next and previous match"),
+            ("n N", "in a diff without a search: next, previous file"),
+            ("F", "follow what is still being written"),
+            ("j k ↓ ↑ ← →", "lines, sideways"),
+            ("space b pgdn pgup", "pages"),
+            ("ctrl+d ctrl+u", "half pages"),
+            ("g G home end", "the first line, the last; 50G: line 50"),
+            ("q esc", "close"),
+        ],
+    },
+    Group {
+        title: JOBS,
+        keys: &[
+            ("j k ↓ ↑ g G home end", "select"),
+            ("enter x", "the whole output; end it"),
+            ("q esc ctrl+g f2", "close"),
+        ],
+    },
+    Group {
+        title: "A command on a terminal",
+        keys: &[
+            ("esc ctrl+]", "kill it; in full screen only ctrl+] does"),
+            ("esc esc", "quickly: esc for the command itself"),
+            ("shift+pgup shift+pgdn", "scroll back"),
+        ],
+    },
+];
