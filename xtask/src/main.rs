@@ -29,6 +29,7 @@ mod source_rules;
 mod static_build;
 mod suite;
 mod tests_step;
+mod word_rules;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -75,6 +76,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, escape attempts, conformance table, keys), and the clients' types",
         run: generated::write,
+    },
+    Command {
+        name: "words",
+        arguments: "[--checkout DIR] [PATH…]",
+        summary: "names and sentences that break the rules of CONTRIBUTING.md, by file and line; PATH: below it only",
+        run: word_rules::command,
     },
     Command {
         name: "picture",
@@ -156,8 +163,13 @@ impl Tree {
     fn open() -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
-            .context("xtask/ has no parent directory")?
-            .to_owned();
+            .context("xtask/ has no parent directory")?;
+        Self::at(root)
+    }
+
+    /// Opens another checkout.
+    fn at(root: &Path) -> Result<Self> {
+        let root = root.to_owned();
         let shell = Shell::new()?;
         shell.change_dir(&root);
         // `cargo xtask` sets CARGO; if the binary is started directly, use the cargo that built it.

@@ -1,0 +1,315 @@
+//! Checks names and sentences by the rules of `CONTRIBUTING.md`: banned names, banned words, long comment lines.
+//!
+//! Names are those of types, modules, files, fields, variants and public functions. Sentences are comments, string
+//! literals with a blank in them, and pages. The rules are tables here; what is exempt is a table in [`exceptions`],
+//! each entry with its reason, and an entry that is no longer needed is an offence itself.
+
+mod exceptions;
+mod names;
+mod prose;
+
+use crate::{Tree, say, source_rules};
+use anyhow::{Result, bail};
+use exceptions::EXCEPTIONS;
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Longest line of a comment, in columns.
+const MAX_COLUMNS: usize = 100;
+
+/// Words of everyday life that name nothing by themselves. Compared with whole names, whatever their case.
+const BANNED_NAMES: &[&str] = &[
+    "said", "told", "kept", "given", "taken", "left", "seen", "here", "there", "late", "later",
+    "spare", "own", "beside", "besides", "beneath", "apart", "turn", "took", "remark", "spell",
+    "steady", "deeds", "reach", "judged", "asked", "came", "gone", "whose", "place", "living",
+];
+
+/// Nouns that are too little as the whole name of a type.
+const VAGUE_TYPES: &[&str] = &[
+    "Place", "State", "Part", "Entry", "Kind", "Found", "Ready", "Answer", "Record", "Session",
+];
+
+/// Parts of a name, between underscores or capitals, that make persons of processes. Also in names of tests.
+const PERSONS_IN_NAMES: &[&str] = &[
+    "nobody",
+    "nobodys",
+    "somebody",
+    "anybody",
+    "everybody",
+    "whoever",
+    "who",
+    "whose",
+    "whom",
+];
+
+/// A pattern over sentences, and what to write instead.
+struct ProseRule {
+    name: &'static str,
+    pattern: &'static str,
+    /// What may stand before a match, so that it is none: matched against the text up to it.
+    unless_after: Option<&'static str>,
+    /// Applies to the start of a comment alone.
+    at_start: bool,
+    advice: &'static str,
+}
+
+const PROSE_RULES: &[ProseRule] = &[
+    ProseRule {
+        name: "nobody",
+        pattern: r"(?i)\b(nobody|somebody|anybody|everybody|whoever|whomever|whosoever)\b",
+        unless_after: None,
+        at_start: false,
+        advice: "name the process, the user, the caller",
+    },
+    ProseRule {
+        name: "who",
+        pattern: r"\b([Ww]ho|[Ww]hom)\b",
+        unless_after: Some(
+            r"(?i)\b(users?|persons?|people|callers?|authors?|readers?|developers?|maintainers?|contributors?|humans?|root|owners?|attackers?|administrators?|anyone|everyone|someone|you|newcomers?),?( \w+)? $",
+        ),
+        at_start: false,
+        advice: "a process is no person: `a process that …`; of people name them: `a user who …`",
+    },
+    ProseRule {
+        name: "whose",
+        pattern: r"\b(process|processes|thread|threads|shell|shells|supervisor|supervisors|parent|parents|child|children|one|ones|those|others?|it|that|of|on|to|say|says|know|knows|known|said) whose\b|\bWhose\b|\bwhose (it|they|that|this|those) (is|are|was|were)\b",
+        unless_after: None,
+        at_start: false,
+        advice: "`a process with …`, `the owner of …`",
+    },
+    ProseRule {
+        name: "is none",
+        pattern: r"\b(is|are|was|were|be|being|as|that's) none\b",
+        unless_after: Some(r"(?i)\bthere ((has|have|may|can|could|will|would|must) )?$"),
+        at_start: false,
+        advice: "say what it is instead: `is not a …`, `an invalid …`",
+    },
+    ProseRule {
+        name: "of which",
+        pattern: r"(?i)\bof (which|whom)\b",
+        unless_after: Some(
+            r"(?i)\b(each|most|all|some|both|many|any|one|two|three|neither|either|half) $",
+        ),
+        at_start: false,
+        advice: "two sentences, or `with`, `whose`",
+    },
+    ProseRule {
+        name: "that of",
+        pattern: r"\b(That|Those|Theirs) of\b|\b(that|those) of (which|it|them|theirs|ours|those|one|what|who)\b|\b(in|on|by|of|to|from|for|and|or|as) that of (the|a|an) \w+[.:;]|\bthat of an? (older|earlier|later|former)\b",
+        unless_after: None,
+        at_start: false,
+        advice: "repeat the noun: `the timeout of the job`",
+    },
+    ProseRule {
+        name: "subject",
+        pattern: r"^(What|Whatever|Whoever|Who|That|Those|It|They)\b",
+        unless_after: None,
+        at_start: true,
+        advice: "start with the subject or with what the item returns or does: `The path of …`, `Returns …`",
+    },
+];
+
+/// One place that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Offence {
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    pub(crate) rule: &'static str,
+    /// The name or the words, with some context.
+    pub(crate) excerpt: String,
+    advice: &'static str,
+}
+
+impl Offence {
+    fn shown(&self) -> String {
+        format!(
+            "{}:{}: {}: {}",
+            self.path, self.line, self.rule, self.excerpt
+        )
+    }
+}
+
+/// `cargo xtask words [--checkout DIRECTORY] [PATH…]`: the offences below some paths, and their number by rule.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    let other;
+    let (tree, prefixes) = match arguments {
+        [option, directory, rest @ ..] if option == "--checkout" => {
+            other = Tree::at(Path::new(directory))?;
+            (&other, rest)
+        }
+        _ => (tree, arguments),
+    };
+    let offences = offences_of(tree, prefixes)?;
+    let mut counts = BTreeMap::<(&str, &str), usize>::new();
+    for offence in &offences {
+        say(&offence.shown());
+        *counts.entry((offence.rule, offence.advice)).or_default() += 1;
+    }
+    for ((rule, advice), count) in &counts {
+        say(&format!("{count:>6}  {rule}: {advice}"));
+    }
+    say(&format!("{:>6}  in all", offences.len()));
+    if offences.is_empty() {
+        return Ok(());
+    }
+    bail!("names and sentences: {} offences", offences.len());
+}
+
+/// The offences of a checkout below some paths, or of all of it, in the order of files and lines.
+fn offences_of(tree: &Tree, prefixes: &[String]) -> Result<Vec<Offence>> {
+    let rules = Rules::compile()?;
+    let mut offences = Vec::new();
+    for path in source_rules::listed_files(tree)? {
+        let is_asked =
+            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix));
+        // A file that is not UTF-8 has no sentences.
+        if is_asked
+            && !exceptions::is_exempt_file(&path)
+            && !tree.root.join(&path).is_symlink()
+            && let Ok(text) = std::fs::read_to_string(tree.root.join(&path))
+        {
+            offences.extend(rules.offences_in(&path, &text));
+        }
+    }
+    Ok(excused(offences, prefixes.is_empty()))
+}
+
+/// Removes what the table excuses. Adds the entries that excuse nothing if all files were read.
+fn excused(mut offences: Vec<Offence>, all_files: bool) -> Vec<Offence> {
+    let mut is_needed = vec![false; EXCEPTIONS.len()];
+    offences.retain(|offence| {
+        let found = EXCEPTIONS
+            .iter()
+            .position(|exception| exception.excuses(offence));
+        if let Some(index) = found {
+            is_needed[index] = true;
+        }
+        found.is_none()
+    });
+    let unneeded = EXCEPTIONS
+        .iter()
+        .zip(is_needed)
+        .filter(|(_, is_needed)| !is_needed);
+    if all_files {
+        offences.extend(unneeded.map(|(exception, _)| exception.as_offence()));
+    }
+    offences.sort();
+    offences
+}
+
+/// The tables, compiled.
+struct Rules {
+    prose: Vec<(Regex, Option<Regex>)>,
+}
+
+impl Rules {
+    fn compile() -> Result<Self> {
+        let mut prose = Vec::new();
+        for rule in PROSE_RULES {
+            let before = rule.unless_after.map(Regex::new).transpose()?;
+            prose.push((Regex::new(rule.pattern)?, before));
+        }
+        Ok(Self { prose })
+    }
+
+    /// The offences of one file, before exceptions.
+    fn offences_in(&self, path: &str, text: &str) -> Vec<Offence> {
+        let mut offences = Vec::new();
+        if path.ends_with(".rs") {
+            offences.extend(
+                names::file_name(path)
+                    .map(|name| offence_of_name(path, 1, "file", &name))
+                    .into_iter()
+                    .flatten(),
+            );
+            for name in names::declared(text) {
+                offences.extend(offence_of_name(path, name.line, name.kind, name.text));
+            }
+            offences.extend(long_comment_lines(path, text));
+        }
+        for piece in prose::pieces(path, text) {
+            offences.extend(self.prose_offences(path, &piece));
+        }
+        offences
+    }
+
+    fn prose_offences(&self, path: &str, piece: &prose::Piece) -> Vec<Offence> {
+        let mut offences = Vec::new();
+        for (rule, (pattern, before)) in PROSE_RULES.iter().zip(&self.prose) {
+            if rule.at_start && !piece.is_comment {
+                continue;
+            }
+            for found in pattern.find_iter(&piece.words) {
+                let is_excused = before
+                    .as_ref()
+                    .is_some_and(|before| before.is_match(&piece.words[..found.start()]));
+                if !is_excused {
+                    offences.push(Offence {
+                        path: path.to_owned(),
+                        line: piece.line_at(found.start()),
+                        rule: rule.name,
+                        excerpt: piece.excerpt(found.range()),
+                        advice: rule.advice,
+                    });
+                }
+            }
+        }
+        offences
+    }
+}
+
+/// What is wrong with a name of this kind, if anything.
+fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Offence> {
+    let offence = |rule, advice| {
+        Some(Offence {
+            path: path.to_owned(),
+            line,
+            rule,
+            excerpt: format!("{kind} `{name}`"),
+            advice,
+        })
+    };
+    let parts = names::parts(name);
+    let is_declared_for_others = kind != "private function";
+    if is_declared_for_others && parts.len() == 1 && BANNED_NAMES.contains(&parts[0].as_str()) {
+        return offence("banned name", "use the noun of the field");
+    }
+    if kind == "type" && VAGUE_TYPES.contains(&name) {
+        return offence("vague type", "say of what: `JobState`, `JournalEntry`");
+    }
+    if parts
+        .iter()
+        .any(|part| PERSONS_IN_NAMES.contains(&part.as_str()))
+    {
+        return offence("person in a name", "name the process or the condition");
+    }
+    None
+}
+
+/// Comment lines with more columns than allowed. A line without a blank, such as an address, cannot be wrapped.
+fn long_comment_lines(path: &str, text: &str) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    for (number, line) in prose::comment_lines(text) {
+        let columns = line.chars().count();
+        let body = line.trim_start().trim_start_matches(['/', '!', '*', ' ']);
+        if columns > MAX_COLUMNS
+            && body.contains(' ')
+            && !body.contains("://")
+            && !body.starts_with('|')
+        {
+            offences.push(Offence {
+                path: path.to_owned(),
+                line: number,
+                rule: "long comment",
+                excerpt: format!("{columns} columns"),
+                advice: "wrap at 100 columns",
+            });
+        }
+    }
+    offences
+}
+
+#[cfg(test)]
+#[path = "word_rules/word_rules_tests.rs"]
+mod tests;

@@ -1,0 +1,241 @@
+//! Finds the names that a Rust file declares: types, modules, fields, variants and functions.
+//!
+//! Local variables and parameters are not looked at: a plain word is fine where its meaning is in sight.
+
+use crate::rust_tokens::{self, Token, TokenKind};
+use std::path::Path;
+
+/// A declared name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Name<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) line: usize,
+    /// For messages: `type`, `module`, `field`, `variant`, `public function`, `private function`.
+    pub(crate) kind: &'static str,
+}
+
+/// The name of a file without its ending; `None` for names that cargo gives.
+pub(crate) fn file_name(path: &str) -> Option<String> {
+    let stem = Path::new(path).file_stem()?.to_str()?;
+    Some(stem.to_owned())
+}
+
+/// The words of a name, in lower case: `WhoIs` and `who_is` have two.
+pub(crate) fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.trim_start_matches("r#").chars() {
+        if c == '_' || (c.is_uppercase() && was_lower) {
+            parts.push(String::new());
+        }
+        if c != '_'
+            && let Some(part) = parts.last_mut()
+        {
+            part.extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase();
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The names that `text` declares, in its order.
+pub(crate) fn declared(text: &str) -> Vec<Name<'_>> {
+    let tokens: Vec<Token<'_>> = rust_tokens::tokens(text)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Comment)
+        .collect();
+    let mut names = Vec::new();
+    let mut trait_end = 0;
+    for (at, pair) in tokens.windows(2).enumerate() {
+        let [keyword, name] = pair else { continue };
+        if keyword.kind != TokenKind::Ident || name.kind != TokenKind::Ident {
+            continue;
+        }
+        match keyword.text {
+            "struct" | "enum" | "union" | "trait" | "type" => names.push(named("type", name)),
+            "mod" => names.push(named("module", name)),
+            "fn" if at < trait_end || is_public(&tokens[..at]) => {
+                names.push(named("public function", name));
+            }
+            "fn" => names.push(named("private function", name)),
+            _ => continue,
+        }
+        let Some(open) = body(&tokens, at + 2) else {
+            continue;
+        };
+        let end = rust_tokens::group_end(&tokens, open);
+        let inside = &tokens[(open + 1).min(end)..end.saturating_sub(1).max(open + 1)];
+        match keyword.text {
+            "struct" | "union" => fields(inside, &mut names),
+            "enum" => variants(inside, &mut names),
+            "trait" => trait_end = end,
+            _ => {}
+        }
+    }
+    names
+}
+
+fn named<'t>(kind: &'static str, token: &Token<'t>) -> Name<'t> {
+    Name {
+        text: token.text,
+        line: token.line,
+        kind,
+    }
+}
+
+/// The `{` of an item with its name before `from`; `None` if `;` comes first.
+fn body(tokens: &[Token<'_>], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let token = tokens.get(at)?;
+        if token.is("{") {
+            return Some(at);
+        }
+        if token.is(";") {
+            return None;
+        }
+        at = if token.is("(") || token.is("[") {
+            rust_tokens::group_end(tokens, at)
+        } else {
+            at + 1
+        };
+    }
+}
+
+/// True behind `pub`, `pub(crate)` and the like, with `async`, `const`, `unsafe` and `extern "C"` between.
+fn is_public(before: &[Token<'_>]) -> bool {
+    let mut before = before.iter().rev().peekable();
+    while before
+        .next_if(|token| {
+            matches!(token.text, "async" | "const" | "unsafe" | "extern")
+                || token.kind == TokenKind::Str
+        })
+        .is_some()
+    {}
+    if before.next_if(|token| token.is(")")).is_some() {
+        // The path of `pub(in path)` has no brackets.
+        while before.next_if(|token| !token.is("(")).is_some() {}
+        before.next();
+    }
+    before.next().is_some_and(|token| token.is("pub"))
+}
+
+fn fields<'t>(inside: &[Token<'t>], names: &mut Vec<Name<'t>>) {
+    for member in members(inside) {
+        if let [name, colon, ..] = member
+            && name.kind == TokenKind::Ident
+            && colon.is(":")
+        {
+            names.push(named("field", name));
+        }
+    }
+}
+
+fn variants<'t>(inside: &[Token<'t>], names: &mut Vec<Name<'t>>) {
+    for member in members(inside) {
+        let Some(name) = member.first().filter(|name| name.kind == TokenKind::Ident) else {
+            continue;
+        };
+        names.push(named("variant", name));
+        if let Some(open) = member.iter().position(|token| token.is("{")) {
+            fields(&member[open + 1..member.len() - 1], names);
+        }
+    }
+}
+
+/// The parts between commas, without attributes and visibility.
+fn members<'a, 't>(inside: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
+    let mut members = Vec::new();
+    let (mut start, mut at, mut angles) = (0, 0, 0_usize);
+    while let Some(token) = inside.get(at) {
+        if at == start {
+            let behind =
+                rust_tokens::attribute_end(inside, at).or_else(|| visibility_end(inside, at));
+            if let Some(end) = behind {
+                (start, at) = (end, end);
+                continue;
+            }
+        }
+        if token.is("(") || token.is("[") || token.is("{") {
+            at = rust_tokens::group_end(inside, at);
+            continue;
+        }
+        if token.is("<") {
+            angles += 1;
+        } else if token.is(">")
+            && !at
+                .checked_sub(1)
+                .is_some_and(|before| inside[before].is("-"))
+        {
+            angles = angles.saturating_sub(1);
+        } else if token.is(",") && angles == 0 {
+            members.push(&inside[start..at]);
+            start = at + 1;
+        }
+        at += 1;
+    }
+    members.push(&inside[start.min(inside.len())..]);
+    members
+}
+
+fn visibility_end(inside: &[Token<'_>], at: usize) -> Option<usize> {
+    inside.get(at).filter(|token| token.is("pub"))?;
+    let is_limited = inside.get(at + 1).is_some_and(|token| token.is("("));
+    Some(if is_limited {
+        rust_tokens::group_end(inside, at + 1)
+    } else {
+        at + 1
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(&'static str, &str, usize)> {
+        let names = declared(text).into_iter();
+        names
+            .map(|name| (name.kind, name.text, name.line))
+            .collect()
+    }
+
+    #[test]
+    fn every_kind_of_declaration_is_found() {
+        let text = "pub struct A<T> { /* x */ #[serde(default)] pub(crate) b: HashMap<u8, Vec<T>>,\n c: fn(u8) -> u8, }\n\
+                    enum D { E, F(u8), G { h: u8 }, I = 3 }\n\
+                    trait J { fn k(&self); fn l() { let m: u8 = 1; } }\n\
+                    pub(super) const unsafe extern \"C\" fn n(o: u8) {} fn p() {} mod q; type R = u8; struct S(u8); struct U;";
+        assert_eq!(
+            found(text),
+            [
+                ("type", "A", 1),
+                ("field", "b", 1),
+                ("field", "c", 2),
+                ("type", "D", 3),
+                ("variant", "E", 3),
+                ("variant", "F", 3),
+                ("variant", "G", 3),
+                ("field", "h", 3),
+                ("variant", "I", 3),
+                ("type", "J", 4),
+                ("public function", "k", 4),
+                ("public function", "l", 4),
+                ("public function", "n", 5),
+                ("private function", "p", 5),
+                ("module", "q", 5),
+                ("type", "R", 5),
+                ("type", "S", 5),
+                ("type", "U", 5),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_is_split_at_underscores_and_capitals() {
+        assert_eq!(parts("who_is"), ["who", "is"]);
+        assert_eq!(parts("NobodysJob"), ["nobodys", "job"]);
+        assert_eq!(parts("LEFT"), ["left"]);
+        assert_eq!(parts("r#type"), ["type"]);
+    }
+}

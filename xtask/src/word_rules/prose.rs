@@ -1,0 +1,183 @@
+//! Collects the sentences of a file: paragraphs of comments, string literals, paragraphs of pages.
+//!
+//! Code is taken out: code spans, fenced blocks, scripts. Each piece knows the lines that it was joined from, so that
+//! words on two lines are found and reported by line.
+
+use crate::rust_tokens::{self, TokenKind};
+use std::ops::Range;
+
+/// A text without line breaks.
+pub(crate) struct Piece {
+    /// As written.
+    text: String,
+    /// The text with its code spans overwritten; as long as the text.
+    pub(crate) words: String,
+    /// True for comments of Rust.
+    pub(crate) is_comment: bool,
+    /// Where each line starts in the text, with its number.
+    starts: Vec<(usize, usize)>,
+}
+
+impl Piece {
+    fn new(is_comment: bool) -> Self {
+        Self {
+            text: String::new(),
+            words: String::new(),
+            is_comment,
+            starts: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, line: usize, text: &str) {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.starts.push((self.text.len(), line));
+        self.text.push_str(text);
+    }
+
+    /// The number of the line that has the byte at `offset`.
+    pub(crate) fn line_at(&self, offset: usize) -> usize {
+        let before = self.starts.iter().rev();
+        before
+            .skip_while(|(start, _)| *start > offset)
+            .map(|(_, line)| *line)
+            .next()
+            .unwrap_or(1)
+    }
+
+    /// The text at `range`, with whole words around it.
+    pub(crate) fn excerpt(&self, range: Range<usize>) -> String {
+        const WORDS: usize = 4;
+        let blanks =
+            |text: &str| -> Vec<usize> { text.match_indices(' ').map(|(at, _)| at).collect() };
+        let before = blanks(&self.text[..range.start]);
+        let from = before.iter().rev().nth(WORDS).map_or(0, |at| at + 1);
+        let behind = blanks(&self.text[range.end..]);
+        let to = behind
+            .get(WORDS)
+            .map_or(self.text.len(), |at| range.end + at);
+        format!("\"{}\"", &self.text[from..to])
+    }
+}
+
+/// The sentences of a file; none of a file that is not read.
+pub(crate) fn pieces(path: &str, text: &str) -> Vec<Piece> {
+    let ending = path.rsplit('.').next().unwrap_or_default();
+    let mut pieces = match ending {
+        "rs" => of_rust(text),
+        "md" => paragraphs(text, |_| true),
+        "py" | "ts" | "js" | "mjs" | "toml" => paragraphs(text, |_| true),
+        "sh" | "bash" | "bashrc" | "c" => {
+            paragraphs(text, |line| line.starts_with(['#', '/', '*']))
+        }
+        _ => Vec::new(),
+    };
+    for piece in &mut pieces {
+        piece.words = without_code_spans(&piece.text);
+    }
+    pieces
+}
+
+/// Comments of Rust, those that follow each other joined, and string literals with a blank in them.
+fn of_rust(text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut last: Option<(&str, usize)> = None;
+    let mut in_fence = false;
+    for token in rust_tokens::tokens(text) {
+        match token.kind {
+            TokenKind::Comment => {
+                let sign = sign_of(token.text);
+                let goes_on =
+                    last.is_some_and(|(before, line)| before == sign && line + 1 == token.line);
+                in_fence &= goes_on;
+                last = Some((sign, token.line));
+                for (index, line) in token.text.lines().enumerate() {
+                    let body = line.trim().trim_start_matches(['/', '!', '*']).trim();
+                    let is_fence = body.starts_with("```");
+                    let starts_anew = !goes_on && index == 0;
+                    if starts_anew || body.is_empty() || is_fence || body.starts_with("- ") {
+                        pieces.push(Piece::new(true));
+                    }
+                    if is_fence {
+                        in_fence = !in_fence;
+                    } else if !in_fence && let Some(piece) = pieces.last_mut() {
+                        piece.push(token.line + index, body.trim_start_matches("- "));
+                    }
+                }
+            }
+            TokenKind::Str if token.text.contains(' ') => {
+                last = None;
+                let mut piece = Piece::new(false);
+                for (index, line) in token.text.lines().enumerate() {
+                    piece.push(
+                        token.line + index,
+                        line.trim().trim_end_matches('\\').trim_end(),
+                    );
+                }
+                pieces.push(piece);
+            }
+            _ => last = None,
+        }
+    }
+    pieces
+}
+
+/// `//!`, `///`, `//` or `/*`.
+fn sign_of(comment: &str) -> &str {
+    let signs = ["//!", "///", "//", "/*"];
+    signs
+        .into_iter()
+        .find(|sign| comment.starts_with(sign))
+        .unwrap_or("//")
+}
+
+/// Lines joined up to blank ones, list items and table rows. Fenced blocks are left out.
+fn paragraphs(text: &str, is_read: fn(&str) -> bool) -> Vec<Piece> {
+    let mut pieces = vec![Piece::new(false)];
+    let mut in_fence = false;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            in_fence = !in_fence;
+        } else if !in_fence && !line.is_empty() && is_read(line) {
+            if line.starts_with(['|', '-', '#', '*']) {
+                pieces.push(Piece::new(false));
+            }
+            if let Some(piece) = pieces.last_mut() {
+                piece.push(index + 1, line);
+            }
+            continue;
+        }
+        pieces.push(Piece::new(false));
+    }
+    pieces
+}
+
+/// Overwrites what stands between backticks: names of code and of programs such as `who` are no words.
+fn without_code_spans(text: &str) -> String {
+    let mut is_code = false;
+    let masked = |c: char| {
+        is_code ^= c == '`';
+        if is_code && c != '`' && c.is_ascii() {
+            '.'
+        } else {
+            c
+        }
+    };
+    text.chars().map(masked).collect()
+}
+
+/// The lines of comments, each with its number and with what stands before the comment.
+pub(crate) fn comment_lines(text: &str) -> Vec<(usize, &str)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for token in rust_tokens::tokens(text) {
+        if token.kind == TokenKind::Comment {
+            let count = token.text.lines().count();
+            let numbers = token.line..token.line + count;
+            found.extend(numbers.filter_map(|number| Some((number, *lines.get(number - 1)?))));
+        }
+    }
+    found
+}
