@@ -587,7 +587,7 @@ export interface Judged {
   /** Its request to leave the sandbox was approved. */
   escalated?: boolean;
   /** Exit code 1 of what is left is a result, not a failure. */
-  is_1_an_answer?: boolean;
+  exit_1_is_ok?: boolean;
   /** For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end with one. */
   last_pipeline?: boolean[] | null;
   /** A filter was lifted off the script's end. */

@@ -143,7 +143,7 @@ pub(crate) struct Ran {
     /// Its output.
     pub(crate) output: CallOutput,
     /// Filters were lifted from its end, and exit code 1 of what ran is a result, not a failure.
-    pub(crate) is_1_an_answer: bool,
+    pub(crate) exit_1_is_ok: bool,
     /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None` if it does not
     /// end with one.
     pub(crate) last_pipeline: Option<Vec<bool>>,

@@ -219,7 +219,7 @@ async fn here(
     Ok(Ended::Ran(Box::new(Ran {
         outcome,
         output,
-        is_1_an_answer: findings.is_1_an_answer,
+        exit_1_is_ok: findings.exit_1_is_ok,
         last_pipeline: findings.last_pipeline,
         boxed,
         changed,

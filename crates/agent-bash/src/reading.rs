@@ -17,7 +17,7 @@ pub(crate) struct Read {
     pub(crate) objection: Option<RuleRefusal>,
     pub(crate) is_lifted: bool,
     /// Whether exit code 1 is a result of the command whose filter was lifted.
-    pub(crate) is_1_an_answer: bool,
+    pub(crate) exit_1_is_ok: bool,
     pub(crate) last_pipeline: Option<Vec<bool>>,
     /// A program that it may run which takes privileges that its user lends it.
     pub(crate) takes_privileges: Option<&'static str>,
@@ -54,7 +54,7 @@ fn read_by(
         verdict,
         objection,
         is_lifted,
-        is_1_an_answer: is_lifted && ends_with_answer(&script),
+        exit_1_is_ok: is_lifted && ends_with_answer(&script),
         last_pipeline: last_pipeline(&script),
         takes_privileges: takes_privileges(&script),
     })

@@ -28,7 +28,7 @@ pub struct Findings {
     pub lifted: bool,
     /// Exit code 1 of what is left is a result, not a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_1_an_answer: bool,
+    pub exit_1_is_ok: bool,
     /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end
     /// with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -835,7 +835,7 @@ class Judged(TypedDict, total=False):
     escalated: bool
 
     # Exit code 1 of what is left is a result, not a failure.
-    is_1_an_answer: bool
+    exit_1_is_ok: bool
 
     # For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end with one.
     last_pipeline: Optional[List[bool]]

@@ -81,7 +81,7 @@ fn ended_at_once(
     Ran {
         outcome: Outcome::new(ending, job.started_at, duration),
         output,
-        is_1_an_answer: false,
+        exit_1_is_ok: false,
         last_pipeline: None,
         boxed: None,
         changed: Changed::default(),

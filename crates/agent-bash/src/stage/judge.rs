@@ -42,7 +42,7 @@ pub(crate) async fn judge(
     answer.map_err(|refusal| sandbox::denied(refusal, leaves))?;
     let findings = Findings {
         lifted: read.is_lifted,
-        is_1_an_answer: read.is_1_an_answer,
+        exit_1_is_ok: read.exit_1_is_ok,
         last_pipeline: read.last_pipeline,
         takes_privileges: read.takes_privileges.map(str::to_owned),
         escalated: leaves.is_some(),

@@ -27,10 +27,10 @@ pub(crate) fn failed_stage(answers: &[bool], stages: &[Stage], status: &Status) 
     Some(kind.into())
 }
 
-fn is_failure(code: i32, is_1_an_answer: bool) -> bool {
+fn is_failure(code: i32, exit_1_is_ok: bool) -> bool {
     match code {
         0 | BROKEN_PIPE => false,
-        1 => !is_1_an_answer,
+        1 => !exit_1_is_ok,
         _ => true,
     }
 }

@@ -130,12 +130,12 @@ async fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let Ran {
         outcome,
         mut output,
-        is_1_an_answer,
+        exit_1_is_ok,
         last_pipeline,
         boxed,
         changed,
     } = ran;
-    let status = status_of(&outcome, is_1_an_answer);
+    let status = status_of(&outcome, exit_1_is_ok);
     let mut limits = tool.profile.output;
     if let Some(window) = call.window {
         let window = left_for_output(window, &call.notices, &outcome);
@@ -243,7 +243,7 @@ pub(crate) fn notices(
 /// The observed ending as a status, with two exceptions that the contract makes. A producer killed by SIGPIPE
 /// because `head` had its lines has succeeded. And if a filter was lifted, an exit code that is an answer rather
 /// than a failure counts as the success that bash would have reported for the filter.
-fn status_of(outcome: &Outcome, is_1_an_answer: bool) -> Status {
+fn status_of(outcome: &Outcome, exit_1_is_ok: bool) -> Status {
     let met_closed_pipe = match outcome.ending {
         Ending::Exited { code } => code == 128 + BROKEN_PIPE,
         Ending::Signaled { number, .. } => number == BROKEN_PIPE,
@@ -252,7 +252,7 @@ fn status_of(outcome: &Outcome, is_1_an_answer: bool) -> Status {
     if outcome.closed_early && met_closed_pipe {
         return Status::Exited { code: 0 };
     }
-    if is_1_an_answer && matches!(outcome.ending, Ending::Exited { code: 1 }) {
+    if exit_1_is_ok && matches!(outcome.ending, Ending::Exited { code: 1 }) {
         return Status::Exited { code: 0 };
     }
     Status::from(&outcome.ending)
