@@ -1,5 +1,5 @@
-//! Parses a tool call as a model writes it (JSON on stdin) and prints the result: `echo '{"cmd": "make", "timeout":
-//! "90s"}' | cargo run -p agent-bash-core --example read_call`.
+//! Parses a tool call as a model writes it (JSON on stdin) and prints the result: `echo '{"cmd":
+//! "make", "timeout": "90s"}' | cargo run -p agent-bash-core --example read_call`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 

@@ -21,10 +21,11 @@ pub trait ArtifactStore: Send + Sync + std::fmt::Debug {
 
 /// An artifact being written.
 pub trait ArtifactWriter: Send {
-    /// Appends bytes. Those beyond the store's cap are counted but not written, which is not an error.
+    /// Appends bytes. Those beyond the store's cap are counted but not written, which is not an
+    /// error.
     ///
     /// # Errors
-    /// The artifact is incomplete then; the caller drops the writer, which removes the file.
+    /// The artifact is incomplete. The caller drops the writer, which removes the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), ArtifactError>;
 
     /// A second handle to the file, positioned at its end, for a process that continues writing it.
@@ -40,23 +41,23 @@ pub trait ArtifactWriter: Send {
     fn finish(self: Box<Self>, end: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError>;
 }
 
-/// What is known of a call when its artifact is created.
+/// The facts about a call when its artifact is created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactMeta {
     /// The command as it was run.
     pub command: String,
     /// Its working directory.
     pub cwd: String,
-    /// When it started.
+    /// When the call started.
     pub started_at: Timestamp,
 }
 
-/// What is known of a call when it has ended.
+/// The facts about a finished call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactEnd {
-    /// How it ended.
+    /// How the call ended.
     pub status: Status,
-    /// How long it took.
+    /// Duration of the call.
     pub duration: Duration,
 }
 

@@ -10,22 +10,22 @@ pub trait AuditLog: Send + Sync + std::fmt::Debug {
     /// Records a finished call.
     ///
     /// # Errors
-    /// It could not be recorded. The call's result says so.
+    /// The log could not be written. The result of the call has a notice.
     fn record(&self, entry: &AuditEntry) -> io::Result<()>;
 }
 
-/// The record of a call.
+/// The audit log's entry of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// When it was started or refused.
+    /// When the call was started or refused.
     pub time: Timestamp,
     /// The profile in force.
     pub profile: ProfileName,
-    /// On whose behalf.
+    /// The caller.
     pub by: Caller,
-    /// SHA-256 of the command as given, in hexadecimal.
+    /// SHA-256 of the original command, in hexadecimal.
     pub command_sha256: String,
-    /// Its length in bytes.
+    /// Length of the command in bytes.
     pub command_bytes: u64,
     /// The command itself, if the log is configured to have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,16 +35,16 @@ pub struct AuditEntry {
     /// The rule that blocked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The box that it asked for instead of the settings', with the reason it gave.
+    /// The sandbox that the request asked for, with its reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRequest>,
-    /// How it ended.
+    /// How the call ended.
     pub status: Status,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: f64,
 }
 
-/// Who a command runs for.
+/// The caller of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

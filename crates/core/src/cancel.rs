@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Cancel(CancellationToken);
 
 impl Cancel {
-    /// A signal that has not been triggered.
+    /// Returns a signal that is not triggered.
     pub fn new() -> Self {
         Self::default()
     }
@@ -18,12 +18,12 @@ impl Cancel {
         self.0.cancel();
     }
 
-    /// Whether it was triggered.
+    /// True if the signal was triggered.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Waits until it is triggered.
+    /// Waits until the signal is triggered.
     pub fn cancelled(&self) -> impl Future<Output = ()> + '_ {
         self.0.cancelled()
     }
@@ -33,7 +33,7 @@ impl Cancel {
         self.0.clone().cancelled_owned()
     }
 
-    /// A signal that is triggered along with this one, but not the other way round.
+    /// Returns a child signal: triggering the parent triggers the child, but not vice versa.
     #[must_use]
     pub fn child(&self) -> Self {
         Self(self.0.child_token())

@@ -1,5 +1,5 @@
-//! What a call did to files, as values: what is asked for, what is held or was done, what can be taken back. How it is
-//! found out, kept and applied is in `agent-bash-changes`.
+//! Changes to files as values: what a request asks for, what a call did or a trial holds, what can
+//! be undone. `agent-bash-changes` records, stores and applies them.
 
 mod kind;
 mod name;
@@ -19,10 +19,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Files named in a result at most.
+/// The largest number of files named in a result.
 pub const MAX_FILES: usize = 50;
 
-/// How much is kept of what ordinary calls do to files. Those that keep more are greater.
+/// How much is recorded of the changes of ordinary calls. Levels that record more are greater.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -34,12 +34,12 @@ pub enum ChangesLevel {
     Off,
     /// Which files were created, changed, deleted.
     List,
-    /// That, and what they were before, so that it can be taken back.
+    /// The list and the preimages, so that the changes can be undone.
     Undo,
 }
 
 impl ChangesLevel {
-    /// The word in settings.
+    /// Returns the word used in settings.
     pub fn word(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -58,9 +58,9 @@ impl fmt::Display for ChangesLevel {
 /// A call whose changes are held back. In JSON `true`, or `"atomic"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrialRequest {
-    /// They are held until somebody commits or discards them.
+    /// The changes are held until the user commits or discards them.
     Hold,
-    /// They are committed if the command exits with 0, and discarded otherwise.
+    /// The changes are committed if the command exits with 0, and discarded otherwise.
     Atomic,
 }
 
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for TrialRequest {
 }
 
 impl TrialRequest {
-    /// What a value asks for; `None` if it is no such request.
+    /// Parses a JSON value; `None` if it is not a trial request.
     pub(crate) fn read(value: &serde_json::Value) -> Option<Self> {
         match value {
             serde_json::Value::Bool(true) => Some(Self::Hold),
@@ -103,24 +103,26 @@ impl schemars::JsonSchema for TrialRequest {
     }
 }
 
-/// A copy-on-write view for one call: what is written below `root` lands in `upper`. All three are absolute,
-/// canonical, and owned by whoever prepared them; `upper` and `work` are on one file system and private.
+/// The directories of an overlay mount for one call: writes below `root` go to `upper`.
+///
+/// All three paths are absolute and canonical. `upper` and `work` are private and on one file
+/// system. The code that created them removes them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overlay {
-    /// The directory that looks changed; it is the lower one, too.
+    /// The mount point, which is also the lower directory.
     pub root: PathBuf,
-    /// Takes what is written.
+    /// The upper directory, which receives the writes.
     pub upper: PathBuf,
-    /// Belongs to the file system.
+    /// The work directory of overlayfs.
     pub work: PathBuf,
 }
 
-/// Number of a set of changes in its session. In JSON a string.
+/// The number of a change set in its state directory. In JSON a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangesId(pub u64);
 
-/// The URI scheme of sets.
+/// The URI scheme of change sets.
 const SCHEME: &str = "changes://";
 
 impl ChangesId {
@@ -136,9 +138,9 @@ impl fmt::Display for ChangesId {
     }
 }
 
-/// What stands in place of the number of a set.
+/// The text is not the number of a change set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a set of changes is named by its number, such as `7` or `changes://7`; got `{0}`")]
+#[error("a change set is named by its number, such as `7` or `changes://7`; got `{0}`")]
 pub struct ChangesIdError(pub String);
 
 impl FromStr for ChangesId {
@@ -179,48 +181,50 @@ impl schemars::JsonSchema for ChangesId {
     }
 }
 
-/// What a call did to files, or would do.
+/// A change set: what a call did to files, or what a trial would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Changes {
-    /// The set that keeps them.
+    /// The number of the change set.
     pub id: ChangesId,
-    /// What has become of them.
+    /// The state of the change set.
     pub state: ChangesState,
-    /// The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself.
+    /// The command that made the changes: one line, shortened, secrets masked. Absent in the result
+    /// of the call itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Whether some of them were taken back since, and others were not.
+    /// True if some of the changes were undone and others were not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undone_in_part: bool,
-    /// How they are known.
+    /// How the changes were detected.
     pub by: ChangesBy,
-    /// Whether these are all of them, and each is as it says.
+    /// True if the list is complete and each entry is correct.
     pub exact: bool,
-    /// The directory that is looked at; absolute. Characters that are not UTF-8 are replaced.
+    /// The recorded directory; absolute. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub root: String,
-    /// How many there are.
+    /// The number of changes of each type.
     pub counts: ChangeCounts,
-    /// The first of them, at most [`MAX_FILES`], deletions first; those in a `.git` come last.
+    /// The first [`MAX_FILES`] changes: deletions first, files of `.git` last.
     pub files: Vec<FileChange>,
-    /// How many there are beyond `files`.
+    /// The number of changes that are not in `files`.
     pub more: u64,
-    /// Where all of them are: `changes://<id>`.
+    /// The URI of the complete list: `changes://<id>`.
     pub all: String,
-    /// How much of it can be taken back.
+    /// How much of the change set can be undone.
     pub undo: Undoable,
-    /// Files whose former content was not kept.
+    /// Files without a preimage, which cannot be restored.
     pub not_kept: Vec<FileName>,
-    /// Files that somebody else has changed meanwhile.
+    /// Files that another process changed in the meantime.
     pub conflicts: Vec<FileName>,
-    /// Files beyond `root` that are others afterwards, by directory. Of very many, each write counts.
+    /// The number of files changed outside `root`, by directory. Beyond a limit, writes are counted
+    /// instead of files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outside: BTreeMap<String, u64>,
 }
 
 impl Changes {
-    /// A set of which nothing is known yet but where it is kept: no changes, exact, nothing to undo.
+    /// Returns a change set without changes: exact, nothing to undo.
     pub fn new(id: ChangesId, state: ChangesState, by: ChangesBy, root: impl Into<String>) -> Self {
         Self {
             id,
@@ -241,10 +245,10 @@ impl Changes {
         }
     }
 
-    /// Sets counts, files and how many more there are, from all changes in the order of their paths.
+    /// Sets `counts`, `files` and `more` from all changes, which must be sorted by path.
     #[must_use]
     pub fn with_files(mut self, all: impl IntoIterator<Item = FileChange>) -> Self {
-        // Those deleted and the others; then the same of Git's.
+        // Deleted files, other files, deleted files of `.git`, other files of `.git`.
         let mut parts: [Vec<FileChange>; 4] = Default::default();
         for file in all {
             self.counts.count(file.change);
@@ -264,66 +268,67 @@ impl Changes {
     }
 }
 
-/// What has become of a set.
+/// The state of a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangesState {
-    /// They were done, and only their names are known.
+    /// The call made the changes; only the names are recorded.
     Listed,
-    /// They were done.
+    /// The call made the changes.
     Done,
-    /// They are held back.
+    /// A trial holds the changes.
     Held,
-    /// They were held back, and are gone.
+    /// A trial held the changes, and they were discarded.
     Discarded,
-    /// They were done, and taken back.
+    /// The changes were undone.
     Undone,
-    /// Whoever kept watch died: these are those seen until then. Or whoever applied what was held, and it could not be
-    /// finished yet, as their directory is not there for example.
+    /// The recording process died, and the list ends there. Or a process died while it applied held
+    /// changes, and the rest cannot be applied yet, for example because the directory does not
+    /// exist.
     Interrupted,
-    /// Their call runs: it is not known yet what it does.
+    /// The call is still running.
     Running,
 }
 
-/// How changes are known.
+/// How changes were detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangesBy {
-    /// The call wrote to a view of its own.
+    /// The call wrote to an overlay.
     Overlay,
-    /// Its system calls were observed.
+    /// The system calls of the call were traced.
     Trace,
-    /// The directory was compared with what it was before.
+    /// The directory was scanned before and after the call.
     Scan,
 }
 
-/// How many files changed, by what was done to them.
+/// The number of changed files by type of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangeCounts {
-    /// Not there before.
+    /// Files that did not exist before.
     pub created: u64,
-    /// With another content, or of another type.
+    /// Files with other contents or another type.
     pub changed: u64,
-    /// Gone.
+    /// Files that no longer exist.
     pub deleted: u64,
-    /// At another path.
+    /// Files that were moved to another path.
     pub renamed: u64,
-    /// With other permissions, owner, times or attributes, and nothing else.
+    /// Files with other permissions, owner, times or attributes, and the same contents.
     pub mode: u64,
 }
 
 impl ChangeCounts {
-    /// All of them.
+    /// Returns the sum of all counts.
     pub fn total(&self) -> u64 {
         self.created + self.changed + self.deleted + self.renamed + self.mode
     }
 
-    /// How many these are.
+    /// Counts `files`.
     pub fn of<'a>(files: impl IntoIterator<Item = &'a FileChange>) -> Self {
         let mut counts = Self::default();
         for file in files {
@@ -332,7 +337,7 @@ impl ChangeCounts {
         counts
     }
 
-    /// These and those.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -344,7 +349,7 @@ impl ChangeCounts {
         }
     }
 
-    /// Counts one more.
+    /// Adds one to the count of `change`.
     pub fn count(&mut self, change: Change) {
         *match change {
             Change::Created => &mut self.created,
@@ -356,26 +361,26 @@ impl ChangeCounts {
     }
 }
 
-/// What was done to a file.
+/// The type of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Change {
-    /// It was not there before.
+    /// The file did not exist before.
     Created,
-    /// Its content or its type is another.
+    /// The contents or the type changed.
     Changed,
-    /// It is gone.
+    /// The file no longer exists.
     Deleted,
-    /// It was at another path.
+    /// The file was moved.
     Renamed,
-    /// Its permissions, owner, times or attributes are others, and nothing else.
+    /// Permissions, owner, times or attributes changed; the contents did not.
     Mode,
 }
 
 impl Change {
-    /// The word in JSON and texts.
+    /// Returns the word used in JSON and texts.
     pub fn word(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -401,21 +406,21 @@ pub struct FileChange {
     /// [`Self::from`] in base64, if that is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_base64: Option<String>,
-    /// What was done.
+    /// The type of the change.
     pub change: Change,
-    /// What it is, or was. Left out in JSON for regular files.
+    /// The file type, or the former one of a deleted file. Absent in JSON for regular files.
     #[serde(default, skip_serializing_if = "FileKind::is_file")]
     pub kind: FileKind,
-    /// Bytes before and after, of regular files; 0 where there was none.
+    /// Size of a regular file in bytes before and after; 0 if it did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<[u64; 2]>,
-    /// Whether `change` was concluded from equal contents, as of a file that is gone here and there as new.
+    /// True if `change` was inferred: a deleted and a created file have equal contents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
 }
 
 impl FileChange {
-    /// A change of the file at `path`, of which no more is known.
+    /// Returns a change of a regular file of unknown size.
     pub fn new(name: FileName, change: Change) -> Self {
         Self {
             name,
@@ -428,12 +433,12 @@ impl FileChange {
         }
     }
 
-    /// Whether that is its name, or was.
+    /// True if `name` is the path of the file before or after the change.
     pub fn is_named(&self, name: &FileName) -> bool {
         self.name.path == name.path || self.from.as_ref() == Some(&name.path)
     }
 
-    /// The same, renamed from there, as far as can be concluded.
+    /// Marks the change as an inferred rename from `from`.
     #[must_use]
     pub fn renamed_from(mut self, from: FileName) -> Self {
         self.from = Some(from.path);
@@ -444,34 +449,34 @@ impl FileChange {
     }
 }
 
-/// How much of a set can be taken back.
+/// How much of a change set can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Undoable {
-    /// All of it.
+    /// All changes.
     Whole,
-    /// All but what was not kept.
+    /// All changes of files with a preimage.
     Part,
-    /// Nothing.
+    /// No change.
     No,
 }
 
-/// How much of what a call did to files was seen while it did it.
+/// How complete the trace of a call is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traced {
-    /// Why that was not all, if it was not.
+    /// Why the trace is incomplete; `None` if it is complete.
     pub lacking: Option<String>,
-    /// Whether the call was ended, as no more could be kept.
+    /// True if the call was ended because the limit for preimages was reached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
-    /// Whether nobody watched at all, and nobody will watch the next call in that shell.
+    /// True if the shell is not traced at all, so that its next call is not traced either.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unwatched: bool,
 }
 
 impl Traced {
-    /// All of it.
+    /// Returns a complete trace.
     pub fn complete() -> Self {
         Self {
             lacking: None,
@@ -480,7 +485,7 @@ impl Traced {
         }
     }
 
-    /// Not all of it, and why.
+    /// Returns an incomplete trace with its reason.
     pub fn incomplete(reason: impl Into<String>) -> Self {
         Self {
             lacking: Some(reason.into()),
@@ -489,7 +494,7 @@ impl Traced {
         }
     }
 
-    /// Nothing of it, as nobody can watch the shell, and why.
+    /// Returns the state of a shell that cannot be traced, with the reason.
     pub fn unwatched(reason: impl Into<String>) -> Self {
         Self {
             unwatched: true,
@@ -497,7 +502,7 @@ impl Traced {
         }
     }
 
-    /// Not all of it either, for this reason unless there was one before.
+    /// Marks the trace as incomplete. An earlier reason is kept.
     pub fn lacks(&mut self, reason: impl Into<String>) {
         self.lacking.get_or_insert_with(|| reason.into());
     }

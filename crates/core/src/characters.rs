@@ -1,6 +1,7 @@
 //! Text that comes in parts, which may end inside a character.
 
-/// Length without an incomplete UTF-8 character at the end. Bytes that can never become a character count as whole.
+/// Returns the length without an incomplete UTF-8 character at the end. Invalid bytes count as
+/// complete.
 pub fn whole_characters(bytes: &[u8]) -> usize {
     // All but the last byte of the longest character.
     let possible = bytes.len().saturating_sub(3)..bytes.len();

@@ -1,4 +1,5 @@
-//! The interface for time: all waiting and measuring goes through a [`Clock`], so that tests can control it.
+//! The interface for time: all waiting and measuring goes through a [`Clock`], so that tests can
+//! control it.
 
 use crate::Timestamp;
 use async_trait::async_trait;

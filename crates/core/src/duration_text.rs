@@ -21,8 +21,8 @@ const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3
 
 /// Parses `90`, `1.5`, `1500ms`, `90s`, `2m`, `1h`. A number without a unit means seconds.
 ///
-/// Values too large for a `Duration` become [`Duration::MAX`], so that they are clamped by the caller instead of
-/// overflowing.
+/// Values too large for a `Duration` become [`Duration::MAX`], so that they are clamped by the
+/// caller instead of overflowing.
 ///
 /// # Errors
 /// [`DurationError`] quotes the text and lists the accepted forms.
@@ -50,7 +50,8 @@ pub(crate) fn seconds(value: f64) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX))
 }
 
-/// The shortest exact form: `30s`, `90s`, `2m`, `15m`, `1500ms`. Whole minutes from two on are given in minutes.
+/// The shortest exact form: `30s`, `90s`, `2m`, `15m`, `1500ms`. Whole minutes from two on are
+/// given in minutes.
 pub fn short_duration(duration: Duration) -> String {
     let (secs, millis) = (duration.as_secs(), duration.subsec_millis());
     if millis != 0 {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// The environment of a command: a base that many calls share, and the changes of one call.
 ///
-/// Built by `agent_bash_process::environment`; nothing below `agent-bash` reads the environment of its own process.
-/// Values need not be UTF-8.
+/// Built by `agent_bash_process::environment`; nothing below `agent-bash` reads the environment of
+/// its own process. Values need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// The cleaned base. Warm shells are started with it, so it is part of their key.

@@ -1,48 +1,51 @@
-//! What a judge decided about a call, for another machine that is to run it without judging again.
+//! The policy's findings about a call, for a remote host that runs the call without checking it
+//! again.
 
 use crate::{Notice, Request, Window};
 use serde::{Deserialize, Serialize};
 
-/// A call that may run: it was parsed, read by all the rules, and approved.
+/// A call that passed the policy and was approved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// What is to run. Its script lacks what was lifted off its end.
+    /// The request to run. Lifted filters are removed from its script.
     pub request: Request,
-    /// What was found out.
+    /// The findings.
     pub findings: Findings,
 }
 
-/// What a judge found out about a script. Whoever runs it could not find out the same without reading it again.
+/// What the policy found in a script. The remote host would have to parse the script again to find
+/// the same.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Judged"))]
 pub struct Findings {
-    /// The script as given, if that is not what runs.
+    /// The original script, if another one runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Notices for the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// A filter was lifted off the script's end.
+    /// True if a filter was lifted off the end of the script.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lifted: bool,
-    /// Exit code 1 of what is left is a result, not a failure.
+    /// True if exit code 1 of the remaining script is a result, not a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exit_1_is_ok: bool,
-    /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end
-    /// with one.
+    /// For each stage of the last pipeline, whether exit code 1 is a result; absent if the script
+    /// does not end with a pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_pipeline: Option<Vec<bool>>,
-    /// A program that it may run which takes privileges that its user lends it, or in which somebody may type one.
+    /// A program in the script that gains privileges (such as `sudo`), or in which the user may
+    /// type one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_privileges: Option<String>,
-    /// Its request to leave the sandbox was approved.
+    /// True if the request to leave the sandbox was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
-    /// It has no time limit, unless its request names one: somebody follows it, and can end it.
+    /// True if the call has no default time limit, because the user watches it and can end it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlimited: bool,
-    /// How much text the reader passes on.
+    /// The largest text that the reader passes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
 }

@@ -1,11 +1,12 @@
 //! The vocabulary and interfaces of agent-bash.
 //!
-//! What goes into a call ([`Request`]), what comes out ([`ToolResult`]), the values that configure what happens in
-//! between ([`Profile`], [`RunSpec`]), and the traits between the crates ([`Executor`], [`OutputConsumer`],
-//! [`ArtifactStore`], [`Clock`]).
+//! What goes into a call ([`Request`]), what comes out ([`ToolResult`]), the values that configure
+//! what happens in between ([`Profile`], [`RunSpec`]), and the traits between the crates
+//! ([`Executor`], [`OutputConsumer`], [`ArtifactStore`], [`Clock`]).
 //!
-//! This crate has no side effects: it opens no files, starts no processes, and reads neither clock nor environment.
-//! That is done in `agent-bash-process`, `-exec`, `-pty` (processes), `-sink` (files) and `agent-bash` (wiring).
+//! This crate has no side effects: it opens no files, starts no processes, and reads neither clock
+//! nor environment. That is done in `agent-bash-process`, `-exec`, `-pty` (processes), `-sink`
+//! (files) and `agent-bash` (wiring).
 
 mod artifact;
 mod audit;

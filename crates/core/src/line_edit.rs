@@ -1,7 +1,8 @@
-//! [`LineEdit`]: the control sequences with which programs redraw and edit the line that they are on. Those who turn output into
-//! text (`sink`, `render`) follow the same ones, so that all of them show the same.
+//! [`LineEdit`]: the control sequences with which programs redraw the current line. `sink` and
+//! `render` interpret the same ones, so that both show the same text.
 
-/// What a control sequence does to its line. The numbers are at least 1, and at most [`LineEdit::WIDEST`].
+/// The effect of a control sequence on the current line. Numbers are from 1 to
+/// [`LineEdit::WIDEST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEdit {
     /// CUF: right.
@@ -18,19 +19,21 @@ pub enum LineEdit {
     Erase(usize),
     /// EL: from the cursor to the end of the line.
     EraseRight,
-    /// EL of the whole line. The cursor is taken to its beginning, where programs bring it before or behind this.
+    /// EL of the whole line. The cursor moves to the first column, as programs move it there before
+    /// or after.
     EraseLine,
 }
 
 impl LineEdit {
-    /// The most columns of one movement, and the most blanks that one makes: hardly a terminal is wider, and what is printed must not
-    /// make much more text than it is.
+    /// The largest movement in columns, and the largest number of blanks of one sequence. Terminals
+    /// are rarely wider, and a few bytes of output must not produce much text.
     pub const WIDEST: usize = 512;
 
-    /// Characters that a cursor at the beginning of a line has right of it: as many as are sure to be kept.
+    /// The number of characters right of the cursor that are always kept.
     pub const REACH: usize = 4096;
 
-    /// Of a control sequence (`ESC [ … last`) with this number, or none (then 0).
+    /// Returns the edit of a control sequence (`ESC [ … last`) with this number; 0 stands for a
+    /// missing one.
     pub fn of(number: u16, last: char) -> Option<Self> {
         let count = usize::from(number).clamp(1, Self::WIDEST);
         Some(match (last, number) {

@@ -1,16 +1,17 @@
-//! Why nothing of a script has run, as data. The sentence is made here, and nowhere else.
+//! Why a script was not started, as data. Only this file words the reasons.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Nothing of the script has run, for this reason. Its text is a lower-case fragment with the offending value.
+/// The reason why a script was not started. Its text is a lower-case fragment with the offending
+/// value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotStarted {
     /// The shell that the user or the host named cannot be run.
     #[error("shell `{}` is not an executable file", path.display())]
     ShellUnusable {
-        /// Its path, as named.
+        /// The path as named.
         path: PathBuf,
     },
     /// The system has no bash.
@@ -24,16 +25,16 @@ pub enum NotStarted {
     ShellTooOld {
         /// Its path.
         path: PathBuf,
-        /// Its version, as it said.
+        /// The version that it reports.
         version: String,
     },
-    /// The directory is gone, no directory, or forbidden.
+    /// The directory does not exist, is not a directory, or cannot be entered.
     #[error("`{}` could not be entered", path.display())]
     Directory {
         /// Its path.
         path: PathBuf,
     },
-    /// A session's shell was left in a directory that is gone.
+    /// The current directory of a session's shell no longer exists.
     #[error("the session was in `{}`, which is gone or cannot be entered; its next command runs in `{}`", was.display(), next.display())]
     SessionDisplaced {
         /// Where the session was.
@@ -47,7 +48,7 @@ pub enum NotStarted {
         /// The shell's path.
         shell: PathBuf,
     },
-    /// A shell that already runs cannot be given this variable.
+    /// A running shell cannot set this variable.
     #[error("a running session cannot take the variable `{}` from `env`; set it in the command, or leave `session` out", name.display())]
     SessionVariable {
         /// Its name.
@@ -59,22 +60,22 @@ pub enum NotStarted {
         /// The error.
         reason: String,
     },
-    /// The shell of a session took no script, and a new one neither.
+    /// Neither the session's shell nor a new one read the script.
     #[error("the session's shell does not take its script, and a new one did not either: {reason}")]
     SessionTakesNothing {
         /// What was observed.
         reason: String,
     },
-    /// A job that can be written to is for bash only.
+    /// A job with a stdin pipe needs bash.
     #[error("`stdin: pipe` is for jobs that bash runs, and the shell is `{}`; leave `stdin` out", shell.display())]
     JobNeedsBash {
         /// The shell's path.
         shell: PathBuf,
     },
-    /// A job outlives its host, so that it needs a supervisor, and there is none.
+    /// A job needs a supervisor, because it outlives its host, and none could be started.
     #[error("a background job outlives its host, which needs a supervisor: {reason}")]
     JobNeedsSupervisor {
-        /// Why there is none.
+        /// Why no supervisor could be started.
         reason: String,
     },
     /// The shell ended, or did not respond, before it took the script.
@@ -89,25 +90,25 @@ pub enum NotStarted {
         /// The error.
         reason: String,
     },
-    /// The call was to run in a box, and something that a box cannot be without is missing.
+    /// An essential means of the sandbox is missing.
     #[error("the sandbox needs {what}, which this system lacks")]
     SandboxLacks {
         /// What is needed, such as "Landlock".
         what: String,
     },
-    /// The box could not be made, or does not hold.
+    /// The sandbox could not be set up, or does not hold.
     #[error("{reason}")]
     Sandbox {
         /// What was observed.
         reason: String,
     },
-    /// The call's changes were to be held back, which cannot be done here.
+    /// A trial is not possible.
     #[error("a trial is not possible here: {reason}")]
     Trial {
         /// Why.
         reason: String,
     },
-    /// Anything else, such as an error of the system or of a host's own executor.
+    /// Another error, for example of the system or of a host's own executor.
     #[error("{reason}")]
     Other {
         /// A lower-case sentence fragment with the offending value.
@@ -116,7 +117,7 @@ pub enum NotStarted {
 }
 
 impl NotStarted {
-    /// [`Self::Other`]; `reason` is a lower-case sentence fragment.
+    /// Returns [`Self::Other`]; `reason` is a lower-case sentence fragment.
     pub fn new(reason: impl Into<String>) -> Self {
         Self::Other {
             reason: reason.into(),

@@ -1,4 +1,4 @@
-//! Notices: what the caller should know besides status and output. A list of kinds, with one sentence each.
+//! Notices: facts besides status and output. Each kind has one sentence.
 
 use crate::changes::ChangesId;
 use crate::sandbox::{Access, Lack, Network, SandboxLevel, Unknown};
@@ -63,7 +63,8 @@ pub enum NoticeKind {
         /// For example `No space left on device`.
         reason: String,
     },
-    /// Visible text was overwritten on its line, by a carriage return or backspaces, and is not shown.
+    /// Visible text was overwritten on its line, by a carriage return or backspaces, and is not
+    /// shown.
     Overwritten {
         /// The full output; `None` if it could not be stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,14 +75,14 @@ pub enum NoticeKind {
         /// How many lines were requested.
         lines: u64,
     },
-    /// A program waits for input that nobody provides.
+    /// A program waits for input that no user can type.
     WaitingForInput {
         /// `line`, `secret`, `raw` or `full_screen`.
         state: WaitingFor,
     },
     /// A field was given under an alternative name.
     FieldRenamed {
-        /// The name as given.
+        /// The name in the request.
         given: String,
         /// The canonical name.
         used: String,
@@ -91,7 +92,7 @@ pub enum NoticeKind {
         /// The filter as written in the command.
         filter: String,
     },
-    /// There is a better tool for this; the command ran all the same.
+    /// Another tool fits better; the command was run.
     Advice {
         /// The tool.
         suggested_tool: String,
@@ -120,61 +121,61 @@ pub enum NoticeKind {
         /// For example `No space left on device`.
         reason: String,
     },
-    /// A message in the output names a file that the box forbids.
+    /// A message in the output names a file that the sandbox forbids.
     SandboxDenied {
         /// The file; absolute.
         path: String,
-        /// What is forbidden.
+        /// The forbidden access.
         access: Access,
         /// The level in force.
         level: SandboxLevel,
     },
-    /// The command tried to reach a network that is not there.
+    /// The command tried to reach a network that the sandbox does not provide.
     SandboxNetwork {
-        /// How often.
+        /// The number of attempts.
         refused: u64,
-        /// What there is of a network.
+        /// The network of the call.
         network: Network,
     },
-    /// The box does not keep all of its promise here; said once a session.
+    /// The sandbox does not enforce all of its promises here. Reported once per conversation.
     SandboxPartial {
-        /// What is not kept.
+        /// The promises that are not enforced.
         missing: Vec<Lack>,
     },
-    /// Files changed or appeared during the call that run or configure programs outside of the box.
+    /// Files changed or appeared that run or configure programs outside the sandbox.
     ProtectedChanged {
         /// The files; absolute.
         paths: Vec<String>,
     },
-    /// What the box had to do with the call is not known, as a file system does not answer.
+    /// A file system did not answer, so a part of the sandbox's observations is unknown.
     SandboxUnknown {
-        /// What is not known.
+        /// What is unknown.
         unknown: Vec<Unknown>,
     },
-    /// What the call did to files, or would do.
+    /// The changes that the call made, or that the trial would make.
     Changes {
-        /// The set that keeps it.
+        /// The number of the change set.
         id: ChangesId,
-        /// In one line.
+        /// The text in one line.
         line: String,
     },
-    /// What the call did to files is not known, or not all of it.
+    /// The changes of the call are unknown, or not completely known.
     ChangesUnknown {
         /// Why.
         reason: String,
     },
-    /// The call was ended, as more than that of what it did to files would have had to be kept.
+    /// The call was ended because its preimages reached the size limit.
     ChangesLimit {
         /// The setting `changes.max_set_mb`, in MiB.
         max_mb: u64,
     },
-    /// What is left running of a call that was compared before and after, and not watched: what it changes from then on is in
-    /// no set.
+    /// The call was scanned, not traced, and left processes running. Their further changes are not
+    /// recorded.
     ChangesUnwatched {
         /// The processes.
         pids: Vec<u32>,
     },
-    /// There is no supervisor: processes are found by process group and by scanning only.
+    /// No supervisor runs: processes are found only by process group and by scanning `/proc`.
     WithoutSupervisor {
         /// Why.
         reason: String,
@@ -203,8 +204,8 @@ impl fmt::Display for LimitKind {
 }
 
 impl NoticeKind {
-    /// Whether it affects what a model should believe or do, so that `standard` includes it in the text. Other
-    /// notices are only in the data.
+    /// True if the notice affects what a model should believe or do. `standard` includes it in the
+    /// text; other notices are only in the data.
     pub fn is_for_model(&self) -> bool {
         match self {
             Self::Survivors { .. }
@@ -264,7 +265,7 @@ impl NoticeKind {
                 format!("The command was ended after its first {lines} lines, as `head` does")
             }
             Self::WaitingForInput { state } => {
-                format!("The command was waiting for input ({state}) that nobody can give here")
+                format!("The command was waiting for input ({state}) that the call cannot receive")
             }
             Self::FieldRenamed { given, used } => format!("`{given}` was read as `{used}`"),
             Self::Lifted { filter } => {
@@ -346,7 +347,7 @@ fn millis_text(millis: u64) -> String {
     short_duration(Duration::from_millis(millis))
 }
 
-/// What no file system says.
+/// Returns the sentence for unknown observations.
 fn unanswered_sentence(unknown: &[Unknown]) -> String {
     let what = |unknown: &Unknown| match unknown {
         Unknown::Changed => "which protected files this call changed",
@@ -359,7 +360,7 @@ fn unanswered_sentence(unknown: &[Unknown]) -> String {
     )
 }
 
-/// Which processes nobody watches, naming at most five.
+/// Names at most five processes whose changes are not recorded.
 fn unwatched_sentence(pids: &[u32]) -> String {
     const NAMED: usize = 5;
     let named: Vec<String> = pids.iter().take(NAMED).map(u32::to_string).collect();

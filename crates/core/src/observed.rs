@@ -1,4 +1,4 @@
-//! What is observed of the processes of a call: how stages ended, who is still alive.
+//! Observations of a call's processes: exit statuses of stages, surviving processes.
 
 use crate::JobId;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl From<i32> for Stage {
 }
 
 impl Survivor {
-    /// A process that is no job.
+    /// Returns a surviving process that is not a job.
     pub fn new(pid: u32, command: impl Into<String>, holds_output: bool) -> Self {
         Self {
             pid,

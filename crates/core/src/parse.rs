@@ -1,6 +1,7 @@
 //! Parses JSON into a [`Request`]: the accepted spellings, and actionable errors.
 //!
-//! All errors are found before anything is started, and name the field, the value, and what to write instead.
+//! All errors are found before anything is started, and name the field, the value, and what to
+//! write instead.
 
 use crate::changes::TrialRequest;
 use crate::request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
@@ -12,18 +13,18 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// A parsed request, and notices on how it was read.
+/// A parsed request, with notices about alternative names.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Parsed {
     /// The request for the pipeline.
     pub request: Request,
-    /// One notice for each field given under an alternative name.
+    /// One notice for each field with an alternative name.
     pub notices: Vec<Notice>,
 }
 
 impl From<Request> for Parsed {
-    /// Of a request that was not read from JSON.
+    /// Returns a request that was not read from JSON, without notices.
     fn from(request: Request) -> Self {
         let notices = Vec::new();
         Self { request, notices }
@@ -116,7 +117,7 @@ const FIELDS: [&str; 13] = [
     "trial",
     "description",
 ];
-/// Those that every tool has: of `sandbox` and `trial` the schema speaks where there are such calls.
+/// The fields of every tool. The schema describes `sandbox` and `trial` where they are available.
 const FIELD_LIST: &str =
     "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
 
@@ -149,7 +150,7 @@ pub fn parse_request(value: &Value) -> Result<Parsed, RequestError> {
 }
 
 impl Request {
-    /// Checks what the types of its public fields cannot say.
+    /// Checks what the types of the public fields cannot express.
     ///
     /// # Errors
     /// [`RequestError`]: a script, a session or a variable that no shell can be given.

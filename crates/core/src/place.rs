@@ -1,29 +1,30 @@
-//! The interface between a host and another machine on which its calls run.
+//! The interface between a host and a remote host that runs its calls.
 
 use crate::{Cancel, Judged, NotStarted, OutputConsumer, ToolResult};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Another machine, on which judged calls run and where their jobs and outputs are.
+/// A remote host that runs calls and holds their jobs and outputs.
 ///
-/// What may run is decided before it is asked; it decides nothing. What it says is not to be trusted: an implementation
-/// bounds it, and takes from it whatever would act on a terminal.
+/// The policy of the local host decides what may run. Data from the remote host is untrusted: an
+/// implementation bounds its size and removes control sequences.
 #[async_trait]
 pub trait Place: Send + Sync + std::fmt::Debug {
-    /// Its name, for people.
+    /// Returns the name for the user.
     fn name(&self) -> &str;
 
-    /// What the session is called there.
+    /// Returns the name of the state directory on the remote host.
     fn session(&self) -> &str;
 
-    /// The shell there, if it is known.
+    /// Returns the shell of the remote host, if it is known.
     fn shell(&self) -> Option<PathBuf>;
 
-    /// Runs a call that was judged, and passes its output to `live` as it comes.
+    /// Runs a call that passed the policy, and passes its output to `live` as it arrives.
     ///
     /// # Errors
-    /// [`NotRun`]. Whatever else happens is a result; that the place was lost while it ran, too.
+    /// [`NotRun`]: nothing was started. Everything else is a result, including a connection that
+    /// was cut.
     async fn run(
         &self,
         call: &Judged,
@@ -31,23 +32,24 @@ pub trait Place: Send + Sync + std::fmt::Debug {
         cancel: &Cancel,
     ) -> Result<ToolResult, NotRun>;
 
-    /// Asks for anything else, in the words of the JSON-lines protocol: jobs, outputs, files. `fields` is an object.
+    /// Sends another request of the JSON-lines protocol, for jobs, outputs or files. `fields` is a
+    /// JSON object.
     ///
     /// # Errors
-    /// Why there is no answer, as a sentence.
+    /// The reason for a missing answer, as a sentence.
     async fn ask(&self, kind: &str, fields: Value, cancel: &Cancel) -> Result<Value, String>;
 
-    /// Ends the way there; what runs is cancelled, jobs live on.
+    /// Closes the connection. Running calls are cancelled; jobs continue.
     async fn close(&self);
 }
 
-/// Nothing of a call has run at a place.
+/// The remote host started nothing of the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRun {
-    /// It could not be, for this reason.
+    /// The call could not be started.
     #[error(transparent)]
     NotStarted(#[from] NotStarted),
-    /// It was cancelled before it was sent.
+    /// The call was cancelled before it was sent.
     #[error("cancelled before it was started")]
     Cancelled,
 }

@@ -1,7 +1,8 @@
-//! Profiles: plain values that configure every stage of the pipeline, so that it behaves like one kind of tool.
+//! Profiles: plain values that configure every stage of the pipeline, so that it behaves like one
+//! kind of tool.
 //!
-//! The four built-in ones are in `agent_bash::profiles`. No code asks which profile is in force; each stage reads
-//! the field it needs.
+//! The four built-in ones are in `agent_bash::profiles`. No code compares profiles; each stage
+//! reads the field that it needs.
 
 use crate::Streams;
 use serde::{Deserialize, Serialize};
@@ -26,9 +27,9 @@ pub struct Profile {
     pub layout: TextLayout,
     /// Which shell runs the script.
     pub shell: ShellChoice,
-    /// Whether a terminal may be used at all.
+    /// True if calls may use a terminal.
     pub pty: bool,
-    /// What happens to processes that outlive their call.
+    /// The policy for processes that outlive their call.
     pub survivors: SurvivorPolicy,
     /// The request fields that the tool's schema shows; the others are accepted, too.
     pub schema_fields: &'static [&'static str],
@@ -119,7 +120,8 @@ pub enum Truncation {
     },
 }
 
-/// The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way.
+/// The largest text that a reader passes on uncut, for example an agent that truncates longer ones
+/// in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
@@ -130,7 +132,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// What is left of it after subtracting `bytes` and `lines`.
+    /// Returns the window reduced by `bytes` and `lines`.
     #[must_use]
     pub fn less(self, bytes: usize, lines: usize) -> Self {
         Self {
@@ -139,7 +141,7 @@ impl Window {
         }
     }
 
-    /// The smaller of both, in each dimension.
+    /// Returns the smaller window in each dimension.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -148,7 +150,7 @@ impl Window {
         }
     }
 
-    /// Half of it.
+    /// Returns half of the window.
     #[must_use]
     pub fn half(self) -> Self {
         Self {
@@ -159,8 +161,8 @@ impl Window {
 }
 
 impl Truncation {
-    /// The same policy, reduced to a window. Only `HeadTail` has a limit on lines; for the others, lines are
-    /// counted when the text is cut.
+    /// Returns the policy reduced to a window. Only `HeadTail` has a limit on lines; the others
+    /// count lines when the text is cut.
     #[must_use]
     pub fn within(self, window: Window) -> Self {
         match self {
@@ -188,7 +190,8 @@ impl Truncation {
         }
     }
 
-    /// The most that two streams show together, in bytes: under `Tail` and `Head` they share one window.
+    /// Returns the largest number of bytes that two streams show together: `Tail` and `Head` share
+    /// one window.
     pub fn longest(self) -> usize {
         match self {
             Self::Tail { bytes } | Self::Head { bytes } => bytes,
@@ -197,7 +200,7 @@ impl Truncation {
         }
     }
 
-    /// Which part it keeps.
+    /// Returns the part that the policy keeps.
     pub fn direction(self) -> Direction {
         match self {
             Self::Tail { .. } => Direction::Tail,
@@ -248,7 +251,7 @@ pub enum ShellChoice {
     ZshOrBashLogin,
 }
 
-/// What happens to processes that outlive their call.
+/// The policy for processes that outlive their call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

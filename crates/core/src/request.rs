@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Longest script that is accepted, in bytes. Scripts are passed by descriptor, so this only guards against
-/// mistakes (a file's contents as a command); it is not a system limit.
+/// Longest script that is accepted, in bytes. Scripts are passed by descriptor, so this only guards
+/// against mistakes (a file's contents as a command); it is not a system limit.
 pub const MAX_COMMAND_BYTES: usize = 16 * 1024 * 1024;
 
-/// A call as data. Parsed from JSON by [`crate::parse_request`], which knows the accepted spellings.
+/// A call as data. Parsed from JSON by [`crate::parse_request`], which knows the accepted
+/// spellings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -28,7 +29,7 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub timeout: Option<Duration>,
-    /// Working directory; relative to the session's.
+    /// Working directory; a relative path starts from the host's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Keep only the first lines of stdout.
@@ -37,7 +38,7 @@ pub struct Request {
     /// Keep only the last lines of stdout; applied after `head`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<NonZeroU64>,
-    /// Persistent shell to run in; without it, the call gets a shell of its own.
+    /// Persistent shell that runs the script; absent for a new shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
     /// Ask for a terminal, or refuse one that the host offers.
@@ -49,19 +50,19 @@ pub struct Request {
     /// The command's stdin.
     #[serde(default, skip_serializing_if = "StdinMode::is_null")]
     pub stdin: StdinMode,
-    /// Another box for this call. One that allows more than the settings do has to be approved.
+    /// Another sandbox for this call. The user must approve one that allows more than the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRequest>,
-    /// Run it with its changes to files held back.
+    /// Run the call as a trial, which holds its changes to files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<TrialRequest>,
-    /// Shown to people, never interpreted.
+    /// A description for the user, never interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
 impl Request {
-    /// A call of `command` with defaults for everything else.
+    /// Returns a call of `command` with defaults for the other fields.
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),

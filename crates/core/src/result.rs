@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// How it ended.
+    /// How the call ended.
     pub status: Status,
     /// [`Status::is_error`] of `status`.
     pub is_error: bool,
@@ -18,15 +18,15 @@ pub struct ToolResult {
     pub text: String,
     /// Counts of the output and of the part shown.
     pub output: OutputSummary,
-    /// From the hand-over of the script to the shell's end, in milliseconds.
+    /// Milliseconds from the hand-over of the script to the end of the shell.
     pub duration_ms: f64,
-    /// Its working directory; absolute.
+    /// The working directory of the call; absolute.
     pub cwd: String,
     /// Exit status of each stage of the last pipeline, if it had more than one; otherwise empty.
     pub stages: Vec<Stage>,
     /// Processes started by the call that are still alive.
     pub survivors: Vec<Survivor>,
-    /// Notices: what else is worth knowing.
+    /// Notices.
     pub notices: Vec<Notice>,
     /// Files with the full output.
     pub artifacts: Vec<ArtifactRef>,
@@ -34,31 +34,31 @@ pub struct ToolResult {
     pub suggested_tool: Option<String>,
     /// Id of the rule that refused.
     pub rule: Option<String>,
-    /// Whether a trial of what was refused would run: the same request with `"trial": true`.
+    /// True if the refused request would run as a trial: the same request with `"trial": true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offers_trial: bool,
-    /// The box that it ran in; absent if there was none.
+    /// The sandbox of the call; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
-    /// What it did to files, or would do; absent if nobody looked.
+    /// The change set of the call; absent if changes were not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// The target that it ran on; absent for this machine.
+    /// The remote host that ran the call; absent for this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// When the script was handed over, or when the call was refused.
     pub started_at: Timestamp,
 }
 
-/// Counts of an output stream. Bytes are raw bytes as printed; lines are counted as by `wc -l`, plus one for a last
-/// line without a newline.
+/// Counts of an output stream. Bytes are raw bytes; lines are counted as by `wc -l`, plus one for a
+/// last line without a newline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutputSummary {
-    /// Printed, in bytes.
+    /// Bytes printed.
     pub total_bytes: u64,
-    /// Printed, in lines.
+    /// Lines printed.
     pub total_lines: u64,
     /// Bytes of output text in the result, after cleaning.
     pub shown_bytes: u64,
@@ -70,13 +70,13 @@ pub struct OutputSummary {
     pub dropped_bytes: u64,
     /// Lines that are not shown.
     pub dropped_lines: u64,
-    /// Whether anything is not shown.
+    /// True if a part of the output is not shown.
     pub truncated: bool,
-    /// Which limit truncated it.
+    /// The limit that truncated the output.
     pub truncated_by: Option<TruncatedBy>,
-    /// Which part of the output that limit keeps.
+    /// The part of the output that the limit keeps.
     pub direction: Direction,
-    /// Whether it was replaced by a line that says it is binary.
+    /// True if a line that says `binary` replaces the output.
     pub binary: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct ArtifactRef {
 }
 
 impl ToolResult {
-    /// A result with its status and its text, and nothing else: no output, no directory, no time taken.
+    /// Returns a result with a status and a text; all other fields are empty or zero.
     pub fn new(status: Status, text: impl Into<String>, started_at: Timestamp) -> Self {
         Self {
             is_error: status.is_error(),
@@ -143,7 +143,7 @@ impl ToolResult {
 }
 
 impl ArtifactRef {
-    /// A complete file of which nothing else is known yet: no bytes, no lines.
+    /// Returns a reference to a complete file without bytes and lines.
     pub fn new(id: ArtifactId, path: impl Into<String>, stream: StreamId) -> Self {
         Self {
             id,

@@ -1,4 +1,4 @@
-//! The interface between the pipeline and whatever runs a script.
+//! The interface between the pipeline and the executor of a script.
 
 use crate::changes::{Overlay, Traced};
 use crate::definitions::Definitions;
@@ -17,17 +17,18 @@ use std::time::Duration;
 
 /// Runs scripts.
 ///
-/// Implemented by `agent-bash-exec` (isolated shells, sessions), `agent-bash-pty` (a terminal), and by hosts that
-/// run commands in a container or on a remote machine.
+/// Implemented by `agent-bash-exec` (isolated shells, sessions), `agent-bash-pty` (a terminal), and
+/// by hosts that run commands in a container or on a remote machine.
 #[async_trait]
 pub trait Executor: Send + Sync {
     /// Runs one script to its end and passes its output to `out`.
     ///
-    /// On return every process of the call has ended or is named in [`Outcome::survivors`]. Dropping the future
-    /// ends the command like a cancellation without a grace period.
+    /// On return every process of the call has ended or is named in [`Outcome::survivors`].
+    /// Dropping the future ends the command like a cancellation without a grace period.
     ///
     /// # Errors
-    /// [`NotStarted`]: nothing of the script has run. A timeout, a cancellation and a failing command are `Ok`.
+    /// [`NotStarted`]: nothing of the script has run. A timeout, a cancellation and a failing
+    /// command are `Ok`.
     async fn run(
         &self,
         spec: &RunSpec,
@@ -35,30 +36,32 @@ pub trait Executor: Send + Sync {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted>;
 
-    /// What of a box's promise it can have enforced here. A spec with [`RunSpec::sandbox`] is passed to [`Self::run`]
-    /// only after this said so. Unless implemented, it can enforce nothing.
+    /// Reports which sandbox the executor can enforce here. The caller passes a spec with
+    /// [`RunSpec::sandbox`] to [`Self::run`] only after this returned `Ok`. The default refuses.
     ///
     /// # Errors
-    /// [`NotStarted::SandboxLacks`]: what is missing that is essential.
+    /// [`NotStarted::SandboxLacks`]: an essential means is missing.
     async fn confines(&self) -> Result<Report, NotStarted> {
         let what = "an executor that can confine commands".to_owned();
         Err(NotStarted::SandboxLacks { what })
     }
 
-    /// Whether it can hold back what a script changes ([`RunSpec::trial`]). Unless implemented, it cannot.
+    /// Checks that the executor supports trials ([`RunSpec::trial`]). The default refuses.
     ///
     /// # Errors
-    /// [`NotStarted::Trial`]: why not. That it can is no promise for every directory; [`Self::run`] may still refuse.
+    /// [`NotStarted::Trial`]: why not. `Ok` does not cover every directory; [`Self::run`] may still
+    /// refuse.
     async fn holds_back(&self) -> Result<(), NotStarted> {
-        let reason = "the executor cannot hold back what commands change".to_owned();
+        let reason = "the executor does not support trials".to_owned();
         Err(NotStarted::Trial { reason })
     }
 
-    /// Whether what a script changes can be recorded while it does ([`RunSpec::trace`]), as far as that is known before. Where it
-    /// cannot be, nothing is lost by asking for it: [`Outcome::traced`] says so. Unless implemented, nothing is known.
+    /// Checks, as far as it is known before a call, that changes can be recorded
+    /// ([`RunSpec::trace`]). A caller may ask for a record all the same: [`Outcome::traced`] says
+    /// how complete it is. The default returns `Ok`.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why changes cannot be recorded.
     async fn watches(&self) -> Result<(), String> {
         Ok(())
     }
@@ -66,20 +69,23 @@ pub trait Executor: Send + Sync {
 
 /// Receives a command's output.
 pub trait OutputConsumer: Send {
-    /// Takes a chunk, which may be split anywhere, even inside a character or an escape sequence. The next chunk is
-    /// read after this returns, so a slow consumer applies backpressure, and nothing is lost.
+    /// Takes a chunk, which may be split anywhere, even inside a character or an escape sequence.
+    /// The next chunk is read after this returns, so a slow consumer applies backpressure, and
+    /// nothing is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow;
 
-    /// The script was handed to the shell `pid` in process group `group`. Called once, before the first chunk, by
-    /// executors that know these. Informational.
+    /// Informs that the shell `pid` in process group `group` received the script. Executors that
+    /// know these numbers call it once, before the first chunk.
     fn started(&mut self, pid: u32, group: u32) {
         let _ = (pid, group);
     }
 
-    /// A file to which processes that outlive the call append their further output on `stream`; positioned at its
-    /// end and holding everything pushed so far. Requested once, when the call has ended and a process still holds
-    /// the stream open. `None` if outputs are not stored: further output is then read and discarded, so that the
-    /// process is not killed by SIGPIPE.
+    /// Returns the file to which surviving processes append their further output on `stream`. It
+    /// holds everything pushed so far and is positioned at its end.
+    ///
+    /// The executor asks once, when the call has ended and a process still holds the stream open.
+    /// `None` if outputs are not stored: the executor then reads and discards further output, so
+    /// that SIGPIPE does not kill the process.
     fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
         let _ = stream;
         None
@@ -91,13 +97,13 @@ pub trait OutputConsumer: Send {
 pub enum Flow {
     /// Continue.
     Continue,
-    /// This stream's consumer has enough. The executor pushes at most one more second or 1 MiB, then closes the
-    /// stream's pipe, so that the producer gets SIGPIPE as it would with `head`.
+    /// The consumer needs no more of this stream. The executor pushes at most one more second or 1
+    /// MiB, then closes the pipe, so that the producer receives SIGPIPE as with `head`.
     Stop,
 }
 
-/// Everything an executor needs to know. All fields are decisions of the caller; nothing is read from the state of
-/// the calling process.
+/// The specification of one run. The caller decides every field; an executor reads nothing from the
+/// state of its own process.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSpec {
@@ -117,45 +123,45 @@ pub struct RunSpec {
     pub timeout: Option<Duration>,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// What happens to processes that outlive it.
+    /// The policy for processes that outlive the call.
     pub survivors: SurvivorPolicy,
-    /// The persistent shell to run in; `None` means a shell of its own.
+    /// The persistent shell that runs the script; `None` means a new shell.
     pub session: Option<SessionName>,
-    /// Report [`Outcome::stages`] and [`Outcome::final_cwd`], which are obtained by evaluating one line after the
-    /// script. Only for scripts that were parsed without errors and whose last statement is a pipeline of at least
+    /// Report [`Outcome::stages`] and [`Outcome::final_cwd`], which bash prints in one line after
+    /// the script. Only for scripts that parse without errors and end with a pipeline of at least
     /// two stages.
     pub report_stages: bool,
-    /// In a session: change to `cwd` before the script. Otherwise the call runs in the directory where the previous
-    /// one left the shell. A shell of the call's own always starts in `cwd`.
+    /// In a session: change to `cwd` before the script. Otherwise the script runs in the current
+    /// directory of the session's shell. A new shell always starts in `cwd`.
     pub enter_cwd: bool,
-    /// Use a shell that has loaded the snapshot of the user's shell, if the executor has one. Otherwise (as in safe
-    /// mode) the shell is as bare as `bash -c`.
+    /// Use a shell that has loaded the snapshot of the user's shell configuration, if the executor
+    /// has one. Otherwise, as in safe mode, the shell equals `bash -c`.
     pub snapshot: bool,
-    /// What the shell has of another one, if it is bash: in place of the snapshot, and before its variables are used. Nothing is loaded
-    /// in a session, which has its own.
+    /// Functions, aliases and options of another bash, loaded instead of the snapshot. Ignored in a
+    /// session, which has its own.
     pub definitions: Option<Arc<Definitions>>,
     /// Resource limits of the call.
     pub limits: Limits,
-    /// The box that the kernel keeps it in; `None` means none. A session has that of its first call.
+    /// The sandbox; `None` runs without one. A session keeps the sandbox of its first call.
     pub sandbox: Option<Arc<Plan>>,
-    /// Where what it changes is held back; `None` makes the changes. An executor that does not know it runs nothing: it
-    /// is passed to [`Executor::run`] only after [`Executor::holds_back`] said so.
+    /// The overlay of a trial; `None` changes files in place. The caller passes it to
+    /// [`Executor::run`] only after [`Executor::holds_back`] returned `Ok`.
     pub trial: Option<Arc<Overlay>>,
-    /// The directory of the set in which what it changes is recorded, with what was there before; `None` records nothing.
-    /// Whether it was is in [`Outcome::traced`].
+    /// The directory of the change set that records changes and preimages; `None` records nothing.
+    /// [`Outcome::traced`] says how complete the record is.
     pub trace: Option<PathBuf>,
-    /// Whether nobody may watch it, as what is watched cannot take privileges: a session's shell that is watched is
-    /// replaced by one that is not.
+    /// Run without a trace, because a traced process cannot gain privileges. A session replaces its
+    /// traced shell by an untraced one.
     pub unwatched: bool,
-    /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call: those that
-    /// were started for calls with the same number. What a shell has of a box is what there was when it was started.
+    /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
+    /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
 }
 
 impl RunSpec {
-    /// A script for bash in that directory (an absolute path). Everything else is as little as there can be: an empty
-    /// environment, one stream, no input, no time limit, a shell of its own, no snapshot; two seconds of grace, and
-    /// processes that outlive it are left and named.
+    /// Returns the specification of a bash script in `cwd`, an absolute path, with minimal values:
+    /// an empty environment, one stream, no input, no time limit, a new shell, no snapshot, two
+    /// seconds of grace. Surviving processes keep running and are named.
     pub fn new(script: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             script: script.into(),
@@ -183,8 +189,8 @@ impl RunSpec {
 }
 
 impl RunSpec {
-    /// What happens to processes that outlive it. None outlives a trial: what it has open would go on changing what was
-    /// held back, and the real files once that was committed.
+    /// Returns the policy for surviving processes. Survivors of a trial are ended, because their
+    /// open files belong to the overlay, and a commit would expose the real files to them.
     pub fn survivor_policy(&self) -> SurvivorPolicy {
         match self.survivors {
             SurvivorPolicy::Adopt if self.trial.is_some() => SurvivorPolicy::Kill,
@@ -222,20 +228,21 @@ setters! {
 pub struct Shell {
     /// Absolute path.
     pub path: PathBuf,
-    /// Whether it is bash, which can be started ahead of the call and receive its script by descriptor. Any other
-    /// shell is started as `path args… <script file>`.
+    /// True for bash, which can be started ahead of the call and receive its script by descriptor.
+    /// Any other shell is started as `path args… <script file>`.
     pub is_bash: bool,
-    /// Arguments in front of the script, for a shell that is not bash; `-l` for a login bash.
+    /// Arguments before the script file, for a shell other than bash; `-l` for a login bash.
     pub args: Vec<String>,
 }
 
 impl Shell {
-    /// Whether it takes its script the way bash does. A login shell cannot be started ahead, but is bash all the same.
+    /// True if the shell reads its script as bash does. A login bash is included, although it
+    /// cannot be started ahead.
     pub fn is_any_bash(&self) -> bool {
         self.is_bash || self.path.file_name().is_some_and(|name| name == "bash")
     }
 
-    /// Bash, at that absolute path.
+    /// Returns bash at an absolute path.
     pub fn bash(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -277,11 +284,11 @@ pub struct Outcome {
     pub ending: Ending,
     /// When the script was handed over.
     pub started_at: Timestamp,
-    /// From the hand-over to the shell's end.
+    /// Time from the hand-over of the script to the end of the shell.
     pub duration: Duration,
     /// Exit status of each stage of the last pipeline; `None` if unknown.
     pub stages: Option<Vec<Stage>>,
-    /// The directory in which the script started, if it is a session's rather than the one specified.
+    /// The directory in which the script started, if a session's shell was elsewhere than `cwd`.
     pub initial_cwd: Option<PathBuf>,
     /// The shell's directory at the end; `None` if unknown.
     pub final_cwd: Option<PathBuf>,
@@ -289,21 +296,21 @@ pub struct Outcome {
     pub survivors: Vec<Survivor>,
     /// A stream was closed because its consumer returned [`Flow::Stop`].
     pub closed_early: bool,
-    /// Number of the signal that killed the shell, if one did. Also set for [`Ending::TimedOut`] and
-    /// [`Ending::Cancelled`].
+    /// Number of the signal that killed the shell, if one did. Also set for [`Ending::TimedOut`]
+    /// and [`Ending::Cancelled`].
     pub shell_signal: Option<i32>,
-    /// Notices: what else is worth knowing.
+    /// Notices.
     pub notices: Vec<Notice>,
-    /// The box that the script ran in; `None` if it was not confined.
+    /// The observed sandbox; `None` if the script ran without one.
     pub sandbox: Option<Confined>,
-    /// Whether what it changed was held back, as the shell itself was seen to do.
+    /// True if the shell was observed to run in the overlay of the trial.
     pub held_back: bool,
-    /// How complete the record of its changes is; `None` if none was kept.
+    /// How complete the record of changes is; `None` without a record.
     pub traced: Option<Traced>,
 }
 
 impl Outcome {
-    /// An outcome of which only these are known: no stages, no directories, no survivors, no notices.
+    /// Returns an outcome without stages, directories, survivors and notices.
     pub fn new(ending: Ending, started_at: Timestamp, duration: Duration) -> Self {
         Self {
             ending,
@@ -322,7 +329,7 @@ impl Outcome {
         }
     }
 
-    /// Names the processes that still live, if there are any, in a notice too.
+    /// Sets the surviving processes, and adds a notice if there are any.
     pub fn name_survivors(&mut self, survivors: Vec<Survivor>) {
         if !survivors.is_empty() {
             let named = NoticeKind::Survivors {
@@ -334,24 +341,25 @@ impl Outcome {
     }
 }
 
-/// How a started script ended. Written as JSON in a job's directory, in the words of [`crate::Status`].
+/// How a started script ended. Stored as JSON in a job's directory, with the names of
+/// [`crate::Status`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ending {
-    /// It exited by itself.
+    /// The shell exited by itself.
     Exited {
         /// Exit code, 0 to 255.
         code: i32,
     },
-    /// Killed by a signal that we did not send.
+    /// The shell was killed by a signal that the host did not send.
     Signaled {
         /// For example `SIGKILL`.
         signal: String,
         /// The platform's signal number.
         number: i32,
     },
-    /// Ended by its time limit.
+    /// The time limit passed and the command was ended.
     TimedOut {
         /// The limit.
         #[serde(rename = "after_ms", with = "millis")]
@@ -359,16 +367,16 @@ pub enum Ending {
     },
     /// Cancelled by its caller.
     Cancelled,
-    /// For survivors of a call, which have become a job: all of them have ended, each in its own way.
+    /// All processes of a job that was made of survivors have ended, each with its own status.
     Gone,
-    /// Unknown.
+    /// The end was not observed.
     Lost {
         /// What was observed.
         reason: String,
     },
 }
 
-/// A duration as whole milliseconds; one that is longer than they can say is the longest.
+/// Serialises a duration as whole milliseconds, at most `u64::MAX`.
 mod millis {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::time::Duration;

@@ -1,58 +1,58 @@
-//! The box that a call may run in, as values: what is asked for, what was decided, what was observed. How the kernel
-//! is made to hold it is in `agent-bash-sandbox`.
+//! The sandbox of a call as values: the request, the plan, and what was observed.
+//! `agent-bash-sandbox` enforces the plan with the kernel.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a call may touch. All paths are absolute and canonical, as far as they exist.
+/// What a sandboxed call may access. All paths are absolute; the part that exists is canonical.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// How much may be written.
+    /// What the call may write.
     pub level: Level,
-    /// What network there is.
+    /// The network of the call.
     pub network: Network,
-    /// By which means the kernel enforces it.
+    /// The means of enforcement.
     pub tier: Tier,
-    /// Directories and files that may be written, besides those that belong to one shell alone.
+    /// Writable directories and files, apart from the private ones of each shell.
     pub writable: Vec<PathBuf>,
-    /// Files and directories that cannot be read: secrets.
+    /// Files and directories that cannot be read because they hold secrets.
     pub hidden: Vec<PathBuf>,
-    /// Files and directories that stay as they are although they are within writable ones.
+    /// Files and directories below writable ones that cannot be changed.
     pub protected: Vec<PathBuf>,
-    /// Devices that may be used in addition to the harmless ones.
+    /// Further devices, besides the harmless ones.
     pub devices: Vec<PathBuf>,
 }
 
-/// How much a call may write.
+/// What a sandboxed call may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Its own temporary directory.
+    /// Its private temporary directory.
     ReadOnly,
-    /// That, and the workspace.
+    /// Its private temporary directory and the workspace.
     WorkspaceWrite,
 }
 
-/// A level, or no box. Those that allow more are greater.
+/// The sandbox level of the settings. Levels that allow more are greater.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
-    /// Only its own temporary directory may be written.
+    /// The call may write its private temporary directory.
     ReadOnly,
-    /// That, and the workspace.
+    /// The call may write its private temporary directory and the workspace.
     WorkspaceWrite,
-    /// The call is not confined.
+    /// The call runs without a sandbox.
     #[default]
     Off,
 }
 
 impl SandboxLevel {
-    /// The level of the box; `None` if there is none.
+    /// Returns the level of the plan; `None` for [`Self::Off`].
     pub fn confined(self) -> Option<Level> {
         match self {
             Self::Off => None,
@@ -71,54 +71,55 @@ impl From<Level> for SandboxLevel {
     }
 }
 
-/// What network a call has. Those that allow more are greater.
+/// The network of a call. Values that allow more are greater.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// None.
+    /// No network.
     #[default]
     Off,
-    /// A loopback interface of its own.
+    /// A private loopback interface.
     Loopback,
-    /// The host's.
+    /// The network of the host.
     On,
 }
 
-/// By which means a box is enforced.
+/// The means by which a sandbox is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// Landlock, seccomp, no new privileges, capabilities dropped.
     Base,
-    /// Namespaces as well: protected paths, metadata, names of secrets, IPC, terminals.
+    /// In addition namespaces, for protected paths, metadata, names of secrets, IPC and terminals.
     Full,
 }
 
-/// What was observed to be enforced.
+/// What the kernel was observed to enforce.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// By which means.
+    /// The means of enforcement.
     pub tier: Tier,
-    /// What is not enforced although it is part of the promise, in order.
+    /// The promises that are not enforced, sorted.
     pub missing: Vec<Lack>,
 }
 
-/// A part of the promise that is not kept. None of them is essential: without the essential ones there is no box.
+/// A promise that is not enforced. All of these are optional: if an essential one is missing, the
+/// call does not start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Lack {
     /// Protected paths can be written.
     Protected,
-    /// Permissions, times and attributes can be changed outside of what may be written.
+    /// Permissions, times and attributes can be changed outside of writable directories.
     Metadata,
-    /// That a hidden path exists, its names and sizes can be seen.
+    /// The existence, names and sizes of hidden files are visible.
     Stat,
-    /// Shared memory, semaphores and message queues of the user's other processes are within reach, and there are none
-    /// of its own in `/dev/shm`.
+    /// Shared memory, semaphores and message queues of the user's other processes are accessible,
+    /// and `/dev/shm` is not private.
     Ipc,
     /// Terminals cannot be opened by name.
     Terminals,
@@ -130,18 +131,18 @@ pub enum Lack {
     Moves,
 }
 
-/// What an executor observed of the box that a script ran in.
+/// What an executor observed of the sandbox of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confined {
-    /// What the box of this very shell said about itself.
+    /// The report of this shell's sandbox.
     pub report: Report,
-    /// Attempts to reach a network that is not there; `None` where they cannot be counted.
+    /// The number of refused attempts to reach the network; `None` where they cannot be counted.
     pub network_refused: Option<u64>,
 }
 
 impl Confined {
-    /// A box of which nothing but its own report is known.
+    /// Returns an observation with the report alone.
     pub fn new(report: Report) -> Self {
         Self {
             report,
@@ -150,22 +151,22 @@ impl Confined {
     }
 }
 
-/// The box of a job, as it was observed when its shell started.
+/// The sandbox of a job, as observed when its shell started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobBox {
-    /// How much it can write.
+    /// What the job can write.
     pub level: SandboxLevel,
-    /// What network it has.
+    /// The network of the job.
     pub network: Network,
-    /// How much of the promise is enforced.
+    /// How much of the sandbox is enforced.
     pub enforced: Enforced,
-    /// What of it is not.
+    /// The promises that are not enforced.
     pub missing: Vec<Lack>,
 }
 
 impl JobBox {
-    /// The box with this plan, of which this was observed.
+    /// Returns the sandbox with this plan and this report.
     pub fn new(plan: &Plan, report: &Report) -> Self {
         Self {
             level: plan.level.into(),
@@ -176,48 +177,49 @@ impl JobBox {
     }
 }
 
-/// What a request asks for in place of what the settings say. What is left out stays as it is.
+/// The sandbox that a request asks for. An absent field keeps the value of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SandboxRequest {
-    /// How much may be written.
+    /// What the call may write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<SandboxLevel>,
-    /// What network there is.
+    /// The network of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// Writable in addition; absolute, or beginning with `~/`.
+    /// Further writable paths; absolute, or beginning with `~/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writable: Vec<String>,
-    /// Why, for whoever decides.
+    /// The reason, shown to the user who decides.
     pub reason: String,
 }
 
-/// The box that a call ran in, in its result.
+/// The sandbox of a finished call, in its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Sandboxed {
-    /// How much could be written.
+    /// What the call could write.
     pub level: SandboxLevel,
-    /// What network there was.
+    /// The network of the call.
     pub network: Network,
-    /// How much of the promise was observed to be enforced.
+    /// How much of the sandbox was observed to be enforced.
     pub enforced: Enforced,
-    /// What of it was not.
+    /// The promises that were not enforced.
     pub missing: Vec<Lack>,
-    /// Whether more was allowed to this call than the settings allow.
+    /// True if this call was allowed more than the settings allow.
     pub escalated: bool,
-    /// Attempts to reach a network that is not there; absent where they cannot be counted.
+    /// The number of refused attempts to reach the network; absent where they cannot be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_refused: Option<u64>,
-    /// What the output says was denied, and the box forbids.
+    /// Files that the output names as denied and that the sandbox forbids.
     pub denied: Vec<DeniedAccess>,
 }
 
 impl Sandboxed {
-    /// What `confined` was observed to be, of what was asked for; `None` for a call that was let out of the box.
+    /// Returns the sandbox of a call. `confined` is `None` if the call was allowed to run without
+    /// one.
     pub fn new(level: SandboxLevel, network: Network, confined: Option<&Confined>) -> Self {
         let missing = confined.map(|confined| confined.report.missing.clone());
         Self {
@@ -234,21 +236,21 @@ impl Sandboxed {
     }
 }
 
-/// How much of a box's promise is enforced.
+/// How much of a sandbox is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Enforced {
-    /// All of it.
+    /// All promises.
     Full,
-    /// What is essential.
+    /// The essential promises.
     Partial,
-    /// The call was let out of the box.
+    /// Nothing: the call was allowed to run without a sandbox.
     Nothing,
 }
 
 impl Enforced {
-    /// What a box enforces that lacks this.
+    /// Returns how much a sandbox enforces that lacks `missing`.
     fn but_for(missing: &[Lack]) -> Self {
         if missing.is_empty() {
             Self::Full
@@ -258,15 +260,15 @@ impl Enforced {
     }
 }
 
-/// A file to which access was denied, as far as can be told.
+/// A file to which the sandbox denied access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeniedAccess {
-    /// Its path; absolute.
+    /// The path of the file; absolute.
     pub path: String,
-    /// What the box forbids.
+    /// The access that the sandbox forbids.
     pub access: Access,
-    /// How it is known.
+    /// How the denial was detected.
     pub basis: Basis,
 }
 
@@ -275,39 +277,40 @@ pub struct DeniedAccess {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// Reading it.
+    /// Reading the file.
     Read,
-    /// Writing, creating or removing it.
+    /// Writing, creating or removing the file.
     Write,
 }
 
-/// How a denial is known.
+/// How a denial was detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Basis {
-    /// An error message in the output names the file, the box forbids it, and the host itself could do it.
+    /// An error message in the output names the file, the sandbox forbids the access, and the host
+    /// has it.
     Inferred,
 }
 
-/// What could not be found out about a call in its box, as a file system does not answer.
+/// What is unknown about a sandboxed call because a file system did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unknown {
-    /// Which protected files it changed.
+    /// Which protected files the call changed.
     Changed,
-    /// Which files it was denied.
+    /// Which files the call was denied.
     Denied,
 }
 
-/// `Display` by the words that serde writes.
+/// Implements `Display` with the words that serde writes.
 macro_rules! words {
     ($($type:ident { $($variant:ident => $word:literal),* $(,)? })*) => {$(
         impl $type {
-            /// The word in settings, requests and results.
+            /// Returns the word used in settings, requests and results.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
             }
@@ -342,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_what_serde_writes() {
+    fn word_equals_the_serde_name() {
         let levels = [
             SandboxLevel::ReadOnly,
             SandboxLevel::WorkspaceWrite,
@@ -372,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_enforced_is_what_was_observed() {
+    fn enforced_follows_from_the_missing_promises() {
         let with = |missing: &[Lack]| {
             let report = Report {
                 tier: Tier::Full,
@@ -388,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_allows_more_is_greater() {
+    fn levels_that_allow_more_are_greater() {
         assert!(SandboxLevel::ReadOnly < SandboxLevel::WorkspaceWrite);
         assert!(SandboxLevel::WorkspaceWrite < SandboxLevel::Off);
         assert!(Network::Off < Network::Loopback && Network::Loopback < Network::On);

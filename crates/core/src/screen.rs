@@ -33,8 +33,8 @@ impl Screen {
 /// One cell of a screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
-    /// A grapheme: a base character and its combining marks. Empty for a blank cell and for the second half of a
-    /// wide character.
+    /// A grapheme: a base character and its combining marks. Empty for a blank cell and for the
+    /// second half of a wide character.
     pub text: String,
     /// Whether it covers this cell and the next.
     pub wide: bool,

@@ -1,6 +1,6 @@
-//! Setters for structs that may get more fields, so that nobody outside can write them as literals.
+//! Setters for `#[non_exhaustive]` structs, which other crates cannot write as literals.
 
-/// Setters by the names of the fields.
+/// Generates setters with the names of the fields.
 macro_rules! setters {
     ($of:ident; $($field:ident: $type:ty),* $(,)?) => {
         impl $of {

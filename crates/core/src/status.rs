@@ -3,8 +3,8 @@
 use crate::{Ending, JobId, NotStarted};
 use serde::{Deserialize, Serialize};
 
-/// The outcome of a call; exactly one of these. Never a guess: `exited{0}` is only reported if that exit was
-/// observed (or if we closed a lifted pipe, which a notice says).
+/// The outcome of a call. Never a guess: `exited{0}` is reported only if that exit was observed, or
+/// if the host closed the pipe of a lifted `head`, which a notice says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -15,7 +15,7 @@ pub enum Status {
         /// Exit code, 0 to 255.
         code: i32,
     },
-    /// The shell was killed by a signal that we did not send.
+    /// The shell was killed by a signal that the host did not send.
     Signaled {
         /// For example `SIGKILL`.
         signal: String,
@@ -29,18 +29,18 @@ pub enum Status {
     },
     /// Cancelled by the caller.
     Cancelled,
-    /// It continues in the background.
+    /// The command continues in the background.
     MovedToBackground {
-        /// Its id in the session.
+        /// The id of the job.
         job: JobId,
-        /// Pid of its shell.
+        /// The pid of its shell.
         pid: u32,
-        /// Its process group: `kill -9 -<pgid>` ends all of it.
+        /// Its process group: `kill -9 -<pgid>` ends the whole group.
         pgid: u32,
-        /// The file that holds its output; an absolute path.
+        /// The absolute path of its output file.
         output: String,
     },
-    /// A check refused it; nothing was started.
+    /// A check refused the call; nothing was started.
     Blocked {
         /// Id of the rule that decided.
         rule: String,
@@ -48,16 +48,17 @@ pub enum Status {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested_tool: Option<String>,
     },
-    /// A system error before the command started: no such shell, no such directory, the spawn failed.
+    /// A system error prevented the start: for example no such shell, or no such directory.
     NotStarted {
-        /// What was wrong, with the offending value.
+        /// What failed, with the offending value.
         reason: String,
     },
-    /// It was started, but how it ended is unknown.
+    /// The command was started, and its end was not observed.
     Lost {
         /// What was observed instead.
         reason: String,
-        /// Whether the connection to where it was to run was cut: all of it may have run there, or a part, or nothing.
+        /// True if the connection to the remote host was cut: all of the script may have run, a
+        /// part, or nothing.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         may_have_run: bool,
     },
@@ -72,7 +73,7 @@ impl From<&Ending> for Status {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             Ending::Cancelled => Self::Cancelled,
-            Ending::Gone => Self::lost("nobody saw how it ended"),
+            Ending::Gone => Self::lost("its end was not observed"),
             Ending::Lost { reason } => Self::lost(reason),
         }
     }
@@ -87,7 +88,7 @@ impl From<&NotStarted> for Status {
 }
 
 impl Status {
-    /// It was started here, but how it ended is unknown.
+    /// Returns the status of a local call whose end was not observed.
     pub fn lost(reason: impl Into<String>) -> Self {
         Self::Lost {
             reason: reason.into(),
@@ -103,9 +104,10 @@ impl Status {
         )
     }
 
-    /// The exit code of a program that runs this call on somebody's behalf: the command's own; 128 + n for a
-    /// signal, 124 for a timeout (as `timeout(1)`), 130 if cancelled (as a shell after SIGINT), 125 if nothing was
-    /// started, 70 (`EX_SOFTWARE`) if it was started but the outcome is unknown, 0 for a started background job.
+    /// Returns the exit code for a program that runs this call for its caller: the command's own;
+    /// 128 + n for signal n; 124 for a timeout, as `timeout(1)`; 130 if cancelled, as a shell after
+    /// SIGINT; 125 if nothing was started; 70 (`EX_SOFTWARE`) if the end is unknown; 0 for a
+    /// started background job.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Exited { code } => u8::try_from(code & 0xff).unwrap_or(u8::MAX),

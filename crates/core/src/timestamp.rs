@@ -4,7 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since the Unix epoch; in JSON an RFC 3339 string in UTC, `2026-11-22T01:02:03.456Z`.
+/// Milliseconds since the Unix epoch; in JSON an RFC 3339 string in UTC,
+/// `2026-11-22T01:02:03.456Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub u64);
 

@@ -1,18 +1,19 @@
-//! Invisible characters: the table of them, and how they are shown.
+//! The table of invisible characters, and how they are shown.
 //!
-//! Two readers have different needs. A model copies text into edits, so what it reads must match the file:
-//! characters that are part of a word's or an emoji's spelling are kept ([`is_spelling`]). A user decides by what
-//! is on the screen, so everything that can hide there is marked ([`shown`], [`one_line`]); only emoji are kept
-//! whole.
+//! Two readers have different needs. A model copies text into edits, so what it reads must match
+//! the file: characters that are part of a word's or an emoji's spelling are kept
+//! ([`is_spelling`]). A user decides by what is on the screen, so everything that can hide there is
+//! marked ([`shown`], [`one_line`]); only emoji are kept whole.
 
 use std::borrow::Cow;
 
 const ZWNJ: char = '\u{200c}';
 const ZWJ: char = '\u{200d}';
 
-/// Whether a character is invisible: Unicode's `Default_Ignorable_Code_Point` (zero-width and direction marks,
-/// fillers, variation selectors, the tag characters that can spell out hidden ASCII), line and paragraph
-/// separators, and annotation characters. Control characters (category Cc) are not included.
+/// Whether a character is invisible: Unicode's `Default_Ignorable_Code_Point` (zero-width and
+/// direction marks, fillers, variation selectors, the tag characters that can spell out hidden
+/// ASCII), line and paragraph separators, and annotation characters. Control characters (category
+/// Cc) are not included.
 #[rustfmt::skip]
 pub fn is_hidden(c: char) -> bool {
     matches!(
@@ -25,13 +26,13 @@ pub fn is_hidden(c: char) -> bool {
     )
 }
 
-/// Whether it is a variation selector, which selects the form of the character before it: `❤` as text or as an
-/// emoji.
+/// True for a variation selector, which selects the form of the character before it: `❤` as text or
+/// as an emoji.
 fn is_variation(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Whether a byte may be the lead byte of a hidden character or a C1 control, so that a scan can skip all others.
+/// True if a byte may begin a hidden character or a C1 control. A scan skips all other bytes.
 #[inline]
 pub fn is_suspicious_lead(byte: u8) -> bool {
     matches!(
@@ -40,8 +41,8 @@ pub fn is_suspicious_lead(byte: u8) -> bool {
     )
 }
 
-/// Whether a hidden character is part of the spelling of the one before it, like joiners and variation selectors
-/// inside a word or an emoji. `before` is the last character that was kept.
+/// True if a hidden character is part of the spelling of a word or an emoji, such as a joiner or a
+/// variation selector. `before` is the last visible character.
 pub fn is_spelling(before: Option<char>, c: char) -> bool {
     let Some(before) = before else { return false };
     let is_base = !before.is_ascii() && !before.is_whitespace() && !is_hidden(before);
@@ -53,8 +54,8 @@ pub fn is_spelling(before: Option<char>, c: char) -> bool {
     }
 }
 
-/// Whether a user must see that a character is there, because it affects the terminal or is hidden. `before` as in
-/// [`is_spelling`].
+/// True if the user must see a mark for a character, because it affects the terminal or is hidden.
+/// `before` as in [`is_spelling`].
 pub fn must_be_marked(before: Option<char>, c: char) -> bool {
     let in_emoji = || {
         let is_emoji = |c: char| matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}');
@@ -68,12 +69,13 @@ pub fn must_be_marked(before: Option<char>, c: char) -> bool {
     c.is_control() || (is_hidden(c) && !in_emoji())
 }
 
-/// The mark that replaces a character, in the format of `less`: `<U+202E>`.
+/// Returns the mark that replaces a character, in the format of `less`: `<U+202E>`.
 pub fn mark(c: char) -> String {
     format!("<U+{:04X}>", u32::from(c))
 }
 
-/// A text that is safe to show to a user: control and hidden characters are marked. Newlines and tabs are kept.
+/// Returns a text that is safe to show: control and hidden characters are marked. Newlines and tabs
+/// are kept.
 pub fn shown(text: &str) -> Cow<'_, str> {
     seen(text, |c| match c {
         '\n' | '\t' => c.into(),
@@ -81,7 +83,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The same on one line: newlines as `⏎`, tabs as spaces.
+/// Returns [`shown`] on one line: newlines as `⏎`, tabs as spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     seen(text, |c| match c {
         '\n' => '⏎'.into(),
@@ -90,12 +92,12 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// For places without room for marks: only what is visible.
+/// Returns the visible characters only, for views without room for marks.
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
     seen(text, |_| String::new())
 }
 
-/// Replaces everything that must be marked.
+/// Replaces each character that must be marked with the text of `instead`.
 fn seen(text: &str, instead: impl Fn(char) -> String) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() || is_hidden(c)) {
         return Cow::Borrowed(text);

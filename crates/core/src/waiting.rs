@@ -1,10 +1,10 @@
-//! What a program that reads from its terminal waits for.
+//! The kinds of input that a program on a terminal can wait for.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode
-/// (`tail -f`) does not.
+/// How a program on a terminal waits for user input. A program that sleeps, computes, or polls in
+/// canonical mode (`tail -f`) does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

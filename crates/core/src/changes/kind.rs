@@ -1,8 +1,8 @@
-//! What kind of file a call changed.
+//! The type of a changed file.
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of a file: what it is after the change, or was, if it is gone.
+/// The type of a file after the change, or before it if the file was deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -13,7 +13,7 @@ pub enum FileKind {
     File,
     /// A directory.
     Directory,
-    /// A symbolic link. Its content is where it leads.
+    /// A symbolic link. Its contents are its target.
     Symlink,
     /// A named pipe.
     Fifo,
@@ -24,12 +24,12 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Whether it is a regular file, of which nothing has to be said.
+    /// True for a regular file, which texts do not name.
     pub fn is_file(&self) -> bool {
         *self == Self::File
     }
 
-    /// What it is called beside its name; nothing of a regular file.
+    /// Returns the words for texts; `None` for a regular file.
     pub fn words(self) -> Option<&'static str> {
         match self {
             Self::File => None,

@@ -11,15 +11,15 @@ use std::os::unix::ffi::OsStrExt;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileName {
-    /// What is not UTF-8 in it is replaced by U+FFFD.
+    /// The path; bytes that are not UTF-8 are replaced by U+FFFD.
     pub path: String,
-    /// All its bytes in base64, if they are not UTF-8.
+    /// The bytes of the path in base64, if they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_base64: Option<String>,
 }
 
 impl FileName {
-    /// The name of these bytes.
+    /// Returns the name for the bytes of `path`.
     pub fn new(path: impl AsRef<OsStr>) -> Self {
         let path = path.as_ref();
         match path.to_str() {
@@ -34,13 +34,13 @@ impl FileName {
         }
     }
 
-    /// Whether it is one of the files in which Git keeps its books, at whatever depth. They change at every command of
-    /// Git's; what a reader looks for is beside them, so wherever files are listed, these come last.
+    /// True if the file is in a `.git` directory at any depth. Git changes several of them at every
+    /// command, so lists show them last.
     pub fn is_of_git(&self) -> bool {
         self.path.split('/').any(|part| part == ".git")
     }
 
-    /// The bytes of the name; `None` if what is said to be base64 is not.
+    /// Returns the bytes of the path; `None` if `path_base64` is not valid base64.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match &self.path_base64 {
             None => Some(self.path.clone().into_bytes()),

@@ -1,44 +1,46 @@
-//! What the model is told of changes, in one line.
+//! The one-line texts about changes for the model.
 
 use super::{Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileName};
 use crate::visible::one_line;
 use serde::{Deserialize, Serialize};
 
-/// Names in a line at most.
+/// The largest number of names in a line.
 const NAMED: usize = 5;
 
-/// What is said of changes that are known by comparing alone ([`ChangesBy::Scan`]).
+/// Marks changes that were detected by a scan ([`ChangesBy::Scan`]).
 pub const BY_SCAN: &str = "by scan, may be incomplete";
 
-/// Which changes of ordinary calls the model is told of.
+/// Which changes of ordinary calls the text for the model names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Tell {
-    /// Of all.
+    /// All changes.
     All,
-    /// Of those by which something was deleted, or that cannot be taken back.
+    /// Changes that delete files, and changes that cannot be undone.
     #[default]
     Deletions,
-    /// Of none.
+    /// No changes.
     None,
 }
 
 impl ChangeCounts {
-    /// `2 created, 1 changed`: what there is none of is left out; nothing if there is nothing.
+    /// Returns `2 created, 1 changed`. Counts of zero are omitted; the text is empty if all are
+    /// zero.
     pub fn in_words(&self) -> String {
         in_words(self, &DELETED_LAST)
     }
 }
 
 impl Changes {
-    /// Why what is held can no longer be committed, if so.
+    /// Returns why a held trial can no longer be committed, if so.
     pub fn in_the_way(&self) -> Option<String> {
         let is_held = self.state == ChangesState::Held && !self.conflicts.is_empty();
         is_held.then(|| changed_since_text(self.conflicts.len() as u64))
     }
 
-    /// The line for the model; `None` if there is nothing to be said. What a trial would do is always said.
+    /// Returns the line for the model. A trial always has one; an ordinary call has one as `tell`
+    /// says.
     pub fn text(&self, tell: Tell) -> Option<String> {
         if let Some(first) = self.conflicts.first() {
             return Some(conflict_text(self.id, first));
@@ -71,13 +73,13 @@ impl Changes {
     }
 
     fn done_text(&self, tell: Tell) -> Option<String> {
-        let said = match tell {
+        let is_named = match tell {
             Tell::All => self.counts.total() > 0,
-            // What cannot be taken back is as final.
+            // A change without a preimage is as final as a deletion.
             Tell::Deletions => self.counts.deleted > 0 || !self.not_kept.is_empty(),
             Tell::None => false,
         };
-        if !said {
+        if !is_named {
             return None;
         }
         let names: Vec<String> = self
@@ -96,15 +98,15 @@ impl Changes {
             ChangesBy::Scan => format!(" ({BY_SCAN})"),
             ChangesBy::Overlay | ChangesBy::Trace => String::new(),
         };
-        let kept: Vec<_> = self
+        let not_kept: Vec<_> = self
             .not_kept
             .iter()
             .map(|it| one_line(&it.path).into_owned())
             .collect();
-        let total = u64::try_from(kept.len()).unwrap_or(u64::MAX);
+        let total = u64::try_from(not_kept.len()).unwrap_or(u64::MAX);
         let not_kept = match total {
             0 => String::new(),
-            _ => format!(" (cannot be taken back: {})", list(&kept, total)),
+            _ => format!(" (cannot be taken back: {})", list(&not_kept, total)),
         };
         Some(format!(
             "[Files: {about}{}: {} {}{by}{not_kept}]",
@@ -115,7 +117,7 @@ impl Changes {
     }
 }
 
-/// A trial was committed.
+/// Returns the text of a committed trial.
 pub fn applied_text(id: ChangesId, counts: &ChangeCounts) -> String {
     match in_words(counts, &DELETED_LAST) {
         none if none.is_empty() => format!("[Trial {id} applied: it changes no file.]"),
@@ -123,29 +125,30 @@ pub fn applied_text(id: ChangesId, counts: &ChangeCounts) -> String {
     }
 }
 
-/// A trial was not committed, as somebody else has changed that file.
+/// Returns the text of a trial that was not committed because another process changed `file`.
 pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
     let name = one_line(&file.path);
     format!("[Trial {id} not applied: {name} was changed by somebody else meanwhile.]")
 }
 
-/// A trial that has changed no file, so that nothing is held.
+/// Returns the text of a trial that changed no file.
 fn nothing_text(id: ChangesId) -> String {
     format!("[Trial {id}: it changes no file.]")
 }
 
-/// The changes of a trial are gone.
+/// Returns the text of a discarded trial.
 pub fn discarded_text(id: ChangesId) -> String {
     format!("[Trial {id}: nothing was applied; its changes are discarded.]")
 }
 
-/// What a later call of the session has changed: `README.md was changed since, by: echo five >> README.md`.
+/// Names the later call that changed a file: `README.md was changed since, by: echo five >>
+/// README.md`.
 pub fn changed_by_text(file: &FileName, command: &str) -> String {
     let (name, command) = (one_line(&file.path), one_line(command));
     format!("{name} was changed since, by: {command}")
 }
 
-/// Of a further file that is in the way, and of what has changed it, if that is known.
+/// Names a further conflicting file and the command that changed it, if known.
 pub fn changed_too_text(file: &FileName, by: Option<&str>) -> String {
     match by {
         Some(command) => changed_by_text(file, command),
@@ -153,19 +156,20 @@ pub fn changed_too_text(file: &FileName, by: Option<&str>) -> String {
     }
 }
 
-/// Of a held trial, as of so many of its files somebody has made something else since.
+/// Returns why a held trial can no longer be committed: `files` of its files were changed since.
 pub fn changed_since_text(files: u64) -> String {
     let (files, were) = (counted(files), if files == 1 { "was" } else { "were" });
     format!("{files} {were} changed since: it can no longer be committed")
 }
 
-/// A set was taken back.
+/// Returns the text of an undone change set.
 pub fn undone_text(of: ChangesId, files: u64) -> String {
     let files = counted(files);
     format!("[Undone: {files} as before call {of}.]")
 }
 
-/// A set was not taken back, as somebody has changed that file; so many others were not changed.
+/// Returns the text of a refused undo: `file` was changed since. `others` is the number of files
+/// without a conflict.
 pub fn not_undone_text(file: &FileName, others: u64) -> String {
     let name = one_line(&file.path);
     let rest = match others {
@@ -176,13 +180,13 @@ pub fn not_undone_text(file: &FileName, others: u64) -> String {
     format!("[Not undone: {name} was changed since.{rest}]")
 }
 
-/// What was taken back of a set was made again.
+/// Returns the text of a redone change set.
 pub fn redone_text(of: ChangesId, files: u64) -> String {
     let files = counted(files);
     format!("[Done again: {files} as after call {of}.]")
 }
 
-/// It was not, as somebody has changed that file.
+/// Returns the text of a refused redo: `file` was changed since.
 pub fn not_redone_text(file: &FileName) -> String {
     let name = one_line(&file.path);
     format!("[Not done again: {name} was changed since.]")
@@ -196,7 +200,7 @@ pub fn counted(files: u64) -> String {
     }
 }
 
-/// Names of what was deleted may follow.
+/// The order of the counts when the names of deleted files may follow.
 const DELETED_LAST: [Change; 5] = [
     Change::Created,
     Change::Changed,
@@ -212,7 +216,7 @@ const DELETED_FIRST: [Change; 5] = [
     Change::Mode,
 ];
 
-/// "2 created, 1 changed": what there is none of is left out.
+/// Returns "2 created, 1 changed"; counts of zero are omitted.
 fn in_words(counts: &ChangeCounts, order: &[Change]) -> String {
     let parts: Vec<String> = order
         .iter()
@@ -230,7 +234,7 @@ fn in_words(counts: &ChangeCounts, order: &[Change]) -> String {
     parts.join(", ")
 }
 
-/// The first names, and a mark if there are more.
+/// Returns the first names, with an ellipsis if there are more.
 fn list(names: &[String], all: u64) -> String {
     let shown = &names[..names.len().min(NAMED)];
     let rest = if all > shown.len() as u64 {
