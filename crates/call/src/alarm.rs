@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Waits for a deadline. Postponing it, as each chunk of output does, costs nothing: the timer fires at the old
-/// deadline and is re-armed then.
+/// Waits for a deadline. Postponing it, as each chunk of output does, costs nothing: the timer
+/// fires at the old deadline and is re-armed then.
 pub struct Alarm {
     clock: Arc<dyn Clock>,
     set: Option<Set>,
@@ -19,13 +19,13 @@ struct Set {
 }
 
 impl Alarm {
-    /// An alarm whose timer is not armed.
+    /// Returns an alarm whose timer is not armed.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, set: None }
     }
 
-    /// Waits until `at` on the clock, or forever if that is `None`. Returns the time, which is not before `at`.
-    /// Cancel safe.
+    /// Waits until `at` on the clock, or forever if that is `None`. Returns the time, which is not
+    /// before `at`. Cancel safe.
     pub async fn at(&mut self, at: Option<Duration>) -> Duration {
         let Some(at) = at else {
             return std::future::pending().await;

@@ -5,8 +5,9 @@ use agent_bash_core::{Clock, Ending, Outcome};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
-/// The ending of a call whose shell ended like this; `None` if its end was not observed. The reason for ending the
-/// call takes precedence, as a shell ended by a time limit exits, too. `limit` is the call's.
+/// Returns the ending of a call from the end of its shell, which is `None` if it was not observed.
+/// The reason for ending the call takes precedence, because a shell ended by a time limit exits as
+/// well. `limit` is the call's time limit.
 pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Duration>) -> Ending {
     match (reason, shell) {
         (Some(Reason::Cancel | Reason::Kill), _) => Ending::Cancelled,
@@ -15,13 +16,13 @@ pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Dur
         },
         (None, Some(shell)) => shell.into(),
         (None, None) => Ending::Lost {
-            reason: "the supervisor of the call was ended, so nobody saw how the command did"
+            reason: "the supervisor of the call was ended, so the end of the command was not observed"
                 .to_owned(),
         },
     }
 }
 
-/// The outcome of a call that was cancelled before anything was started.
+/// Returns the outcome of a call that was cancelled before anything was started.
 pub fn cancelled_before(clock: &dyn Clock) -> Outcome {
     Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
 }
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_comes_before_what_the_shell_did() {
+    fn termination_reason_takes_precedence_over_the_exit_status() {
         let limit = Duration::from_secs(7);
         let exited = Some(ShellEnd::Exited(143));
         for (reason, shell, wanted) in [

@@ -21,40 +21,41 @@ pub struct Follower<'a, S> {
     machine: Machine,
     /// What the shell's tail wrote.
     report: String,
-    /// The source has pushed its last output.
+    /// True once the source has pushed its last output.
     is_concluded: bool,
-    /// A session's shell continues: only processes that its call left beside it are awaited and killed.
+    /// True if a session's shell continues: only the other processes of its call are awaited and
+    /// killed.
     beside_shell: bool,
 }
 
-/// How a shell ended.
+/// The end of a shell.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
-    /// When, on the clock.
+    /// The time on the clock.
     pub at: Duration,
-    /// Why its call was terminated.
+    /// Why the call was terminated, if it was.
     pub reason: Option<Reason>,
-    /// `None`: the supervisor is gone, the answer was due earlier, or the shell continues.
+    /// `None` if the supervisor ended, the answer was due earlier, or the shell continues.
     pub shell: Option<ShellEnd>,
 }
 
-/// How a call ended, and what it left.
+/// The end of a call and its remaining processes.
 #[derive(Debug)]
 pub struct Followed {
-    /// Why it was terminated.
+    /// Why the call was terminated, if it was.
     pub reason: Option<Reason>,
-    /// `None`: the supervisor is gone, or the answer was due before the shell's end.
+    /// `None` if the supervisor ended, or the answer was due before the shell's end.
     pub shell: Option<ShellEnd>,
     /// What the shell's tail wrote.
     pub report: String,
-    /// Processes that are left.
+    /// The remaining processes.
     pub survivors: Vec<Survivor>,
-    /// No process is left: the supervisor can serve another call.
+    /// True if no process remains: the supervisor can serve another call.
     pub is_empty: bool,
 }
 
 impl<'a, S: Source> Follower<'a, S> {
-    /// Follows a call from here on. `watchdog` was started when its script was handed over.
+    /// Follows a call. The caller started `watchdog` when it handed over the script.
     pub fn new(
         supervised: &'a mut Supervised,
         source: &'a mut S,
@@ -83,8 +84,8 @@ impl<'a, S: Source> Follower<'a, S> {
         }
     }
 
-    /// Kills the processes that a session's call has left beside its shell, or waits for them for at most `limit`.
-    /// The supervisor was told to watch them. Returns those that withstand SIGKILL.
+    /// Kills the remaining processes of a session's call, or waits for them for at most `limit`.
+    /// The supervisor already watches them. Returns the processes that survive SIGKILL.
     pub async fn see_off(
         mut self,
         cancel: Cancel,
@@ -106,8 +107,8 @@ impl<'a, S: Source> Follower<'a, S> {
         self.machine.into_survivors()
     }
 
-    /// Reads output until the shell has ended and, if the call is being terminated, its whole tree. Returns when
-    /// that was, and why the call was terminated.
+    /// Reads output until the shell has ended and, if the call is being terminated, its whole tree.
+    /// Returns the time, and why the call was terminated.
     pub async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> Ended {
         while self.machine.is_running() {
             self.next(out).await;
@@ -129,7 +130,7 @@ impl<'a, S: Source> Follower<'a, S> {
         self.source
     }
 
-    /// Drains the output, and handles the processes that are left.
+    /// Drains the output, and handles the remaining processes.
     pub async fn clear_up(mut self, out: &mut dyn OutputConsumer) -> Followed {
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.guard();
@@ -169,8 +170,8 @@ impl<'a, S: Source> Follower<'a, S> {
         };
         let Some(event) = event else { return };
         let now = self.clock.now();
-        // The watchdog's task may have terminated the call meanwhile: whoever sees the end must know that we caused
-        // it.
+        // The watchdog's task may have terminated the call in the meantime. Its reason must be
+        // known before the end is reported.
         let reason = self.watchdog.as_ref().and_then(Watchdog::reason);
         if let Some(reason) = reason.filter(|_| self.machine.is_running()) {
             self.step(Event::EndedFor(reason), now, out).await;
@@ -230,7 +231,7 @@ impl<'a, S: Source> Follower<'a, S> {
                     } else {
                         link.terminate(grace)
                     };
-                    // If the supervisor is gone, its event stream reports that.
+                    // If the supervisor ended, its event stream reports that.
                     drop(ordered);
                     None
                 }
@@ -268,7 +269,7 @@ impl<'a, S: Source> Follower<'a, S> {
     fn sweep(&self) {
         let output: Vec<BorrowedFd<'_>> = self.source.open().map(|(_, pipe)| pipe).collect();
         let ended = self.supervised.sweep(&output);
-        tracing::warn!(ended, "the supervisor is gone; its session was swept");
+        tracing::warn!(ended, "the supervisor ended; its process session was swept");
     }
 
     /// Names the survivors and hands them over to the supervisor, along with their output.
@@ -289,7 +290,7 @@ impl<'a, S: Source> Follower<'a, S> {
 }
 
 impl Followed {
-    /// The outcome of a call, as far as it follows from this.
+    /// Returns the outcome of the call from these observations.
     pub fn outcome(&mut self, handover: &SurvivorHandover<'_>, duration: Duration) -> Outcome {
         let ending = ending(self.reason, self.shell, handover.spec.timeout);
         let mut outcome = Outcome::new(ending, handover.started_at, duration);

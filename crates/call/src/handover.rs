@@ -1,7 +1,6 @@
-//! Hands over what a call leaves running: its processes become a job, and their output goes on into the call's
-//! file.
+//! Turns the survivors of a call into a job whose output continues in the call's file.
 //!
-//! What is *not* here: the registry of jobs (`agent-bash-exec`), and finding out which processes are left.
+//! Not here: the registry of jobs (`agent-bash-exec`), and the search for survivors.
 
 use crate::Source;
 use agent_bash_core::{JobId, OutputConsumer, RunSpec, Survivor, Timestamp};
@@ -15,26 +14,27 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Turns survivors into jobs, which later calls and programs can list and kill.
 #[async_trait]
 pub trait SurvivorRegistry: Debug + Send + Sync {
-    /// Hands survivors over to their supervisor, as a job. Even if that fails, they are left to the supervisor;
-    /// those beside a session's shell only while the shell lives. `None` if they did not become a job, because
-    /// there was no room for one, or all have ended by now.
+    /// Hands survivors over to their supervisor as a job. If that fails, the supervisor keeps
+    /// watching them; survivors of a session's call only as long as the session's shell lives.
+    /// `None` if they did not become a job, because the registry is full or all of them have ended.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
-/// Survivors of a call, and the output they still have open.
+/// Survivors of a call and their open output.
 #[derive(Debug)]
 pub struct Adoption<'a> {
     /// The call's specification.
     pub spec: &'a RunSpec,
-    /// When the call's script was handed over.
+    /// When the script was handed over.
     pub started_at: Timestamp,
     /// At least one.
     pub survivors: &'a [Survivor],
     /// Their supervisor.
     pub supervised: &'a mut Supervised,
-    /// The supervisor has no other processes. If it has (a session's shell), they become a job beside that.
+    /// True if the supervisor has no other processes. Otherwise a session's shell continues beside
+    /// the job.
     pub alone: bool,
-    /// The output they still write to.
+    /// The output that the survivors have open.
     pub output: &'a OpenOutput<'a>,
     /// Bytes that they may still write to the call's file.
     pub quota: u64,
@@ -59,35 +59,35 @@ impl<'a> OpenOutput<'a> {
         Self { pipes, files }
     }
 
-    /// Our ends of it, for the supervisor to read on.
+    /// The host's ends of the pipes, from which the supervisor continues to read.
     pub fn pipes(&self) -> &[BorrowedFd<'a>] {
         &self.pipes
     }
 
-    /// A file for each of [`Self::pipes`], or none: then the output is read and discarded.
+    /// One file for each of [`Self::pipes`]. Without files the supervisor discards the output.
     pub fn files(&self) -> Vec<BorrowedFd<'_>> {
         self.files.iter().map(AsFd::as_fd).collect()
     }
 }
 
-/// A call that leaves processes behind.
+/// A call with surviving processes.
 #[derive(Debug, Clone, Copy)]
 pub struct SurvivorHandover<'a> {
-    /// Its specification.
+    /// The specification of the call.
     pub spec: &'a RunSpec,
-    /// When its script was handed over.
+    /// When the script was handed over.
     pub started_at: Timestamp,
-    /// Where they become a job. Without a registry they live on without being a job.
+    /// The registry of jobs. Without one, survivors continue without a job.
     pub registry: Option<&'a dyn SurvivorRegistry>,
     /// Bytes that they may still write to the call's file.
     pub quota: u64,
-    /// The supervisor has no other processes; otherwise a session's shell continues beside them.
+    /// True if the supervisor has no other processes. Otherwise a session's shell continues.
     pub alone: bool,
 }
 
 impl SurvivorHandover<'_> {
-    /// Hands `survivors`, and the reading of their output, over to the supervisor. Sets the job in each of them. Of those
-    /// who are none, nothing would tell when they end: who has ended by now is left out.
+    /// Hands `survivors` and their output over to the supervisor, and sets the job of each.
+    /// Processes without a job cannot report their exit, so exited ones are dropped here.
     pub async fn adopt(
         self,
         survivors: &mut Vec<Survivor>,
@@ -109,8 +109,8 @@ impl SurvivorHandover<'_> {
                 survivor.job.clone_from(&job);
             }
         } else if self.alone || !output.pipes.is_empty() || !survivors.is_empty() {
-            // If the supervisor was killed just now, nobody reads their output any more, but they live. A session's
-            // next call finds that its shell is gone, too.
+            // If the supervisor was killed just now, the survivors continue and their output is no
+            // longer read. The next call of a session detects that its shell ended as well.
             let (pipes, files) = (output.pipes(), output.files());
             let _ = supervised
                 .adopt(pipes, &files, self.alone, self.quota, None)

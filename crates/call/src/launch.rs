@@ -1,5 +1,5 @@
-//! Launches a supervisor for a call, coping with a program file that is being replaced and with a system that
-//! refuses processes.
+//! Launches a supervisor for a call, coping with a program file that is being replaced and with a
+//! system that refuses processes.
 
 use agent_bash_core::{Clock, Notice, NoticeKind};
 use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// Starts a supervisor with `base` as its environment. If it does not answer, it is tried once more: its program
-/// may just have been replaced, or the system may have been out of processes. `or_fallback`: if it cannot be
-/// started, use a thread of this program.
+/// Starts a supervisor with `base` as its environment. If the supervisor does not answer, the start
+/// is tried once more: the program file may just have been replaced, or the process limit may have
+/// been reached. With `or_fallback`, a thread of this process replaces a supervisor that cannot be
+/// started.
 ///
 /// # Errors
-/// It cannot be started.
+/// The supervisor cannot be started.
 ///
 /// # Panics
-/// Outside of a tokio runtime with I/O enabled.
+/// Panics outside a tokio runtime with I/O enabled.
 pub async fn launch(
     supervisor: &Supervisor,
     base: &BTreeMap<OsString, OsString>,
@@ -36,7 +37,7 @@ pub async fn launch(
     }
 }
 
-/// The notice for a call that runs without a supervisor.
+/// Returns the notice for a call without a supervisor.
 pub fn notice_of_fallback(supervised: &Supervised) -> Option<Notice> {
     let reason = supervised.fallback()?.to_owned();
     Some(NoticeKind::WithoutSupervisor { reason }.into())

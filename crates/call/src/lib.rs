@@ -1,20 +1,24 @@
-//! One call, from the hand-over of its script to its outcome. Shared by `agent-bash-exec` (pipes) and
-//! `agent-bash-pty` (a terminal), which differ only in where output comes from and in how a shell takes its script.
+//! One call, from the hand-over of its script to its outcome. Shared by `agent-bash-exec` (pipes)
+//! and `agent-bash-pty` (a terminal), which differ only in where output comes from and in how a
+//! shell takes its script.
 //!
-//! - [`launch`]: a supervisor for the call, with one retry, or a thread in its place if it cannot be started.
+//! - [`launch`]: a supervisor for the call, with one retry, or a thread in its place if it cannot
+//!   be started.
 //! - [`Watchdog`]: time limit, cancellation, and a kill by the user at the terminal.
 //! - [`enter`], [`exec`], [`PLAIN_TAKE`]: shell code that both use.
-//! - [`Follower`]: follows the call to its end, reads its [`Source`], and handles the processes that are left. What
-//!   it does when is decided by a state machine (`machine`), which needs no runtime and is tested with tables.
+//! - [`Follower`]: follows the call to its end, reads its [`Source`], and handles the remaining
+//!   processes. A state machine without a runtime (`machine`) decides each step; tests feed it
+//!   tables of events.
 //! - [`SurvivorHandover`]: hands survivors and their output over to their supervisor, as a job of a
 //!   [`SurvivorRegistry`].
-//! - [`Recording`]: what the call does to files, recorded from before its script until all of its processes have ended.
-//! - [`ScriptFile`]: whether the shell has taken its script at all.
+//! - [`Recording`]: records the changes of the call until all of its processes have ended.
+//! - [`ScriptFile`]: tells whether the shell read its script.
 //! - [`Alarm`]: a timer for a deadline that moves.
-//! - [`ending`]: maps what was observed of a shell's end to the [`Ending`](agent_bash_core::Ending) of its call.
+//! - [`ending`]: maps the observed end of a shell to the [`Ending`](agent_bash_core::Ending) of its
+//!   call.
 //!
-//! What is *not* here: starting and ending processes (`agent-bash-process`), how a shell takes its script and where
-//! its output is read from (`agent-bash-exec`, `agent-bash-pty`).
+//! Not here: starting and ending processes (`agent-bash-process`), how a shell reads its script,
+//! and the source of its output (`agent-bash-exec`, `agent-bash-pty`).
 
 mod alarm;
 mod ending;

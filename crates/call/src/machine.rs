@@ -1,23 +1,25 @@
-//! The state of a call between its hand-over and its outcome, as a state machine without a runtime: timestamped
-//! events go in, actions come out. `follow` waits for the events and carries out the actions.
+//! The state of a call between its hand-over and its outcome, as a state machine without a runtime:
+//! timestamped events go in, actions come out. `follow` waits for the events and carries out the
+//! actions.
 //!
 //! ```text
 //! Running ─► Ending ─► Ended ─► Draining ─► Leaving ─► Done
 //!    └─────────────────►┘          └────────────────────►┘
 //! ```
 //!
-//! Whether the script was taken at all is not part of the state: it is read off the script file once, at the end.
+//! Whether the shell read the script is not part of the state: the script file tells at the end.
 
 use crate::Reason;
 use agent_bash_core::{Survivor, SurvivorPolicy};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
-/// After the shell's end, its output is drained until EOF, until it is quiet for this long, or until
-/// [`Terms::drain`] has passed.
+/// After the shell's end, its output is drained until EOF, until it is quiet for this long, or
+/// until [`Terms::drain`] has passed.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Processes that have closed the output but not yet exited get this long to exit before they count as survivors.
+/// Processes that have closed the output but not yet exited get this long to exit before they count
+/// as survivors.
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// Upper bound on answering after the grace period, even if processes refuse to die.
@@ -29,47 +31,47 @@ const AFTER_STOP: Duration = Duration::from_secs(1);
 /// What the call's spec and its kind of output determine about following it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
-    /// Between SIGTERM and SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
     /// Upper bound on draining, even if output keeps coming.
     pub(crate) drain: Duration,
-    /// How to handle processes that are left when the shell has ended. `None`: the caller handles them, for example
-    /// if a session's shell continues beside them.
+    /// The policy for remaining processes when the shell has ended. `None`: the caller handles
+    /// them, for example if a session's shell continues.
     pub(crate) survivors: Option<SurvivorPolicy>,
 }
 
 /// An event in the life of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
-    /// Its shell has ended. `empty`: no other process is left either.
+    /// The shell has ended. `empty`: no other process remains.
     ShellEnded { end: ShellEnd, empty: bool },
-    /// Its shell has finished the script, and waits for the next.
+    /// The shell has finished the script, and waits for the next.
     ShellDone,
-    /// No process of it is left.
+    /// No process of the call remains.
     Empty,
-    /// These withstood SIGKILL.
+    /// These processes survived SIGKILL.
     Stuck(Vec<Survivor>),
-    /// The supervisor is gone, so the shell can no longer be observed.
+    /// The supervisor ended, so the shell can no longer be observed.
     SupervisorGone,
-    /// It is being terminated.
+    /// The call is being terminated.
     EndedFor(Reason),
     /// Output was read.
     Read,
     /// There was nothing to read.
     NothingRead,
-    /// Its consumer asked to stop.
+    /// The consumer asked to stop.
     Enough,
-    /// All of its output has reached EOF.
+    /// All output has reached EOF.
     OutputEnded,
-    /// Its consumer asked to stop too long ago, and there is no single stream that could be closed (a terminal).
+    /// The consumer asked to stop too long ago, and a terminal has no single stream to close.
     HangUp,
-    /// Reading its output failed.
+    /// Reading the output failed.
     Unreadable,
     /// The caller has examined the shell's end: the rest may follow.
     ClearUp,
     /// The [`Machine::deadline`] has passed.
     Due,
-    /// The processes that are left were handed over.
+    /// The remaining processes were handed over.
     HandedOver(Vec<Survivor>),
 }
 
@@ -82,19 +84,19 @@ pub(crate) enum Action {
     Terminate { grace: Duration },
     /// Close the streams whose consumer asked to stop.
     CloseStopped,
-    /// Read what is available without waiting. [`Event::Read`], [`Event::NothingRead`] or [`Event::OutputEnded`]
-    /// follows.
+    /// Read what is available without waiting. [`Event::Read`], [`Event::NothingRead`] or
+    /// [`Event::OutputEnded`] follows.
     ReadNow,
-    /// Kill the processes left by a supervisor that is gone, then as [`Action::ReadNow`].
+    /// Kill the remaining processes of a supervisor that ended, then as [`Action::ReadNow`].
     Sweep,
-    /// Name the processes that are left, and hand them over. [`Event::HandedOver`] follows.
+    /// Name the remaining processes, and hand them over. [`Event::HandedOver`] follows.
     HandOver,
 }
 
 /// The phases of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The shell has its script.
+    /// The shell runs its script.
     Running,
     /// The tree is being terminated, and awaited until `deadline`.
     Ending { deadline: Duration },
@@ -113,21 +115,21 @@ enum State {
     Killing { deadline: Duration },
     /// The remaining processes are being awaited.
     Waiting,
-    /// Nothing is left to do.
+    /// The call is over.
     Done,
 }
 
-/// What the supervisor has told of the call's processes.
+/// What the supervisor reported about the call's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
-    /// Nothing: the shell runs the script.
+    /// The shell runs the script.
     Running,
-    /// The shell has ended like this, or has finished the script and waits for the next (`None`). Other processes may
-    /// be left.
+    /// The shell has ended, or has finished the script and waits for the next (`None`). Other
+    /// processes may remain.
     Left(Option<ShellEnd>),
-    /// The same, and no other process is left.
+    /// The shell has ended or finished the script, and no other process remains.
     Empty(Option<ShellEnd>),
-    /// The supervisor is gone. It had told of this end.
+    /// The supervisor ended, after it reported this end of the shell.
     Gone(Option<ShellEnd>),
 }
 
@@ -165,11 +167,11 @@ impl Machine {
         }
     }
 
-    /// A call that is over, except for the processes it has left beside a shell that continues.
+    /// Returns the machine of a finished call with remaining processes beside a continuing shell.
     pub(crate) fn leaving(terms: Terms, output_ended: bool, now: Duration) -> Self {
         let state = match terms.survivors {
             Some(SurvivorPolicy::Wait) => State::Waiting,
-            // Processes that have closed the output are probably about to exit.
+            // Processes that have closed the output usually exit soon.
             _ if output_ended => State::Settling {
                 until: now + SETTLE,
             },
@@ -183,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// When [`Event::Due`] is due, unless another event comes first.
+    /// Returns the time of [`Event::Due`], unless another event comes first.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let state = match self.state {
             State::Ending { deadline } | State::Killing { deadline } => Some(deadline),
@@ -194,12 +196,12 @@ impl Machine {
         state.into_iter().chain(self.close_at).min()
     }
 
-    /// Whether more events are expected from the supervisor.
+    /// True if the supervisor may report more events.
     pub(crate) fn listens(&self) -> bool {
         matches!(self.told, Told::Running | Told::Left(_))
     }
 
-    /// Whether a reason to terminate the call still has an effect.
+    /// True if a reason to terminate the call still has an effect.
     pub(crate) fn is_watched(&self) -> bool {
         match self.state {
             State::Running | State::Waiting => true,
@@ -208,12 +210,12 @@ impl Machine {
         }
     }
 
-    /// Whether a command that has ended by itself may have left processes.
+    /// True if a command that ended by itself may have remaining processes.
     pub(crate) fn can_be_ended(&self) -> bool {
-        !self.was_ended && !self.is_nobody_left()
+        !self.was_ended && !self.has_no_remaining()
     }
 
-    /// Whether the shell is still waited for.
+    /// True while the machine waits for the shell.
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.state, State::Running | State::Ending { .. })
     }
@@ -226,7 +228,7 @@ impl Machine {
         self.terms
     }
 
-    /// When the shell ended.
+    /// Returns when the shell ended.
     pub(crate) fn ended_at(&self) -> Duration {
         self.ended_at
     }
@@ -238,17 +240,17 @@ impl Machine {
         }
     }
 
-    /// Why the call was terminated.
+    /// Returns why the call was terminated.
     pub(crate) fn reason(&self) -> Option<Reason> {
         self.reason
     }
 
-    /// The supervisor has no processes left, and can serve another call.
+    /// True if the supervisor has no processes, and can serve another call.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.told, Told::Empty(Some(_)))
     }
 
-    /// The processes that are left.
+    /// Returns the remaining processes.
     pub(crate) fn into_survivors(self) -> Vec<Survivor> {
         self.survivors
     }
@@ -277,15 +279,15 @@ impl Machine {
             State::Draining { limit, quiet } => self.until_drained(event, limit, quiet, now),
             State::Settling { until } => {
                 self.note(event);
-                let is_over = self.is_nobody_left() || until <= now;
+                let is_over = self.has_no_remaining() || until <= now;
                 if is_over { self.leave(now) } else { None }
             }
-            State::Adopting | State::Killing { .. } | State::Waiting => self.until_left(event, now),
+            State::Adopting | State::Killing { .. } | State::Waiting => self.until_empty(event, now),
             State::Ended | State::Done => None,
         }
     }
 
-    /// Records what an event says about the processes, whatever the state.
+    /// Updates the tree state from an event, in every call state.
     fn note(&mut self, event: Event) {
         self.told = match (event, self.told) {
             (Event::ShellEnded { end, empty: true }, _) => Told::Empty(Some(end)),
@@ -365,7 +367,7 @@ impl Machine {
                 let quiet = Some(now + QUIET);
                 self.state = State::Draining { limit, quiet };
             }
-            // The host may be late, and not yet have seen output that was written in time.
+            // The host may be late, and may not have read output that was written in time.
             Event::Due if now < limit && quiet.is_some_and(|quiet| quiet <= now) => {
                 self.state = State::Draining { limit, quiet: None };
                 return Some(Action::ReadNow);
@@ -375,7 +377,7 @@ impl Machine {
             event => self.note(event),
         }
         if self.output_ended {
-            if !self.is_nobody_left() {
+            if !self.has_no_remaining() {
                 let until = now + SETTLE;
                 self.state = State::Settling { until };
                 return None;
@@ -385,16 +387,16 @@ impl Machine {
         if limit <= now { self.leave(now) } else { None }
     }
 
-    /// Whether there are no processes to wait for or to query: they are gone, have been handled, or are the
-    /// caller's.
-    fn is_nobody_left(&self) -> bool {
+    /// True if no process must be awaited or queried: all have ended, were handled, or belong to
+    /// the caller.
+    fn has_no_remaining(&self) -> bool {
         let is_callers = self.terms.survivors.is_none();
         is_callers || self.has_left || !matches!(self.told, Told::Left(_))
     }
 
-    /// All output was read: decides how to handle the remaining processes.
+    /// Decides how to handle the remaining processes once all output was read.
     fn leave(&mut self, now: Duration) -> Option<Action> {
-        let is_settled = self.was_ended || self.is_nobody_left();
+        let is_settled = self.was_ended || self.has_no_remaining();
         let policy = self.terms.survivors.filter(|_| !is_settled);
         match policy {
             None => {
@@ -419,7 +421,7 @@ impl Machine {
         Action::Terminate { grace }
     }
 
-    fn until_left(&mut self, event: Event, now: Duration) -> Option<Action> {
+    fn until_empty(&mut self, event: Event, now: Duration) -> Option<Action> {
         match event {
             Event::HandedOver(survivors) => {
                 self.survivors = survivors;

@@ -28,7 +28,8 @@ fn machine(survivors: Option<SurvivorPolicy>) -> Machine {
     })
 }
 
-/// The columns of a row: the event, its time, the expected action, and the next deadline, all in milliseconds.
+/// The columns of a row: the event, its time, the expected action, and the next deadline, all in
+/// milliseconds.
 type Row = (Event, u64, Option<Action>, Option<u64>);
 
 fn play(name: &str, mut machine: Machine, rows: Vec<Row>) -> Machine {
@@ -113,7 +114,7 @@ fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
 }
 
 #[test]
-fn who_is_just_going_is_no_survivor() {
+fn exiting_process_is_not_a_survivor() {
     let gone = ends(
         "goes",
         ADOPT,
@@ -249,7 +250,7 @@ fn a_call_that_is_ended_ends_with_its_tree() {
         (OutputEnded, deadline, None, None),
     ];
     let machine = ends("nobody tells", ADOPT, [begin(), silent.into()].concat());
-    assert!(!machine.is_empty(), "its supervisor serves no other call");
+    assert!(!machine.is_empty(), "the supervisor serves no other call");
     assert_eq!(machine.shell(), None);
 }
 
@@ -305,7 +306,7 @@ fn output_that_cannot_be_read_ends_the_call() {
 }
 
 #[test]
-fn a_shell_that_goes_on_is_left_to_the_caller() {
+fn continuing_shell_is_left_to_the_caller() {
     let rows = vec![
         (ShellDone, 100, None, None),
         (ClearUp, 100, Some(ReadNow), Some(200)),
@@ -325,7 +326,7 @@ fn a_shell_that_goes_on_is_left_to_the_caller() {
 }
 
 #[test]
-fn whoever_is_left_beside_a_shell_is_ended_or_waited_for() {
+fn remaining_process_of_a_session_is_ended_or_awaited() {
     let left = |policy, output_ended| {
         let terms = Terms {
             survivors: policy,
@@ -340,7 +341,7 @@ fn whoever_is_left_beside_a_shell_is_ended_or_waited_for() {
     ];
     assert!(play("silent", left(KILL, true), rows).is_done());
     let rows = vec![(Empty, 20, None, None)];
-    assert!(play("it was just going", left(KILL, true), rows).is_done());
+    assert!(play("the process was exiting", left(KILL, true), rows).is_done());
     let rows = vec![
         (Due, 10, Some(terminate(0)), Some(1_010)),
         (Stuck(somebody()), 600, None, None),
@@ -352,11 +353,11 @@ fn whoever_is_left_beside_a_shell_is_ended_or_waited_for() {
         (Empty, 9_000, Some(ReadNow), Some(9_100)),
         (OutputEnded, 9_000, None, None),
     ];
-    assert!(play("it is waited for", left(WAIT, false), rows).is_done());
+    assert!(play("the process is awaited", left(WAIT, false), rows).is_done());
 }
 
 #[test]
-fn who_calls_it_off_while_it_is_drained_is_obeyed() {
+fn cancellation_while_draining_takes_effect() {
     let deadline = 50 + GRACE + 1_000;
     let rows = vec![
         (exited(false), 0, None, None),
@@ -370,7 +371,7 @@ fn who_calls_it_off_while_it_is_drained_is_obeyed() {
         (Empty, 60, Some(ReadNow), Some(160)),
         (OutputEnded, 60, None, None),
     ];
-    let machine = ends("somebody was left", ADOPT, rows);
+    let machine = ends("a process remained", ADOPT, rows);
     assert_eq!(machine.reason(), None, "the command ended by itself");
     let rows = vec![
         (exited(true), 0, None, None),
@@ -378,5 +379,5 @@ fn who_calls_it_off_while_it_is_drained_is_obeyed() {
         (EndedFor(Reason::Kill), 50, None, Some(100)),
         (OutputEnded, 60, None, None),
     ];
-    ends("nobody was left", ADOPT, rows);
+    ends("no process remained", ADOPT, rows);
 }

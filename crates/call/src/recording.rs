@@ -1,15 +1,17 @@
-//! Recording what one call changes: begun before its script is handed over, ended when its processes have.
+//! The record of one call's changes: begins before the script is handed over, ends with the call's
+//! last process.
 
 use agent_bash_core::RunSpec;
 use agent_bash_core::changes::Traced;
 use agent_bash_process::supervisor::Supervised;
 
-/// Whether that was begun, or why not; nothing if nothing was to be recorded.
+/// A record in progress, or the reason why none could begin. Empty if the spec asks for no record.
 #[derive(Debug)]
 pub struct Recording(Option<Result<(), Traced>>);
 
 impl Recording {
-    /// Begins in a new shell, if the spec asks for it. `unwatched`: why nobody watches it, if so.
+    /// Begins the record in a new shell, if the spec asks for one. `unwatched` is the reason if the
+    /// shell is not traced.
     pub fn begin(spec: &RunSpec, supervised: &Supervised, unwatched: Option<&String>) -> Self {
         Self(spec.trace.as_ref().map(|set| {
             match unwatched {
@@ -21,7 +23,7 @@ impl Recording {
         }))
     }
 
-    /// The same in a shell that has run something before.
+    /// Begins the record in a shell that has run other scripts.
     pub async fn begin_again(
         spec: &RunSpec,
         supervised: &mut Supervised,
@@ -38,7 +40,8 @@ impl Recording {
         }
     }
 
-    /// Ends it, once. How complete the record is; `None` if there is none.
+    /// Ends the record and returns how complete it is; `None` without a record or if it already
+    /// ended.
     pub async fn end(&mut self, supervised: &mut Supervised) -> Option<Traced> {
         Some(match self.0.take()? {
             Ok(()) => supervised.stop_recording().await,

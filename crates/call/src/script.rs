@@ -1,7 +1,8 @@
-//! Whether a shell has taken its script. The script file tells: the shell reads it through the shared file offset,
+//! Tells whether a shell read its script: the shell reads the file through a shared file offset,
 //! and a shell that cannot run its script appends the reason.
 //!
-//! What is *not* here: the file's contents, and how a shell reads it (`agent-bash-exec`, `agent-bash-pty`).
+//! Not here: the contents of the file, and how a shell reads it (`agent-bash-exec`,
+//! `agent-bash-pty`).
 
 use agent_bash_core::{NotStarted, RunSpec, Shell};
 use rustix::fs::tell;
@@ -16,24 +17,24 @@ pub const TOO_OLD: u8 = b'v';
 /// The file from which a shell reads its script.
 #[derive(Debug)]
 pub struct ScriptFile {
-    /// Our handle to it.
+    /// The host's descriptor of the file.
     pub file: OwnedFd,
     /// Its length at the hand-over.
     pub length: u64,
-    /// The shell reads it through the file offset that it shares with us.
+    /// The shell reads through the file offset that it shares with the host.
     pub shares_place: bool,
 }
 
-/// Why nothing of the script has run.
+/// Why the shell ran nothing of the script.
 #[derive(Debug)]
 pub enum Unstarted {
-    /// The shell was gone before it took the script: another shell can run it.
+    /// The shell ended before it read the script: another shell can run it.
     RefusedHandoff(RefusedHandoff),
-    /// It cannot be run like this.
+    /// The script cannot be run with this specification.
     Refused(NotStarted),
 }
 
-/// The shell was gone before it took the script.
+/// The shell ended before it read the script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the script could not be handed to the shell: {reason}")]
 pub struct RefusedHandoff {
@@ -59,19 +60,19 @@ impl From<Unstarted> for NotStarted {
 }
 
 impl ScriptFile {
-    /// Whether, and why, a shell that has ended has run nothing of the script.
+    /// Returns why an ended shell ran nothing of the script; `None` if it ran.
     pub fn unstarted(&self, spec: &RunSpec) -> Option<Unstarted> {
         if let Some(refusal) = self.refusal(spec) {
             return Some(Unstarted::Refused(refusal));
         }
         (self.shares_place && tell(&self.file) == Ok(0)).then(|| {
             Unstarted::RefusedHandoff(RefusedHandoff {
-                reason: "it ended before it took it".to_owned(),
+                reason: "the shell ended before it read the script".to_owned(),
             })
         })
     }
 
-    /// What the shell appended to the script.
+    /// Returns the text that the shell appended to the script.
     fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
         let mut said = [0; 64];
         let count = rustix::io::pread(&self.file, &mut said, self.length).ok()?;
@@ -83,14 +84,14 @@ impl ScriptFile {
     }
 }
 
-/// The directory of the call could not be entered.
+/// Returns the error for a directory that cannot be entered.
 pub fn no_directory(spec: &RunSpec) -> NotStarted {
     NotStarted::Directory {
         path: spec.cwd.clone(),
     }
 }
 
-/// The shell is a bash that lacks a required feature (`mapfile -d`).
+/// Returns the error for a bash that lacks a required feature (`mapfile -d`).
 pub fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
     NotStarted::ShellTooOld {
         path: shell.path.clone(),

@@ -1,5 +1,5 @@
-//! Shell code used both on pipes and on terminals: entering the call's directory, closing our descriptors, and how
-//! a shell other than bash takes its script.
+//! Shell code for pipes and terminals: entering the call's directory, closing descriptors of the
+//! host, and reading the script in a shell other than bash.
 
 use agent_bash_core::Definitions;
 use agent_bash_process::quoted;
@@ -23,10 +23,10 @@ pub enum Reader {
     Posix,
 }
 
-/// A list of commands that enters a directory, or fails and leaves the shell where it is. `word` is the directory's
-/// path as a shell word. If the path cannot be resolved, it is tried relative to the working directory of the
-/// shell's parent, a supervisor. The shell must not be changed by that, so it is done in a subshell and without
-/// variables.
+/// Returns commands that enter a directory, or fail without a change of directory. `word` is the
+/// path as a shell word. If the path cannot be resolved, the commands try it relative to the
+/// working directory of the shell's parent, the supervisor. They run in a subshell without
+/// variables, so that the shell is not changed.
 pub fn enter(word: &[u8], reader: Reader) -> Vec<u8> {
     // In bash, both builtins' error messages are redirected by the caller.
     let (own, message): (&[u8], &[u8]) = match reader {
@@ -59,25 +59,27 @@ pub fn enter(word: &[u8], reader: Reader) -> Vec<u8> {
     parts.concat()
 }
 
-/// The text for permanent redirections. `command` guards against a function named `exec`. But with it, bash before
-/// 5.1 keeps copies of the redirected descriptors from 10 on, and closes whatever the script has put there instead.
+/// Returns the text for permanent redirections. `command` guards against a function named `exec`.
+/// With it, bash before 5.1 keeps copies of the redirected descriptors from 10 on, and closes
+/// descriptors that the script opened there.
 pub fn exec(redirections: &str) -> String {
     format!(
         r"case $BASH_VERSION in 4.*|5.0.*) \exec {redirections} ;; *) \command exec {redirections} ;; esac"
     )
 }
 
-/// The command by which a bash loads functions and aliases of another one, followed by `; `. By `eval`, which reads line by line: what a
-/// line switches on (`extglob`) is in force for the next one, and what one of them cannot define, the others do.
+/// Returns the command that loads functions and aliases of another bash, followed by `; `. `eval`
+/// reads line by line: an option set by one line (`extglob`) holds for the next, and a line that
+/// fails does not stop the others.
 pub fn load(definitions: &Definitions) -> Vec<u8> {
     let text = quoted(OsStr::from_bytes(&definitions.text));
     [&br"{ \builtin eval "[..], &text, b"; } >/dev/null 2>&1; "].concat()
 }
 
-/// How a shell of which only POSIX features can be assumed takes the text of its script file, whose descriptor is
-/// `{script_fd}`. The text is evaluated rather than sourced, so that `$0` is the shell's name and messages do not
-/// mention our descriptor; they say `eval` instead. Such shells support only single-digit descriptors; others are
-/// opened by path, which requires `/proc`. The dot preserves trailing newlines.
+/// The text by which a POSIX shell reads its script file from descriptor `{script_fd}`. The script
+/// is evaluated rather than sourced, so that `$0` is the shell's name and messages say `eval`
+/// instead of a descriptor. POSIX shells support only single-digit descriptors; others are opened
+/// by path, which requires `/proc`. The dot preserves trailing newlines.
 pub const PLAIN_TAKE: &str = concat!(
     "case {script_fd} in ",
     "?) __ab=$(command -p cat <&{script_fd} && echo .) || exit 125 ;; ",

@@ -5,34 +5,37 @@ use agent_bash_core::{Flow, OutputConsumer, StreamId};
 use std::future::Future;
 use std::os::fd::BorrowedFd;
 
-/// The output of one call, and anything else its host waits for while reading it.
+/// The output of one call, and the other events that the host awaits meanwhile.
 pub trait Source: Send {
-    /// What is ready to be read or handled.
+    /// The event that is ready to be handled.
     type Ready: Send;
 
     /// Waits until [`Self::read`] has something to do. Cancel safe.
     fn ready(&mut self) -> impl Future<Output = Self::Ready> + Send;
 
-    /// Handles it, usually by reading a chunk and pushing it. `None` if there was no output after all.
+    /// Handles the event, usually by reading a chunk and pushing it. `None` if there was no output
+    /// after all.
     fn read(&mut self, ready: Self::Ready, out: &mut dyn OutputConsumer) -> Option<Progress>;
 
-    /// Pushes what is available now, which includes everything the shell wrote before it ended; so no time limit
-    /// cuts it off, however late this task is scheduled. Returns whether there was any.
+    /// Pushes the available output, which includes everything that the shell wrote before it ended.
+    /// A time limit cannot cut it off, however late this task is scheduled. Returns whether there
+    /// was any.
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool;
 
     /// The call is about to be terminated.
     fn being_ended(&mut self, _: Reason) {}
 
-    /// Pushes what can only be determined after our last read.
+    /// Pushes output that is complete only after the last read.
     fn conclude(&mut self, _: &mut dyn OutputConsumer) {}
 
-    /// Whether all output has reached EOF.
+    /// True if all output has reached EOF.
     fn ended(&self) -> bool;
 
-    /// Closes the streams whose consumer asked to stop, so that further writes fail (EPIPE, SIGPIPE).
+    /// Closes the streams whose consumer asked to stop, so that further writes fail (EPIPE,
+    /// SIGPIPE).
     fn close_stopped(&mut self) -> Progress;
 
-    /// The streams that are still open, for the supervisor to read on.
+    /// Returns the open streams, from which the supervisor continues to read.
     fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)>;
 }
 
@@ -43,27 +46,31 @@ pub enum Progress {
     Chunk,
     /// The consumer asked to stop with this chunk: the time until its stream is closed starts.
     Stopped,
-    /// A stream has reached EOF, or was closed by us.
+    /// A stream has reached EOF, or the host closed it.
     Ended,
-    /// A consumer asked to stop too long ago, and no single stream can be closed: terminate the call.
+    /// A consumer asked to stop too long ago, and no single stream can be closed: terminate the
+    /// call.
     HangUp,
     /// Reading failed.
     Unreadable,
-    /// The shell reported that it has finished its script; it continues, or its end will be observed.
+    /// The shell reported that it has finished its script; it continues, or its end will be
+    /// observed.
     ShellDone,
 }
 
-/// A stream whose consumer asked to stop is read up to this many bytes, and for a limited time; then it is closed.
+/// A stream whose consumer asked to stop is read up to this many bytes, and for a limited time;
+/// then it is closed.
 const AFTER_STOP_BYTES: usize = 1 << 20;
 
-/// What is read of one stream after its consumer asked to stop.
+/// Limits the bytes read from one stream after its consumer asked to stop.
 #[derive(Debug, Default)]
 pub struct AfterStop {
     bytes: Option<usize>,
 }
 
 impl AfterStop {
-    /// Pushes a chunk of the stream. [`Progress::Ended`] once the consumer asked to stop too many bytes ago.
+    /// Pushes a chunk of the stream. [`Progress::Ended`] once the consumer asked to stop too many
+    /// bytes ago.
     pub fn push(
         &mut self,
         stream: StreamId,
@@ -86,12 +93,12 @@ impl AfterStop {
         }
     }
 
-    /// Whether the consumer asked to stop.
+    /// True if the consumer asked to stop.
     pub fn was_asked(&self) -> bool {
         self.bytes.is_some()
     }
 
-    /// Whether that was too many bytes ago.
+    /// True if the limit is exceeded.
     pub fn is_used_up(&self) -> bool {
         self.bytes.is_some_and(|bytes| bytes > AFTER_STOP_BYTES)
     }

@@ -1,10 +1,9 @@
-//! Enforces a call's time limit and cancellation. At first the call itself watches for them. A slow or blocking
-//! consumer could keep it from doing so, so from the first chunk on a separate task watches: a consumer may delay
-//! the reading of output, but never the ending of a command.
+//! Enforces a call's time limit and cancellation. At first the call's own task watches for them.
+//! From the first chunk on a separate task watches, since a consumer may block: it may delay the
+//! reading of output, but never the ending of a command.
 //!
-//! We may lose time ourselves by being stopped or starved. A command that ended meanwhile ended in time, even if
-//! its limit has passed when we continue. So before a command is ended, we check whether there is an unread event
-//! about it.
+//! The host may be stopped or starved itself. A command that ended in that time ended within its
+//! limit, so the watchdog checks for an unread event before it ends a command.
 
 use agent_bash_core::{Cancel, Clock, RunSpec};
 use agent_bash_process::supervisor::Link;
@@ -20,11 +19,11 @@ use tokio::task::JoinHandle;
 /// Why a command is being ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// Its time limit has passed.
+    /// The time limit has passed.
     Timeout,
-    /// Its caller cancelled it.
+    /// The caller cancelled the call.
     Cancel,
-    /// The user at its terminal killed it.
+    /// The user at the terminal killed the command.
     Kill,
 }
 
@@ -37,7 +36,7 @@ pub struct Watchdog {
     watch: Watch,
 }
 
-/// What is listened to, and how the command is ended.
+/// The signals that the watchdog awaits, and how it ends the command.
 #[derive(Debug, Clone)]
 struct Ender {
     clock: Arc<dyn Clock>,
@@ -51,16 +50,16 @@ struct Ender {
     order: fn(&Link, Duration) -> io::Result<()>,
 }
 
-/// Who is watching.
+/// The state of the watch.
 enum Watch {
-    /// The call itself, in [`fired`].
+    /// The call's own task watches, in [`fired`].
     Call(Pin<Box<dyn Future<Output = Reason> + Send>>),
-    /// A task.
+    /// A separate task watches.
     Task {
         task: JoinHandle<()>,
         reason: watch::Receiver<Option<Reason>>,
     },
-    /// Nobody any more: it has fired.
+    /// The watchdog has fired.
     Fired(Reason),
 }
 
@@ -74,8 +73,8 @@ pub struct Signals {
 }
 
 impl Watchdog {
-    /// Starts watching: the time limit runs from now on. A shell that serves several calls is stopped before its
-    /// command is ended, so that it does not run the next one.
+    /// Starts watching: the time limit runs from now on. A shell that serves several calls is
+    /// stopped before its command is ended, so that it does not run the next one.
     pub fn start(
         link: Link,
         clock: Arc<dyn Clock>,
@@ -99,7 +98,8 @@ impl Watchdog {
         Self::new(ender, spec.timeout)
     }
 
-    /// Watches the survivors of a session's call, and ends only them, with `grace`, after `timeout`.
+    /// Watches the survivors of a session's call, and ends only them, with `grace`, after
+    /// `timeout`.
     pub fn over_survivors(
         link: Link,
         clock: Arc<dyn Clock>,
@@ -119,7 +119,7 @@ impl Watchdog {
         Self::new(ender, timeout)
     }
 
-    /// Goes on without a time limit, for what is left of a call whose command has ended in time.
+    /// Continues without a time limit, for the remaining processes of a command that ended in time.
     #[must_use]
     pub fn unlimited(self) -> Self {
         match self.reason() {
@@ -175,14 +175,15 @@ impl Watchdog {
         let ender = self.ender.clone();
         let task = tokio::spawn(async move {
             let reason = watch.await;
-            // The reason is sent first: whoever sees the command end must know that we ended it.
+            // The reason is sent first, so that it is known before the end of the command is
+            // reported.
             let _ = tell.send(Some(reason));
             ender.end();
         });
         self.watch = Watch::Task { task, reason };
     }
 
-    /// The reason, if it has fired.
+    /// Returns the reason, if the watchdog has fired.
     pub fn reason(&self) -> Option<Reason> {
         match &self.watch {
             Watch::Call(_) => None,
@@ -206,7 +207,7 @@ impl Watchdog {
 }
 
 impl Ender {
-    /// Whether there is an unread event from the supervisor or the shell.
+    /// True if there is an unread event from the supervisor or the shell.
     fn is_there(&self) -> bool {
         let said = |status: &Arc<OwnedFd>| ioctl_fionread(status).is_ok_and(|bytes| bytes > 0);
         self.link.has_word() || self.status.as_ref().is_some_and(said)
@@ -214,12 +215,12 @@ impl Ender {
 
     fn end(&self) {
         if let Err(error) = (self.order)(&self.link, self.grace) {
-            tracing::debug!(%error, "the supervisor could not be told to end its tree");
+            tracing::debug!(%error, "the supervisor could not be asked to end its process tree");
         }
     }
 }
 
-/// Waits until it fires; for ever without a watchdog. Cancel safe.
+/// Waits until the watchdog fires; for ever without one. Cancel safe.
 pub async fn fired(watchdog: &mut Option<Watchdog>) -> Reason {
     if let Some(watchdog) = watchdog
         && let Some(reason) = watchdog.fired().await

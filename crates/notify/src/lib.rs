@@ -1,9 +1,10 @@
-//! Seccomp's notifications: a filter makes system calls wait until a listener has looked at them. Wraps the calls of the
-//! kernel's that this takes, and nothing else: it is the one crate with `unsafe`.
+//! Seccomp notifications: a filter makes system calls wait until a listener has inspected them.
+//! This crate wraps only these kernel interfaces, because it is the one crate with `unsafe`.
 //!
-//! What a listener reads of a waiting process may be of another one if that has died meanwhile: it counts only if
-//! [`Listener::still_waits`] says so afterwards. A process can change what its call refers to in memory after it was
-//! looked at, so that nothing may be allowed or denied on these grounds; that is not offered here.
+//! A waiting process may die, and its pid may be reused, while a listener reads its memory: the
+//! data is valid only if [`Listener::still_waits`] returns true afterwards. A process can change
+//! the memory that its system call refers to after the inspection. Therefore this crate offers no
+//! decision based on it.
 
 #![cfg(target_os = "linux")]
 

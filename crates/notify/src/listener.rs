@@ -1,12 +1,13 @@
-//! Taking what waits, and letting it go on.
+//! Receives waiting system calls, and lets them continue.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Bytes of the largest message that a kernel may have; today's have 80.
+/// Size of the largest supported kernel message in bytes; current kernels use 80.
 const LARGEST: usize = 256;
 
-/// A listener. Its descriptor is readable when something waits, and hung up when nobody has its filter any more.
+/// A listener. Its descriptor is readable when a system call waits, and hung up once no process has
+/// the filter.
 #[derive(Debug)]
 pub struct Listener {
     descriptor: OwnedFd,
@@ -16,17 +17,17 @@ pub struct Listener {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     id: u64,
-    /// Thread that makes it, as numbered for the listener's process.
+    /// The calling thread, numbered in the listener's pid namespace.
     pub thread: i32,
-    /// Which table of system calls it uses: `AUDIT_ARCH_…` of linux/audit.h.
+    /// The architecture of the system call: `AUDIT_ARCH_…` of linux/audit.h.
     pub table: u32,
-    /// Its number in that table.
+    /// The number of the system call on this architecture.
     pub number: i32,
     /// Its arguments.
     pub arguments: [u64; 6],
 }
 
-/// Room for a message of any kernel, aligned as its widest field.
+/// A buffer for a message of any kernel, aligned as its widest field.
 #[repr(C)]
 union Room {
     request: libc::seccomp_notif,
@@ -35,7 +36,7 @@ union Room {
 }
 
 impl Room {
-    /// The kernel refuses room that is not empty.
+    /// The kernel refuses a buffer that is not zeroed.
     fn empty() -> Self {
         Self {
             all: [0; LARGEST / 8],
@@ -44,10 +45,10 @@ impl Room {
 }
 
 impl Listener {
-    /// The listener with this descriptor, which [`install`](crate::install()) has returned.
+    /// Returns the listener for a descriptor of [`install`](crate::install()).
     ///
     /// # Errors
-    /// The kernel does not say how large its messages are, or they are too large.
+    /// The kernel does not report the size of its messages, or they are too large.
     pub fn new(descriptor: OwnedFd) -> io::Result<Self> {
         let mut sizes = libc::seccomp_notif_sizes {
             seccomp_notif: 0,
@@ -55,7 +56,7 @@ impl Listener {
             seccomp_data: 0,
         };
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]
-        // SAFETY: the third argument points to the structure that the kernel fills in.
+        // SAFETY: the third argument points to the structure that the kernel fills.
         let asked = unsafe {
             libc::syscall(
                 libc::SYS_seccomp,
@@ -72,12 +73,14 @@ impl Listener {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
         let listener = Self { descriptor };
-        // Whoever waits and whoever looks take turns, which is faster on one processor. Older kernels cannot.
+        // The waiting thread and the listener alternate, which is faster on one processor. Older
+        // kernels do not support it.
         let _ = listener.switch_at_once();
         Ok(listener)
     }
 
-    /// Takes the next call that waits; blocks until there is one. `None` if it has gone away meanwhile.
+    /// Receives the next waiting system call; blocks until there is one. `None` if its thread ended
+    /// meanwhile.
     pub fn next(&self) -> io::Result<Option<Waiting>> {
         let mut room = Room::empty();
         match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut room) {
@@ -87,7 +90,8 @@ impl Listener {
             Err(error) => return Err(error),
         }
         #[expect(unsafe_code, reason = "the kernel has filled in one part of the union")]
-        // SAFETY: the whole union was initialised, and the part consists of integers, for which every value is valid.
+        // SAFETY: the whole union was initialised, and the part consists of integers, for which
+        // every value is valid.
         let request = unsafe { room.request };
         Ok(Some(Waiting {
             id: request.id,
@@ -98,17 +102,17 @@ impl Listener {
         }))
     }
 
-    /// Whether the call still waits. If so, what was read of its process before was its own.
+    /// True if the system call still waits, so that data read before belongs to its process.
     pub fn still_waits(&self, call: &Waiting) -> bool {
         let mut id = call.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
             .is_ok()
     }
 
-    /// Lets the call be made as it is.
+    /// Lets the system call continue unchanged.
     ///
     /// # Errors
-    /// `ENOENT`: it waits no more.
+    /// `ENOENT`: the system call no longer waits.
     pub fn let_go(&self, call: &Waiting) -> io::Result<()> {
         let mut room = Room::empty();
         room.response = libc::seccomp_notif_resp {
@@ -124,7 +128,7 @@ impl Listener {
         /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`
         const SYNC_WAKE_UP: libc::c_ulong = 1;
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]
-        // SAFETY: this request takes its argument as a number.
+        // SAFETY: this request takes its argument by value.
         let set = unsafe {
             libc::ioctl(
                 self.descriptor.as_raw_fd(),
@@ -135,11 +139,12 @@ impl Listener {
         checked(set)
     }
 
-    /// A request whose argument is `T`; private, as only the callers above know which one goes with which.
+    /// Sends a request with an argument of type `T`. Private, because only the callers above pair
+    /// requests with types.
     fn control<T>(&self, request: libc::Ioctl, argument: *mut T) -> io::Result<()> {
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]
-        // SAFETY: the callers pass pointers to what the request reads and writes: an id, or room for the largest
-        // message, whose size was asked of this kernel.
+        // SAFETY: the callers pass pointers to the argument of the request: an id, or a buffer for
+        // the largest message of this kernel.
         let done = unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request, argument) };
         checked(done)
     }

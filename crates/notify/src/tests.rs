@@ -1,4 +1,4 @@
-//! Threads whose calls wait for this one.
+//! Threads whose system calls wait for the test's thread.
 
 use crate::{Instruction, Listener, install};
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-/// A program: one call waits, all others are let through.
+/// Returns a filter program that makes one system call wait and allows all others.
 fn waiting_for(number: i64) -> Vec<Instruction> {
     let instruction = |code, jt, jf, k| Instruction { code, jt, jf, k };
     vec![
@@ -17,7 +17,7 @@ fn waiting_for(number: i64) -> Vec<Instruction> {
     ]
 }
 
-/// A thread with that filter that makes one call, and its listener.
+/// Starts a thread with that filter that makes one system call. Returns it with its listener.
 fn asking<T: Send + 'static>(
     program: Vec<Instruction>,
     call: impl FnOnce() -> T + Send + 'static,
@@ -43,7 +43,7 @@ fn a_call_waits_until_it_is_let_go() {
     listener.let_go(&call).unwrap();
     let own = rustix::process::getpgid(None).unwrap();
     assert_eq!(thread.join().unwrap().unwrap(), own);
-    // It has gone on: nothing that was read of it since is worth anything.
+    // The thread continued, so data read since then is not valid.
     assert!(!listener.still_waits(&call) && listener.let_go(&call).is_err());
 }
 

@@ -1,12 +1,11 @@
-//! A handle to a process (a pidfd): a pid may be reused, but the handle keeps referring to the process it was
-//! opened for.
+//! A pidfd: unlike a pid, it refers to the same process even if the pid is reused.
 
 use rustix::process::{Pid, Signal};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A process that can be signalled and waited for even if its pid has been reused. Linux only; elsewhere, opening
-/// fails.
+/// A process that can be signalled and awaited even if its pid was reused. Linux only; elsewhere,
+/// opening fails.
 #[derive(Debug)]
 pub struct ProcessHandle(OwnedFd);
 
@@ -14,7 +13,7 @@ impl ProcessHandle {
     /// Opens the process that has this pid at the moment.
     ///
     /// # Errors
-    /// There is no such process, or the system does not support such handles.
+    /// No process has this pid, or the system does not support pidfds.
     pub fn open(pid: i32) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
         Ok(Self(system::open(pid)?))
@@ -23,7 +22,7 @@ impl ProcessHandle {
     /// Sends a signal, given by number.
     ///
     /// # Errors
-    /// The process has ended, we lack permission, or there is no such signal.
+    /// The process has ended, the permission is missing, or the signal does not exist.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(system::signal(&self.0, signal)?)
@@ -37,7 +36,7 @@ impl AsFd for ProcessHandle {
     }
 }
 
-/// As [`AsFd`], for an event loop to own.
+/// Like [`AsFd`], for an event loop that owns the descriptor.
 impl From<ProcessHandle> for OwnedFd {
     fn from(handle: ProcessHandle) -> Self {
         handle.0

@@ -1,5 +1,5 @@
-//! Identifies a process beyond its lifetime: pids are reused, also after a reboot, and mean different processes in
-//! different pid namespaces.
+//! Identifies a process beyond its lifetime: pids are reused, also after a reboot, and each pid
+//! namespace has its own.
 
 use crate::{ProcessHandle, ProcessInfo};
 use rustix::process::Signal;
@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::str::FromStr;
 
-/// One process of one boot and one pid namespace, unambiguous even if its pid is reused. Its [`fmt::Display`] form
-/// can be part of a file name, and can be parsed again.
+/// One process of one boot and one pid namespace, unambiguous even if its pid is reused. Its
+/// [`fmt::Display`] form can be part of a file name, and can be parsed again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessIdentity {
@@ -25,7 +25,7 @@ pub struct ProcessIdentity {
 }
 
 impl ProcessIdentity {
-    /// This process.
+    /// Returns the identity of this process.
     pub fn current() -> Self {
         let pid = std::process::id().cast_signed();
         Self::new(
@@ -34,12 +34,12 @@ impl ProcessIdentity {
         )
     }
 
-    /// The process that has this pid now; `None` if there is none, or the system does not tell.
+    /// Returns the process that has this pid now; `None` if none has, or the system does not tell.
     pub fn of(pid: i32) -> Option<Self> {
         Some(Self::new(pid, ProcessInfo::read(pid)?.start_time))
     }
 
-    /// A process of this boot and namespace, observed with this pid and start time.
+    /// Returns a process of this boot and namespace with this pid and start time.
     pub fn new(pid: i32, start_time: u64) -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self {
@@ -50,24 +50,27 @@ impl ProcessIdentity {
         }
     }
 
-    /// Whether it belongs to this boot and this namespace, so that its numbers are meaningful here.
+    /// True if the process belongs to this boot and pid namespace, so that its numbers are
+    /// meaningful.
     pub fn is_of_here(&self) -> bool {
         let here = Self::new(self.pid, self.start_time);
         (&self.boot, self.namespace) == (&here.boot, here.namespace)
     }
 
-    /// Its entry in `/proc`; `None` if it has ended, even if its pid was reused.
+    /// Returns the process's entry in `/proc`; `None` if the process has ended, even if its pid was
+    /// reused.
     pub fn info(&self) -> Option<ProcessInfo> {
         let info = ProcessInfo::read(self.pid)?;
         (info.start_time == self.start_time && self.is_of_here()).then_some(info)
     }
 
-    /// Whether it is certainly alive. A zombie is not.
+    /// True if the process is certainly alive. A zombie is not.
     pub fn is_alive(&self) -> bool {
         self.info().is_some_and(|info| !info.zombie)
     }
 
-    /// Whether it is certainly dead. Unknown for processes of other namespaces, and if `/proc` cannot be read.
+    /// True if the process is certainly dead. False for processes of other namespaces, and if
+    /// `/proc` cannot be read.
     pub fn is_dead(&self) -> bool {
         let here = Self::new(self.pid, self.start_time);
         if self.boot != here.boot {
@@ -78,22 +81,22 @@ impl ProcessIdentity {
             && fs::metadata("/proc/self/stat").is_ok()
     }
 
-    /// Sends SIGCONT, in case it was stopped.
+    /// Sends SIGCONT, in case the process was stopped.
     ///
     /// # Errors
-    /// It has ended, or we may not signal it.
+    /// The process has ended, or the permission is missing.
     pub fn wake(&self) -> io::Result<()> {
         self.signal(Signal::CONT.as_raw())
     }
 
-    /// Sends it a signal, given by number, but never to another process that has reused its pid.
+    /// Sends a signal by number, but never to another process that reused the pid.
     ///
     /// # Errors
-    /// It is gone, or we lack permission.
+    /// The process has ended, or the permission is missing.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let handle = ProcessHandle::open(self.pid)?;
-        // If the pid was reused before this check, the check fails; if after, the pidfd is that of the dead
-        // process.
+        // If the pid was reused before this check, the check fails. If it is reused later, the
+        // pidfd refers to the dead process.
         if !self.is_alive() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -145,7 +148,7 @@ impl fmt::Display for NotAnIdentity {
 
 impl std::error::Error for NotAnIdentity {}
 
-/// The pid namespace of this process.
+/// Returns the pid namespace of this process.
 fn namespace() -> u64 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
@@ -169,7 +172,7 @@ mod tests {
             (other(|p| p.start_time -= 1), false, true),
             (other(|p| p.pid = i32::MAX), false, true),
             (other(|p| p.boot = "another".into()), false, true),
-            // It may be alive in its own namespace, which cannot be checked from here.
+            // The process may be alive in its own namespace, which cannot be checked from this one.
             (other(|p| p.namespace += 1), false, false),
         ] {
             let found = (process.is_alive(), process.is_dead());

@@ -1,19 +1,20 @@
-//! What the kernel knows of files from its caches, so that no file system can hold up whoever asks, and no automounter.
+//! Looks up files in the kernel's caches only, so that neither a hung file system nor an
+//! automounter blocks the caller.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// How often the kernel is asked: it also gives up where somebody mounts or renames something at this moment.
+/// The number of attempts: a lookup also fails while another process mounts or renames something.
 #[cfg(target_os = "linux")]
 const TRIES: usize = 8;
 
-/// Opens what is at this path, for looking at it alone (`O_PATH`), with these flags in addition.
+/// Opens a path with `O_PATH` and these flags.
 ///
 /// # Errors
-/// `ENOENT` and `ENOTDIR` if the kernel knows that nothing is there; another one if a file system would have to be asked,
-/// or the system cannot tell.
+/// `ENOENT` and `ENOTDIR` if the kernel knows that the path does not exist. Another error if a file
+/// system would have to be asked, or the system does not support the lookup.
 #[cfg(target_os = "linux")]
 pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, Mode, ResolveFlags, openat2};
@@ -21,13 +22,13 @@ pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     patiently(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED))
 }
 
-/// See the one for Linux.
+/// Fails: only Linux supports the lookup.
 #[cfg(not(target_os = "linux"))]
 pub fn open_known(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::OPNOTSUPP)
 }
 
-/// Asks again where the kernel gave up.
+/// Repeats the lookup while the kernel answers `EAGAIN`.
 #[cfg(target_os = "linux")]
 fn patiently<T>(mut ask: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut answer = ask();
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_gave_up_is_asked_again_and_nobody_else() {
+    fn lookup_is_repeated_only_after_eagain() {
         let asked = |answers: &[Result<u8, Errno>]| {
             let mut count = 0;
             let answer = patiently(|| {
@@ -63,9 +64,9 @@ mod tests {
         assert_eq!(asked(&[Err(Errno::NOENT), Ok(1)]), (Err(Errno::NOENT), 1));
     }
 
-    /// Needs Linux 5.12, as the caches cannot be asked before.
+    /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.
     #[test]
-    fn what_was_looked_at_is_known_and_what_was_not_is_not() {
+    fn cached_path_is_known_and_uncached_path_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let absent = dir.path().join("absent");
         let open = || open_known(&absent, OFlags::NOFOLLOW).map(drop);

@@ -1,8 +1,8 @@
-//! Operating-system facilities that several crates share: process identity ([`ProcessIdentity`], [`ProcessInfo`]), private
-//! directories ([`PrivateDir`]), removing what calls leave in them ([`remove_tree`]), and what the kernel knows of files
-//! without asking a file system ([`open_known`]).
+//! Operating-system facilities for several crates: process identity ([`ProcessIdentity`],
+//! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]), and
+//! lookups in the kernel's caches ([`open_known`]).
 //!
-//! What is *not* here: starting processes (`agent-bash-process`), and the meaning of the files.
+//! Not here: starting processes (`agent-bash-process`), and the meaning of the files.
 
 mod handle;
 mod identity;

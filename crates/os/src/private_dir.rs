@@ -1,6 +1,8 @@
-//! A directory only we can access: mode 0700, files 0600, and no symbolic link followed on the way to it.
+//! A directory that only the user can access: mode 0700, files 0600. Opening it follows no symbolic
+//! link.
 //!
-//! All operations go through a descriptor of the directory, so nobody can swap it afterwards (TOCTOU).
+//! All operations go through a descriptor of the directory, so that no other process can replace it
+//! (TOCTOU).
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -11,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The mode that directories are set to, even if it was changed between two runs.
+/// The mode of directories. Opening restores it if it was changed.
 const OURS: Mode = Mode::RWXU;
 
 /// How directories are opened.
@@ -27,24 +29,25 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Opens `below`, component by component, under `root`, and creates what is missing. `root` is the caller's
-    /// choice and may be a symbolic link. Below it, a symbolic link or a directory of another user is an error.
+    /// Opens `below` under `root`, component by component, and creates missing directories. `root`
+    /// is the caller's choice and may be a symbolic link. Below it, a symbolic link or a directory
+    /// of another user is an error.
     pub fn create(root: &Path, below: &[&str]) -> io::Result<Self> {
         let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
         DirBuilder::new().recursive(true).mode(0o700).create(root)?;
         Self::walk(root, &below, true)
     }
 
-    /// As [`PrivateDir::create`], where only the last component of `directory` is below the root.
+    /// Like [`PrivateDir::create`], with only the last component of `directory` below the root.
     pub fn create_at(directory: &Path) -> io::Result<Self> {
         let (Some(root), Some(name)) = (directory.parent(), directory.file_name()) else {
-            return Err(not_ours("it has no name in another directory"));
+            return Err(not_ours("it has no parent directory"));
         };
         DirBuilder::new().recursive(true).mode(0o700).create(root)?;
         Self::walk(root, &[name], true)
     }
 
-    /// As [`PrivateDir::create`], without creating anything.
+    /// Like [`PrivateDir::create`], without creating anything.
     pub fn open(root: &Path, below: &[&str]) -> io::Result<Self> {
         let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
         Self::walk(root, &below, false)
@@ -69,7 +72,7 @@ impl PrivateDir {
         }
         let opened = fs::openat(&self.fd, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
         let fd = opened.map_err(|error| match error {
-            Errno::LOOP | Errno::NOTDIR => not_ours("it is a link or no directory"),
+            Errno::LOOP | Errno::NOTDIR => not_ours("it is a link, or not a directory"),
             other => other.into(),
         })?;
         let stat = fs::fstat(&fd)?;
@@ -83,18 +86,18 @@ impl PrivateDir {
         Ok(Self { fd, path })
     }
 
-    /// Its path.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Creates a directory in it and opens that; an error if it exists.
+    /// Creates and opens a subdirectory; an error if it exists.
     pub fn make_dir(&self, name: &str) -> io::Result<Self> {
         fs::mkdirat(&self.fd, name, OURS)?;
         self.below(name.as_ref(), false)
     }
 
-    /// Gives this directory, which is in `parent`, another name there; an error if something has that.
+    /// Renames this directory within `parent`; an error if the new name exists.
     pub fn rename_in(&mut self, parent: &Self, name: &str) -> io::Result<()> {
         let own = self.path.file_name().unwrap_or_default();
         fs::renameat_with(&parent.fd, own, &parent.fd, name, RenameFlags::NOREPLACE)?;
@@ -129,7 +132,7 @@ impl PrivateDir {
         self.file(name, OFlags::WRONLY | OFlags::NONBLOCK | append)
     }
 
-    /// Renames a file, replacing any existing one.
+    /// Renames a file and replaces an existing one.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
     }
@@ -143,7 +146,7 @@ impl PrivateDir {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?);
         if !file.metadata()?.is_file() {
-            return Err(not_ours("it is no regular file"));
+            return Err(not_ours("it is not a regular file"));
         }
         Ok(file)
     }
@@ -162,7 +165,7 @@ impl PrivateDir {
     }
 
     fn write_draft(&self, draft: &str, bytes: &[u8]) -> io::Result<()> {
-        // A leftover of a process that was killed between creating and renaming.
+        // A process that was killed between creating and renaming leaves this file.
         self.remove(draft)?;
         self.create_new(draft)?.write_all(bytes)
     }
@@ -175,23 +178,23 @@ impl PrivateDir {
         }
     }
 
-    /// Whether something has that name, whatever it is.
+    /// True if an entry of any type has this name.
     pub fn has(&self, name: &str) -> bool {
         fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// A file's metadata, if it is a regular file.
+    /// Returns the metadata of a regular file.
     pub fn metadata(&self, name: &str) -> io::Result<Metadata> {
         self.read(name)?.metadata()
     }
 
-    /// The space a file takes up, in bytes.
+    /// Returns the disk space of a file in bytes.
     pub fn size(&self, name: &str) -> u64 {
         fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
             .map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
     }
 
-    /// Names of the regular files.
+    /// Returns the names of the regular files.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
@@ -204,19 +207,19 @@ impl PrivateDir {
         Ok(names)
     }
 
-    /// Free bytes of the file system that are available to us.
+    /// Returns the bytes of the file system that are available to this user.
     pub fn free(&self) -> io::Result<u64> {
         let stat = fs::fstatvfs(&self.fd)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 
-    /// Whether the directory has been removed.
-    pub fn is_gone(&self) -> bool {
+    /// True if the directory has been removed.
+    pub fn is_removed(&self) -> bool {
         fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
     }
 }
 
-/// Whether a file still has a link.
+/// True if a file still has a link.
 pub fn is_linked(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
 }

@@ -1,7 +1,7 @@
 //! What `/proc` reports about one process, with a fallback if it does not.
 //!
-//! A process may be gone, and its pid reused, right after it was read here. To signal it safely, use a
-//! [`ProcessHandle`].
+//! A process may end, and its pid may be reused, right after the read. To signal a process safely,
+//! use a [`ProcessHandle`].
 
 use crate::ProcessHandle;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,22 +20,23 @@ pub struct ProcessInfo {
     pub group: i32,
     /// Session.
     pub session: i32,
-    /// Start time in clock ticks since boot. Together with the pid it identifies a process uniquely.
+    /// Start time in clock ticks since boot. Together with the pid it identifies a process
+    /// uniquely.
     pub start_time: u64,
-    /// Ended, but not reaped yet.
+    /// True if the process has ended and is not reaped yet.
     pub zombie: bool,
-    /// Stopped by a signal. False if `/proc` does not show it.
+    /// True if a signal stopped the process. False if `/proc` does not show it.
     pub stopped: bool,
 }
 
 impl ProcessInfo {
-    /// `None` if there is no such process, or `/proc` does not show it.
+    /// Reads a process; `None` if no process has this pid, or `/proc` does not show it.
     pub fn read(pid: i32) -> Option<Self> {
         Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// A child of `parent`, even if `/proc` does not show it (it runs as another user under `hidepid`, or there is
-    /// no `/proc`). `None` if there is no such process. Unknown fields are 0.
+    /// Reads a child of `parent`, even if `/proc` does not show it because of `hidepid` or a
+    /// missing `/proc`. `None` if no process has this pid. Unknown fields are 0.
     pub fn of_child(pid: i32, parent: i32) -> Option<Self> {
         if let Some(shown) = Self::read(pid) {
             return Some(shown);
@@ -60,16 +61,16 @@ impl ProcessInfo {
         })
     }
 
-    /// Whether certainly nobody has this pid, or somebody who has ended and was not reaped yet.
+    /// True if certainly no process has this pid, or a zombie has it.
     pub fn has_ended(pid: i32) -> bool {
         let signalled = Pid::from_raw(pid).map(test_kill_process);
-        // Not by `/proc`, which may not show whom another user has started.
+        // `/proc` may not show processes of another user.
         let is_nobody = signalled.is_none_or(|found| found == Err(Errno::SRCH));
         is_nobody || Self::read(pid).is_some_and(|process| process.zombie)
     }
 
-    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything, including parentheses,
-    /// so fields are counted from the last `)`.
+    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything,
+    /// including parentheses, so fields are counted from the last `)`.
     fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
         let end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
@@ -78,9 +79,9 @@ impl ProcessInfo {
         let state = *fields.first()?;
         Some(Self {
             pid,
-            // A process whose main thread has ended while other threads live is in that state, too.
+            // A process whose main thread has ended while other threads run has the same state.
             zombie: matches!(state, "Z" | "X" | "x") && number(17)? <= 1,
-            // Not `t`, by which a debugger holds it.
+            // Not `t`, the state under a debugger.
             stopped: state == "T",
             parent: number(1)?,
             group: number(2)?,
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_living_thread_has_not_ended() {
+    fn process_with_a_running_thread_is_not_a_zombie() {
         for (state, threads, zombie) in [("S", 1, false), ("Z", 1, true), ("Z", 2, false)] {
             let stat = format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 42 0");
             let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stopped_by_a_signal_is_told_from_who_is_debugged() {
+    fn stopped_by_signal_differs_from_stopped_by_debugger() {
         for (state, stopped) in [("S", false), ("T", true), ("t", false)] {
             let stat = format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 42 0");
             let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
@@ -123,9 +124,9 @@ mod tests {
     #[test]
     #[expect(
         clippy::disallowed_methods,
-        reason = "a process that is nobody's child but the test's"
+        reason = "the test starts and reaps this child itself"
     )]
-    fn who_lives_has_not_ended_and_who_is_not_reaped_has() {
+    fn running_process_has_not_ended_and_zombie_has() {
         let mut child = std::process::Command::new("sleep")
             .arg("60")
             .spawn()

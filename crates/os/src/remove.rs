@@ -1,4 +1,4 @@
-//! Removing what is in our own directories, whatever permissions a call gave it.
+//! Removes trees in private directories, whatever permissions a call set in them.
 
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
 use std::ffi::OsStr;
@@ -10,15 +10,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Opening a directory, and nothing that leads to one.
+/// Opens a directory, but not a link to one.
 const DIRECTORY: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Removes a directory with all that is in it, if it exists.
+/// Removes a directory with its contents, if it exists.
 ///
 /// # Errors
-/// The system's; then a part of it may be left.
+/// I/O errors. A part of the tree may remain.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let removed = match remove_dir_all(path) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -33,8 +33,8 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes all directories writable that are on the file system of the top one. Nothing is looked up by more than one name at
-/// a time, and no link followed: somebody may still be at work in there.
+/// Makes all directories writable on the file system of the top one. It opens one component at a
+/// time and follows no link, because another process may still change the tree.
 fn unlock(top: &Path) -> io::Result<()> {
     let mut device = None;
     let here = Rc::new(openat(CWD, ".", OFlags::PATH | DIRECTORY, Mode::empty())?);
@@ -45,7 +45,7 @@ fn unlock(top: &Path) -> io::Result<()> {
         if *device.get_or_insert(own) != own {
             continue;
         }
-        // The mode of what is opened like this can be changed by a name only.
+        // The mode of an `O_PATH` descriptor can only be changed by name.
         let opened = format!("/proc/self/fd/{}", directory.as_raw_fd());
         set_permissions(opened, Permissions::from_mode(0o700))?;
         let directory = Rc::new(directory);
@@ -66,9 +66,9 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Root is not kept out by permissions; the second half holds for everybody.
+    /// Permissions do not stop root; the second half holds for every user.
     #[test]
-    fn directories_without_permissions_go_and_what_links_lead_to_stays() {
+    fn unreadable_directories_are_removed_and_link_targets_stay() {
         let place = tempfile::tempdir().unwrap();
         let (top, outside) = (place.path().join("top"), place.path().join("outside"));
         fs::create_dir_all(top.join("a/b")).unwrap();

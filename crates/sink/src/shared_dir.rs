@@ -42,7 +42,7 @@ impl SharedDir {
     pub(crate) fn make(&self) -> io::Result<Arc<PrivateDir>> {
         let mut state = self.state();
         if let Some(dir) = &state.dir
-            && !dir.is_gone()
+            && !dir.is_removed()
         {
             return Ok(dir.clone());
         }
