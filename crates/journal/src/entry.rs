@@ -1,10 +1,10 @@
-//! [`Entry`]: what is kept of a call.
+//! [`Entry`]: the record of one call.
 
 use agent_bash_core::{Caller, Mode, ProfileName, SessionName, ToolResult};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much is kept.
+/// How much the journal records.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -13,9 +13,9 @@ pub enum JournalLevel {
     /// Nothing.
     #[default]
     Off,
-    /// Commands and how they ended, but not what they printed.
+    /// Commands and how they ended, without output.
     Metadata,
-    /// What they printed, too: the beginning and the end of it.
+    /// In addition the beginning and the end of the output.
     Full,
 }
 
@@ -33,42 +33,43 @@ impl fmt::Display for JournalLevel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Who asked for it.
+    /// The caller.
     pub by: Caller,
-    /// No model gets to see it: typed behind `!!`.
+    /// True if the command is hidden from the model: typed behind `!!`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub excluded_from_context: bool,
     /// The profile in force.
     pub profile: ProfileName,
     /// The script as given.
     pub command: String,
-    /// What the model says that it is for.
+    /// The model's description of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The mode that was asked for.
+    /// The requested mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// The persistent shell that was asked for.
+    /// The requested persistent shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
-    /// What was objected to; nothing ran then.
+    /// Why the call was refused; nothing ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objection: Option<Objection>,
-    /// It asked to leave the sandbox, or for more than that allows.
+    /// The request for more than the sandbox allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Escalation>,
-    /// What came of it. Its text is empty unless the level is [`JournalLevel::Full`].
+    /// The result. Its text is empty unless the level is [`JournalLevel::Full`].
     pub result: ToolResult,
-    /// What it printed, raw.
+    /// The raw output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
-    /// Values that are hidden besides what looks like a secret. They are not recorded.
+    /// Further values to mask, besides recognised secrets. They are not recorded.
     #[serde(skip)]
     pub secrets: Vec<String>,
 }
 
 impl Entry {
-    /// What stands before a line of the user's own, as it was typed: `!`, or `!!` if no model gets to see it.
+    /// Returns the prefix of a user's line as it was typed: `!`, or `!!` if the model does not see
+    /// it.
     pub fn bang(&self) -> &'static str {
         match self.by {
             Caller::User if self.excluded_from_context => "!!",
@@ -77,7 +78,7 @@ impl Entry {
         }
     }
 
-    /// A call of which only this is known.
+    /// Returns an entry with these fields; all others are empty.
     pub fn new(
         by: Caller,
         profile: ProfileName,
@@ -104,13 +105,12 @@ impl Entry {
 /// Why a call was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objection {
-    /// The sentence.
+    /// The reason as a sentence.
     pub message: String,
     /// What to do instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
-    /// The part of the command that led to it, in bytes: `[start, end)`. It is where it was when the command was read:
-    /// nothing, if hiding a secret has moved it.
+    /// The offending byte range `[start, end)` of the command. Absent if masking a secret moved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<[usize; 2]>,
 }
@@ -118,22 +118,23 @@ pub struct Objection {
 /// A call that asked for more than the sandbox allows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Escalation {
-    /// Why, as the agent says.
+    /// The agent's reason.
     pub reason: String,
-    /// The answer; nothing if nobody gave one, as the call was cancelled.
+    /// The user's decision; absent if the call was cancelled before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<bool>,
-    /// What was said to a refusal.
+    /// The user's comment on a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
 }
 
-/// The beginning and the end of an output, with its escape sequences. What is not UTF-8 is replaced.
+/// The beginning and the end of an output with its escape sequences. Bytes that are not UTF-8 are
+/// replaced by U+FFFD.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Printed {
-    /// The beginning; all of it, if nothing is left out.
+    /// The beginning, or the whole output if it is short.
     pub head: String,
-    /// Bytes left out between the two.
+    /// Number of omitted bytes between beginning and end.
     #[serde(default)]
     pub left_out: u64,
     /// The end.

@@ -1,7 +1,9 @@
-//! [`History`]: what a person typed, over all runs of all interfaces, in one file of the state directory.
+//! [`History`]: the commands that the user typed in all interfaces, in one file of the state
+//! directory.
 //!
-//! A line of JSON each time a command starts, and another when it has ended; the second replaces the first. Every
-//! write holds a lock beside the file, as many interfaces share it and any of them may shorten it.
+//! A command has one JSON line when it starts and another when it ends; the second replaces the
+//! first. Every write holds a lock on a separate file, because several interfaces share the history
+//! and each may shorten it.
 
 use crate::Hide;
 use agent_bash_core::{Status, Timestamp};
@@ -22,24 +24,24 @@ const LOCK: &str = "history.lock";
 /// Length in bytes beyond which the older half is dropped.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Longer commands are not kept: they are texts that were pasted.
+/// Longer commands, usually pasted texts, are not stored. In bytes.
 const LONGEST: usize = 32 << 10;
 
-/// A command that was typed.
+/// A typed command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryEntry {
-    /// When it was typed.
+    /// When the command was typed.
     pub at: Timestamp,
-    /// As typed; secrets are hidden once it is kept.
+    /// The command as typed. Secrets are masked when it is stored.
     pub command: String,
-    /// Where it ran.
+    /// The working directory.
     pub directory: String,
-    /// The run of an interface that it was typed in.
+    /// The interface's run in which it was typed.
     pub session: String,
-    /// How it ended; nothing while it runs.
+    /// How the command ended; absent while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<HistoryEnd>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
 }
@@ -48,21 +50,21 @@ pub struct HistoryEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryEnd {
-    /// With this exit code.
+    /// The exit code.
     Exit(i32),
-    /// By a signal.
+    /// A signal killed it.
     Killed,
-    /// At its time limit.
+    /// The time limit passed.
     TimedOut,
-    /// The person cancelled it.
+    /// The user cancelled it.
     Cancelled,
-    /// It went on in the background.
+    /// The command continued in the background.
     Background,
-    /// A check refused it.
+    /// A check refused the command.
     Blocked,
-    /// It could not be started.
+    /// The command could not be started.
     NotStarted,
-    /// Unknown.
+    /// The end is unknown.
     Lost,
 }
 
@@ -76,25 +78,25 @@ impl From<&Status> for HistoryEnd {
             Status::MovedToBackground { .. } => Self::Background,
             Status::Blocked { .. } => Self::Blocked,
             Status::NotStarted { .. } => Self::NotStarted,
-            // Lost, and whatever a later version adds.
+            // `Lost`, and statuses of later versions.
             _ => Self::Lost,
         }
     }
 }
 
 impl HistoryEntry {
-    /// What tells two entries apart.
+    /// Returns the identity of an entry.
     fn key(&self) -> (Timestamp, &str) {
         (self.at, &self.session)
     }
 
-    /// Takes the place of `other`: it is the same command, and knows more of it.
+    /// True if this entry replaces `other`: it is the same command with more information.
     pub fn replaces(&self, other: &Self) -> bool {
         self.key() == other.key() && self.end.is_some()
     }
 }
 
-/// The file. All operations block on the disk.
+/// The history file. All operations block on the disk.
 #[derive(Clone)]
 pub struct History {
     state: PathBuf,
@@ -111,7 +113,8 @@ impl fmt::Debug for History {
 }
 
 impl History {
-    /// That of a state directory; `hide` takes secrets out of what is kept. Does no I/O yet.
+    /// Returns the history of a state directory. `hide` masks secrets in stored commands. Performs
+    /// no I/O.
     pub fn new(state: PathBuf, hide: Hide) -> Self {
         Self {
             state,
@@ -123,7 +126,7 @@ impl History {
     /// Adds an entry.
     ///
     /// # Errors
-    /// The file cannot be made or written.
+    /// The file cannot be created or written.
     pub fn add(&self, entry: &HistoryEntry) -> io::Result<()> {
         if entry.command.len() > LONGEST {
             return Ok(());
@@ -138,14 +141,14 @@ impl History {
         if file.metadata()?.len() > self.most_bytes {
             self.shorten(&dir, &mut file)?;
         }
-        // Closing the lock's file lets the next one in.
+        // Closing the lock file releases the lock.
         Ok(())
     }
 
-    /// The entries, the oldest first. Lines that cannot be read are left out.
+    /// Returns the entries, oldest first. Invalid lines are skipped.
     ///
     /// # Errors
-    /// There is a file that cannot be read.
+    /// The file exists and cannot be read.
     pub fn entries(&self) -> io::Result<Vec<HistoryEntry>> {
         let found = PrivateDir::open(&self.state, &[]).and_then(|dir| dir.read(FILE));
         match found {
@@ -156,7 +159,7 @@ impl History {
     }
 
     fn read(&self, file: &mut File) -> io::Result<Vec<HistoryEntry>> {
-        // A file that something else has made longer is read from where ours would begin.
+        // If another program made the file longer, reading starts at the size limit before its end.
         let from = file.metadata()?.len().saturating_sub(2 * self.most_bytes);
         file.seek(SeekFrom::Start(from))?;
         let mut bytes = Vec::new();
@@ -180,7 +183,7 @@ impl History {
         Ok(entries)
     }
 
-    /// Keeps the newer half.
+    /// Drops the older half.
     fn shorten(&self, dir: &PrivateDir, file: &mut File) -> io::Result<()> {
         let entries = self.read(file)?;
         let mut lines: Vec<Vec<u8>> = Vec::new();
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_is_there_in_the_next_run_with_how_it_ended() {
+    fn typed_command_is_in_the_next_run_with_its_end() {
         let dir = tempfile::tempdir().unwrap();
         assert!(history(&dir).entries().unwrap().is_empty());
         let ended = HistoryEntry {
@@ -249,7 +252,7 @@ mod tests {
         history(&dir).add(&entry(1, "make")).unwrap();
         history(&dir).add(&entry(2, "ls")).unwrap();
         history(&dir).add(&ended).unwrap();
-        // What is written late does not take back what is known.
+        // A line that is written late does not replace a known end.
         history(&dir).add(&entry(1, "make")).unwrap();
         assert_eq!(history(&dir).entries().unwrap(), [ended, entry(2, "ls")]);
         let file = dir.path().join("state").join(FILE);
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_and_what_cannot_be_read_is_left_out() {
+    fn secrets_are_masked_and_invalid_lines_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let history = history(&dir);
         history.add(&entry(1, "curl -H s3cret")).unwrap();

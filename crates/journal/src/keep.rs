@@ -1,30 +1,30 @@
-//! How long journals are kept, and how much of them.
+//! Retention of journals: age and total size.
 
 use crate::recording::recordings;
 use agent_bash_core::Timestamp;
 use std::path::Path;
 use std::time::Duration;
 
-/// What is kept.
+/// The retention limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
-    /// For how long after it was last written.
+    /// Time since the last write of a journal.
     pub time: Duration,
-    /// Of all journals together, in bytes; the oldest go first.
+    /// Total size of all journals in bytes; the oldest are removed first.
     pub bytes: u64,
 }
 
-/// What was removed.
+/// The removed journals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
-/// Removes what is too old, and the oldest of what is too much. What a process still writes stays, however long it was
-/// silent.
+/// Removes journals that are too old, then the oldest until the total size fits. A journal of a
+/// running process is never removed.
 pub fn sweep(state: &Path, keep: Keep, now: Timestamp) -> Swept {
     let longest = u64::try_from(keep.time.as_millis()).unwrap_or(u64::MAX);
     let all = recordings(state, None);

@@ -1,9 +1,9 @@
-//! A record of a session's calls, kept for people: what ran, how it ended, and at level [`JournalLevel::Full`] what it
-//! printed. Unlike an audit log it belongs to the session, is bounded, and expires.
+//! The journal of a conversation's calls for the user: commands, ends, and at level
+//! [`JournalLevel::Full`] output. Unlike an audit log it is bounded and expires. [`History`] stores
+//! the commands that the user typed.
 //!
-//! Besides, the [`History`] of what a person typed.
-//!
-//! Each process appends to a file of its own, `<state>/<session>/journal/<start>-<pid>.jsonl`: directory 0700, file 0600.
+//! Each process appends to its own file, `<state>/<session>/journal/<start>-<pid>.jsonl`: directory
+//! 0700, file 0600.
 
 mod entry;
 mod history;
@@ -20,7 +20,7 @@ pub use printed::PrintedTail;
 pub use recording::{Recorded, Recording, recordings};
 pub use writer::{FULL, Hide, Journal, JournalOptions};
 
-/// The directory of journals in that of a session.
+/// The name of the journal directory.
 const DIRECTORY: &str = "journal";
 
 #[cfg(doctest)]

@@ -1,13 +1,14 @@
-//! [`PrintedTail`]: the beginning and the end of an output, in bounded memory.
+//! [`PrintedTail`]: keeps the beginning and the end of an output in bounded memory.
 
 use crate::Printed;
 use std::collections::VecDeque;
 
-/// Bytes kept of the beginning, and of the end: together what people read of one call on a page.
+/// Bytes of the beginning, and of the end. Together they are as much of one call as a user reads on
+/// a page.
 const HEAD: usize = 16 << 10;
 const TAIL: usize = 48 << 10;
 
-/// Collects an output as it comes.
+/// Collects an output.
 #[derive(Debug, Default)]
 pub struct PrintedTail {
     head: Vec<u8>,
@@ -20,7 +21,7 @@ impl PrintedTail {
     pub fn push(&mut self, bytes: &[u8]) {
         let (first, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(first);
-        // Of a chunk that is longer than the end, only its own end is looked at.
+        // Only the end of a chunk that is longer than the limit matters.
         let (over, last) = rest.split_at(rest.len().saturating_sub(TAIL));
         let room = TAIL - last.len();
         let gone = self.tail.len().saturating_sub(room);
@@ -29,7 +30,8 @@ impl PrintedTail {
         self.left_out += (gone + over.len()) as u64;
     }
 
-    /// What was collected. Characters are not cut in two; where something is left out, neither are lines.
+    /// Returns the collected output. Characters are never split; if bytes are omitted, lines are
+    /// not split either.
     pub fn finish(self) -> Printed {
         let (head, mut tail) = (self.head, Vec::from(self.tail));
         if self.left_out == 0 {
@@ -40,7 +42,8 @@ impl PrintedTail {
                 tail: String::new(),
             };
         }
-        // Where there is no line, a blank: half of a secret could not be recognised.
+        // Without a line break it cuts at a blank, because half of a secret could not be
+        // recognised.
         let end = last_end(&head, b'\n').or_else(|| last_end(&head, b' '));
         let end = end.unwrap_or(head.len());
         let first = |byte| tail.iter().position(|one| *one == byte);
@@ -73,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_output_is_kept_whole() {
+    fn short_output_is_complete() {
         let text = "é".repeat(HEAD / 2 + TAIL / 2);
         let printed = of(text.as_bytes().chunks(7).map(<[u8]>::to_vec));
         assert_eq!(
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_one_the_ends_are_kept_at_line_breaks_however_it_comes() {
+    fn long_output_is_cut_at_line_breaks_for_any_chunks() {
         use std::fmt::Write as _;
         let mut all = String::new();
         for line in 0..30_000 {

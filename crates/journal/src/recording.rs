@@ -1,4 +1,4 @@
-//! Reading: which journals there are, and what is in one.
+//! Lists and reads journals.
 
 use crate::{DIRECTORY, Entry};
 use agent_bash_core::Timestamp;
@@ -9,37 +9,37 @@ use std::fs::{self, TryLockError};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// A longer line is not ours: an entry has at most 64 KiB of output, which JSON can make six times as long, and a result's
-/// text.
+/// The longest valid line: an entry has at most 64 KiB of output, which JSON escapes can make six
+/// times as long, and the text of a result.
 const LONGEST_LINE: u64 = 8 << 20;
 
-/// A journal that is kept.
+/// A stored journal.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The session that it is from.
+    /// The name of its state directory.
     pub session: String,
-    /// When its first call began.
+    /// When the first call began.
     pub started_at: Timestamp,
-    /// Length of its file.
+    /// Length of the file in bytes.
     pub bytes: u64,
-    /// When it was last written.
+    /// When the file was last written.
     pub written_at: Timestamp,
     pub(crate) dir: PrivateDir,
     pub(crate) name: String,
 }
 
-/// What is in a journal.
+/// The contents of a journal.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// The calls, in the order in which they ended.
+    /// The calls in the order of their end.
     pub entries: Vec<Entry>,
-    /// Lines that could not be read, such as the last one of a process that was killed.
+    /// Number of invalid lines, such as the last one of a killed process.
     pub damaged: u64,
-    /// Lines that a newer version has written, and this one does not understand.
+    /// Number of lines that a newer version wrote and this one does not understand.
     pub newer: u64,
-    /// Whether the file was full, and later calls are missing.
+    /// True if the file was full, so that later calls are missing.
     pub full: bool,
 }
 
@@ -51,7 +51,8 @@ enum Line {
     Full { full: bool },
 }
 
-/// All journals below a state directory, or those of one session, oldest first. What cannot be read is left out.
+/// Returns all journals below a state directory, or those of one name, oldest first. Unreadable
+/// ones are skipped.
 pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     let sessions = match session {
         Some(name) => vec![name.to_owned()],
@@ -98,19 +99,19 @@ fn of_session(state: &Path, session: &str) -> Vec<Recording> {
 }
 
 impl Recording {
-    /// Whether the process that writes it lives: it holds a lock on the file.
+    /// True if the writing process runs: it holds a lock on the file.
     pub fn is_live(&self) -> bool {
         let file = self.dir.read(&self.name);
         file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Removes it, unless its process lives. Returns whether it did.
+    /// Removes the journal, unless its process runs. Returns whether it did.
     pub fn remove(&self) -> bool {
-        // What cannot be removed is tried again the next time.
+        // A file that cannot be removed is tried again at the next sweep.
         !self.is_live() && self.dir.remove(&self.name).is_ok()
     }
 
-    /// Reads it.
+    /// Reads the journal.
     ///
     /// # Errors
     /// The file cannot be read. Damaged lines are counted.
@@ -129,7 +130,8 @@ impl Recording {
             match serde_json::from_slice(&line) {
                 Ok(Line::Entry(entry)) => recorded.entries.push(*entry),
                 Ok(Line::Full { full }) => recorded.full |= full,
-                // Ours, but for what is new in it: half a line is no object.
+                // A complete JSON object is an entry of a newer version; half a line is not an
+                // object.
                 Err(_) if serde_json::from_slice::<Map<String, Value>>(&line).is_ok() => {
                     recorded.newer += 1;
                 }

@@ -11,25 +11,25 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Why nothing more is recorded, past the limit of its size.
+/// The reason when the journal has reached its size limit.
 pub const FULL: &str = "it is full";
 
-/// Stands where a secret of an entry was.
+/// Replaces a secret of an entry.
 const MASK: &str = "[hidden]";
 
-/// Takes secrets out of a text.
+/// Masks secrets in a text.
 pub type Hide = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 
-/// What a journal keeps, and where.
+/// The options of a journal.
 #[derive(Clone)]
 pub struct JournalOptions {
     /// The state directory.
     pub state: PathBuf,
-    /// The session's name: one path component.
+    /// The name of the state directory below it: one path component.
     pub session: String,
     /// How much is kept of a call.
     pub level: JournalLevel,
-    /// Length of the file in bytes, beyond which nothing more is recorded.
+    /// The size limit of the file in bytes.
     pub max_bytes: u64,
     /// Applied to every text of an entry.
     pub hide: Hide,
@@ -46,7 +46,7 @@ impl fmt::Debug for JournalOptions {
     }
 }
 
-/// The journal of this process in a session. The file is made with the first entry.
+/// The journal of this process. The first entry creates the file.
 #[derive(Debug)]
 pub struct Journal {
     options: JournalOptions,
@@ -61,7 +61,7 @@ struct Open {
 }
 
 impl Journal {
-    /// Does no I/O yet.
+    /// Returns a journal. Performs no I/O.
     pub fn new(options: JournalOptions) -> Self {
         Self {
             options,
@@ -74,10 +74,11 @@ impl Journal {
         self.options.level
     }
 
-    /// Adds a call. Past the limit of its size a journal takes nothing more; a last line says so.
+    /// Adds a call. At the size limit the journal writes a last line that says so, and refuses
+    /// further calls.
     ///
     /// # Errors
-    /// The file cannot be made or written, or is [`FULL`].
+    /// The file cannot be created or written, or is [`FULL`].
     pub fn record(&self, entry: &Entry) -> io::Result<()> {
         if self.options.level == JournalLevel::Off {
             return Ok(());
@@ -96,9 +97,9 @@ impl Journal {
         if is_full {
             line = b"{\"full\":true}\n".to_vec();
         }
-        // In one piece, so that a reader never sees half a line.
+        // One write, so that a reader never sees half a line.
         if let Err(error) = open.file.write_all(&line) {
-            // The disk is full: without what was written of this line, the next one can be read.
+            // The disk is full: removing the partial line keeps the next one readable.
             let _ = open.file.set_len(open.written);
             return Err(error);
         }
@@ -114,7 +115,7 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => dir.write(&name, true)?,
             created => created?,
         };
-        // It says that this process lives; where there are no locks, that is not known.
+        // The lock says that this process runs. Without locks that is unknown.
         let _ = file.try_lock_shared();
         Ok(Open {
             file,

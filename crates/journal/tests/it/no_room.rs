@@ -1,5 +1,5 @@
-//! Where there is no room for a line: the next one can be read. A limit on the size of files does what a full disk does,
-//! to a process of its own.
+//! Where there is no room for a line: the next one can be read. A limit on the size of files does
+//! what a full disk does, to a process of its own.
 
 use super::{entry, options, read};
 use agent_bash_journal::{Journal, JournalLevel};
@@ -9,8 +9,8 @@ use std::process::Command;
 
 const STATE: &str = "JOURNAL_TEST_NO_ROOM";
 
-/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal. By itself it does
-/// nothing.
+/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal.
+/// By itself it does nothing.
 #[test]
 fn without_room() {
     let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else {
