@@ -11,9 +11,9 @@ mod lines;
 
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::{self, Supervisor};
-use agent_bash::session::SessionOptions;
+use agent_bash::session::ConversationOptions;
 use agent_bash::settings::Settings;
-use agent_bash::{HostContext, Session};
+use agent_bash::{Conversation, HostContext};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Result, ensure};
@@ -55,8 +55,8 @@ fn main() -> Result<()> {
         ),
         tools: None,
     };
-    let options = SessionOptions::many_calls("bench", Supervisor::this_program(&token));
-    let session = Session::open(&Settings::default(), host, options)?;
+    let options = ConversationOptions::long_lived("bench", Supervisor::this_program(&token));
+    let session = Conversation::open(&Settings::default(), host, options)?;
     let session = Arc::new(session);
     let mut echo = Server::start(world.command(Path::new("cat")))?;
     let server = |protocol| -> Result<_> {

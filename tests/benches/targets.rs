@@ -72,7 +72,7 @@ fn by_docker(rounds: usize) -> Result<()> {
     }
     let container = Arc::new(Docker::start()?).with_bash_only()?;
     let world = World::new()?;
-    container.reach(&world, None, None)?;
+    container.add_target(&world, None, None)?;
     measure("docker", &world, rounds, &|word| {
         let mut exec = world.command("docker");
         exec.args(["exec", "-i", &container.id, word]);
@@ -87,7 +87,7 @@ fn by_podman(rounds: usize) -> Result<()> {
     }
     let container = Podman::start()?;
     let world = World::new()?;
-    container.reach(&world)?;
+    container.add_target(&world)?;
     measure("podman", &world, rounds, &|word| {
         let mut exec = world.command("podman");
         exec.args(["exec", "-i", &container.id, word]);

@@ -18,6 +18,6 @@ mod text;
 pub use adapter::{Adapter, Source};
 pub use case::{Case, Cases, Expect, Requirement, Setup, Step, load};
 pub use run::play;
-pub use servers::{Mcp, Reach, Rpc, RpcOn, shake_hands, shake_hands_as};
+pub use servers::{Mcp, Rpc, RpcOn, TargetSetup, shake_hands, shake_hands_as};
 pub use surface::{Call, CliJson, CliText, Reply, Surface};
 pub use table::table;

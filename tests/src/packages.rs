@@ -1,13 +1,13 @@
 //! Packages that tests take from registries: installed once below `target/` and kept for the next run.
 
-use crate::product::Ran;
+use crate::product::CommandResult;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. Its name depends on the
 /// packages and versions, so another version gets another directory.
-pub fn kept(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
+pub fn cached_packages(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
     let packages = packages.join("+").replace(['/', '@', '='], "-");
     target.join(format!("{name}-{packages}"))
 }
@@ -44,7 +44,7 @@ pub fn install(program: &str, words: &[&str], directory: &Path) -> Result<()> {
         .args(words)
         .current_dir(directory)
         .stdin(Stdio::null());
-    let ran: Ran = command
+    let ran: CommandResult = command
         .output()
         .with_context(|| format!("{program} cannot be started"))?
         .into();

@@ -59,7 +59,7 @@ fn find() -> Result<PathBuf> {
 
 /// Output and exit code of one run.
 #[derive(Debug, Clone)]
-pub struct Ran {
+pub struct CommandResult {
     /// Its exit code; 128 + n if signal n killed it.
     pub code: i32,
     /// Its stdout; invalid UTF-8 is replaced.
@@ -68,7 +68,7 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CommandResult {
     fn from(output: Output) -> Self {
         use std::os::unix::process::ExitStatusExt as _;
         let signal = || 128 + output.status.signal().unwrap_or_default();
@@ -84,7 +84,7 @@ impl From<Output> for Ran {
 ///
 /// # Errors
 /// It could not be started or waited for.
-pub fn run(command: Command, input: Option<&str>) -> Result<Ran> {
+pub fn run(command: Command, input: Option<&str>) -> Result<CommandResult> {
     Ok(start(command, input)?.wait_with_output()?.into())
 }
 

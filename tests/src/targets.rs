@@ -15,7 +15,7 @@ pub use podman::Podman;
 pub use sshd::Sshd;
 
 use crate::poll;
-use crate::product::{self, Ran};
+use crate::product::{self, CommandResult};
 use crate::world::World;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
@@ -69,7 +69,7 @@ pub fn command(world: &World, words: &[&str]) -> Result<Command> {
 ///
 /// # Errors
 /// It cannot be started.
-pub fn on(world: &World, words: &[&str]) -> Result<Ran> {
+pub fn on(world: &World, words: &[&str]) -> Result<CommandResult> {
     product::run(command(world, words)?, None)
 }
 

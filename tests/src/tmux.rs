@@ -27,14 +27,14 @@ impl<'a> Tmux<'a> {
     /// # Errors
     /// tmux is missing or does not start.
     pub fn start(world: &'a World, cols: u16, rows: u16) -> Result<Self> {
-        Self::beside(world, "tmux", cols, rows)
+        Self::named(world, "tmux", cols, rows)
     }
 
     /// The same under a name, for a world that has several.
     ///
     /// # Errors
     /// tmux is missing or does not start.
-    pub fn beside(world: &'a World, name: &str, cols: u16, rows: u16) -> Result<Self> {
+    pub fn named(world: &'a World, name: &str, cols: u16, rows: u16) -> Result<Self> {
         let tmux = Self {
             world,
             socket: world.home().join(name),

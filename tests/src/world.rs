@@ -159,14 +159,14 @@ impl World {
         is_settled: impl Fn(&Leftovers) -> bool,
     ) -> Leftovers {
         poll::until(patience, || {
-            let left = self.left(Duration::ZERO);
+            let left = self.leftovers(Duration::ZERO);
             is_settled(&left).then_some(left)
         })
-        .unwrap_or_else(|| self.left(Duration::ZERO))
+        .unwrap_or_else(|| self.leftovers(Duration::ZERO))
     }
 
     /// What is left once nothing more disappears by itself within `patience`.
-    pub fn left(&self, patience: Duration) -> Leftovers {
+    pub fn leftovers(&self, patience: Duration) -> Leftovers {
         self.census.end(patience)
     }
 
@@ -177,7 +177,7 @@ impl World {
 
     /// Ends the world. Returns what was left, which is gone afterwards.
     pub fn end(self, patience: Duration) -> Leftovers {
-        let left = self.left(patience);
+        let left = self.leftovers(patience);
         // Removing files that a process still writes to would only hide them.
         self.sweep();
         left

@@ -138,7 +138,7 @@ fn an_orphan_without_any_mark_is_found() {
     let found = poll::until(Duration::from_secs(20), || sleeps(&census).then_some(()));
     assert!(found.is_some());
     assert!(
-        world.left(Duration::ZERO).processes.is_empty(),
+        world.leftovers(Duration::ZERO).processes.is_empty(),
         "the control is worth nothing: the world's own census sees it too"
     );
 

@@ -14,7 +14,7 @@ use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{self, Supervisor};
 use agent_bash::{BashTool, HostContext, profiles};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
-use agent_bash_test_kit::own_process::status;
+use agent_bash_test_kit::process_state::status;
 use async_trait::async_trait;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ fn main() {
     let all = runtime.spawn(async move {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let options =
-            ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock), std::env::temp_dir());
+            ShellCacheOptions::long_lived(supervisor, Arc::clone(&clock), std::env::temp_dir());
         let timed = Arc::new(Timed {
             inner: ShellCache::new(options),
             took: Mutex::default(),

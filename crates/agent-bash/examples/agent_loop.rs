@@ -9,7 +9,7 @@
 use agent_bash::core::{ArtifactId, Cancel, JobId};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::process::supervisor::{self, Supervisor};
-use agent_bash::session::{BangOptions, Session, SessionOptions, parse_bang};
+use agent_bash::session::{BangOptions, Conversation, ConversationOptions, parse_bang};
 use agent_bash::settings::Settings;
 use agent_bash::{HostContext, sink};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn model(turn: usize, seen: &str) -> Said {
 }
 
 /// The agent's tools. Errors are returned to the model as text.
-async fn call(session: &Session, tool: &str, arguments: Value) -> String {
+async fn call(session: &Conversation, tool: &str, arguments: Value) -> String {
     let answer = match tool {
         "bash" => {
             let result = session.tool().execute(arguments, &Cancel::new()).await;
@@ -59,7 +59,7 @@ async fn call(session: &Session, tool: &str, arguments: Value) -> String {
 }
 
 /// Three lines of a stored output, from `offset` on.
-fn read_artifact(session: &Session, arguments: &Value) -> Result<String, Box<dyn Error>> {
+fn read_artifact(session: &Conversation, arguments: &Value) -> Result<String, Box<dyn Error>> {
     let id: ArtifactId = arguments["id"].as_str().unwrap_or_default().parse()?;
     let artifacts = session.artifacts().ok_or("nothing is kept")?;
     let page: sink::Page = artifacts
@@ -70,7 +70,7 @@ fn read_artifact(session: &Session, arguments: &Value) -> Result<String, Box<dyn
 }
 
 /// The complete output of a job, once it has ended.
-async fn bash_output(session: &Session, arguments: &Value) -> Result<String, Box<dyn Error>> {
+async fn bash_output(session: &Conversation, arguments: &Value) -> Result<String, Box<dyn Error>> {
     let jobs = session.jobs().ok_or("jobs are not kept")?;
     let id = JobId(arguments["job"].as_str().unwrap_or_default().to_owned());
     let deadline = Some(Duration::from_secs(30));
@@ -86,7 +86,7 @@ async fn bash_output(session: &Session, arguments: &Value) -> Result<String, Box
 }
 
 /// Runs until the model is done. What the user ran meanwhile is added to the conversation at the end of the turn.
-async fn converse(session: &Session) -> Result<(), Box<dyn Error>> {
+async fn converse(session: &Conversation) -> Result<(), Box<dyn Error>> {
     let mut seen = String::new();
     session.begin_turn();
     for turn in 0.. {
@@ -112,7 +112,7 @@ async fn converse(session: &Session) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn user_types(session: &Session, line: &str) -> Result<(), Box<dyn Error>> {
+async fn user_types(session: &Conversation, line: &str) -> Result<(), Box<dyn Error>> {
     let bang = parse_bang(line).ok_or("a line for the model")?;
     let options = BangOptions {
         excluded_from_context: bang.excluded_from_context,
@@ -141,13 +141,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let token = supervisor::init();
     let directory = std::env::temp_dir();
     let host = HostContext::capture(directory);
-    let options = SessionOptions::many_calls("agent-loop", Supervisor::this_program(&token));
+    let options = ConversationOptions::long_lived("agent-loop", Supervisor::this_program(&token));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let session = Session::open(&Settings::default(), host, options)?;
+        let session = Conversation::open(&Settings::default(), host, options)?;
         converse(&session).await
     })
 }

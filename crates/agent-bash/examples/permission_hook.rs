@@ -9,7 +9,7 @@
 //! command run. A production hook must also answer in time (see `crates/cli/src/commands/hook.rs`).
 
 use agent_bash::HostContext;
-use agent_bash::hook::{Answer, BLOCKED, CLAUDE_CODE, MAX_INPUT_BYTES, answer};
+use agent_bash::hook::{BLOCKED, CLAUDE_CODE, HookAnswer, MAX_INPUT_BYTES, answer};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let most = MAX_INPUT_BYTES as u64 + 1;
     let said = match io::stdin().take(most).read_to_end(&mut input) {
         Ok(_) => answer(&CLAUDE_CODE, &input, &host),
-        Err(error) => Answer::blocked(&CLAUDE_CODE, &error.to_string()),
+        Err(error) => HookAnswer::blocked(&CLAUDE_CODE, &error.to_string()),
     };
     let _ = io::stderr().write_all(said.stderr.as_bytes());
     match io::stdout().write_all(said.stdout.as_bytes()) {

@@ -4,8 +4,8 @@
 
 use agent_bash::core::Cancel;
 use agent_bash::process::supervisor::{self, Supervisor};
-use agent_bash::session::SessionOptions;
-use agent_bash::{HostContext, Session, settings};
+use agent_bash::session::ConversationOptions;
+use agent_bash::{Conversation, HostContext, settings};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let token = supervisor::init();
     let host = HostContext::capture(std::path::absolute(".")?);
     let settings = settings::load(&host)?.settings;
-    let options = SessionOptions::many_calls("my-agent", Supervisor::this_program(&token));
+    let options = ConversationOptions::long_lived("my-agent", Supervisor::this_program(&token));
     let script = std::env::args().nth(1).unwrap_or("echo hello".to_owned());
     tokio::runtime::Runtime::new()?.block_on(async {
-        let session = Session::open(&settings, host, options)?;
+        let session = Conversation::open(&settings, host, options)?;
         let request = json!({ "command": script, "timeout": "2m" });
         let result = session.tool().execute(request, &Cancel::new()).await;
         println!("{}", result.text); // for the model

@@ -17,10 +17,10 @@ mod plan;
 mod serve;
 
 pub use adapter::{Adapter, Declared, Tool};
-pub use field::{CallFields, Field, FieldError, Kind};
+pub use field::{CallFields, Field, FieldError, FieldType};
 pub use knobs::Knobs;
-pub use plan::{Chunk, Done, Plan, Ran, Shown, Wanted, Written};
-pub use serve::{Adapted, Answer};
+pub use plan::{Chunk, Done, FinishedRun, Plan, Shown, Wanted, Written};
+pub use serve::{Adapted, ToolAnswer};
 
 /// All adapters, in listing order.
 pub static ALL: [&Adapter; 6] = [

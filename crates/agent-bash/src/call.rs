@@ -2,11 +2,11 @@
 //! of the stages, like [`crate::wiring`].
 
 use crate::changes::Changed;
-use crate::journal::Asked;
+use crate::journal::RequestDetails;
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
-use crate::sandbox::Boxed;
-use crate::wiring::Terminal;
+use crate::sandbox::CallSandbox;
+use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
@@ -110,7 +110,7 @@ pub(crate) struct Call {
     /// How much text its reader passes on.
     pub(crate) window: Option<Window>,
     /// What else of the request is recorded.
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestDetails,
     /// What it printed, if that is recorded.
     pub(crate) printed: Option<PrintedTail>,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Call {
 /// How a started call ended.
 pub(crate) enum Ended {
     /// It has ended.
-    Ran(Box<Ran>),
+    Ran(Box<FinishedRun>),
     /// It continues in the background.
     Detached(Box<Detached>),
     /// It has run on another machine, or continues there.
@@ -131,13 +131,13 @@ pub(crate) enum Ended {
 pub(crate) struct Detached {
     pub(crate) job: Job,
     /// The box that it is in, or was let out of.
-    pub(crate) boxed: Option<Boxed>,
+    pub(crate) boxed: Option<CallSandbox>,
     /// What records what it does to files.
     pub(crate) changed: Changed,
 }
 
 /// A call that was started and has ended.
-pub(crate) struct Ran {
+pub(crate) struct FinishedRun {
     /// The executor's observation.
     pub(crate) outcome: Outcome,
     /// Its output.
@@ -148,7 +148,7 @@ pub(crate) struct Ran {
     /// end with one.
     pub(crate) last_pipeline: Option<Vec<bool>>,
     /// The box that it ran in, or was let out of.
-    pub(crate) boxed: Option<Boxed>,
+    pub(crate) boxed: Option<CallSandbox>,
     /// What it did to files.
     pub(crate) changed: Changed,
 }

@@ -134,7 +134,7 @@ pub(crate) struct Changed {
 
 /// The settings, and where sets are kept.
 #[derive(Debug, Default)]
-pub(crate) struct OwnChanges {
+pub(crate) struct ChangeStore {
     pub(crate) settings: ChangesSettings,
     /// How much is kept where nobody has asked for a level.
     unasked: ChangesLevel,
@@ -147,7 +147,7 @@ pub(crate) struct OwnChanges {
     pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
 }
 
-impl OwnChanges {
+impl ChangeStore {
     pub(crate) fn new(
         settings: ChangesSettings,
         unasked: ChangesLevel,

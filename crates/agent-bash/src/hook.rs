@@ -11,14 +11,14 @@
 mod agents;
 mod call;
 pub mod install;
-mod judge;
+mod verdict;
 
 pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_name};
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
-use judge::Decision;
 use serde_json::Value;
+use verdict::Decision;
 
 /// The exit code that blocks a call in every agent; the reason is on stderr.
 pub const BLOCKED: u8 = 2;
@@ -26,7 +26,7 @@ pub const BLOCKED: u8 = 2;
 /// The output and exit code of the hook's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct HookAnswer {
     /// In the agent's format, or empty.
     pub stdout: String,
     /// The reason, if the exit code blocks the call.
@@ -35,7 +35,7 @@ pub struct Answer {
     pub exit_code: u8,
 }
 
-impl Answer {
+impl HookAnswer {
     /// No opinion: the agent continues as if there were no hook.
     fn silent() -> Self {
         Self {
@@ -63,24 +63,24 @@ impl Answer {
 ///
 /// `host` describes the hook's process, whose environment is the agent's; its directory is not used. Never fails:
 /// what cannot be checked is blocked.
-pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> Answer {
+pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     let decision = call::read(agent, input)
         .map_err(|error| error.to_string())
         .and_then(|call| match call {
-            Some(call) => judge::decide(&call, host),
+            Some(call) => verdict::decide(&call, host),
             None => Ok(Decision::GoOn(None)),
         });
     let output = match decision {
         Ok(Decision::Refuse(reason)) => (agent.refuse)(&reason),
         Ok(Decision::GoOn(advice)) => advice.map_or(Value::Null, |advice| (agent.advise)(&advice)),
-        Err(why) => return Answer::blocked(agent, &why),
+        Err(why) => return HookAnswer::blocked(agent, &why),
     };
     if output.is_null() {
-        return Answer::silent();
+        return HookAnswer::silent();
     }
-    Answer {
+    HookAnswer {
         stdout: format!("{output}\n"),
-        ..Answer::silent()
+        ..HookAnswer::silent()
     }
 }
 

@@ -82,22 +82,22 @@ impl<T> Future for Begun<'_, T> {
 pub(crate) struct Queues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
 /// A place in a queue. Dropping it leaves the queue.
-pub(crate) struct Place(Begun<'static, OwnedMutexGuard<()>>);
+pub(crate) struct QueueSlot(Begun<'static, OwnedMutexGuard<()>>);
 
 /// The head of a queue, while it is held.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct QueuePermit {
     _guard: Option<OwnedMutexGuard<()>>,
 }
 
 impl Queues {
     /// Takes the last place in the queue with that name.
-    pub(crate) fn join(&self, name: &SessionName) -> Place {
+    pub(crate) fn join(&self, name: &SessionName) -> QueueSlot {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // An empty queue can be removed.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
-        Place(begin(queue.lock_owned()))
+        QueueSlot(begin(queue.lock_owned()))
     }
 
     /// Later callers do not wait for those that are in the queue now.
@@ -107,15 +107,15 @@ impl Queues {
     }
 }
 
-impl Place {
+impl QueueSlot {
     /// Waits for its turn. A cancelled call stops waiting, as none of it will run.
-    pub(crate) async fn turn(self, cancel: &Cancel) -> Turn {
+    pub(crate) async fn acquire(self, cancel: &Cancel) -> QueuePermit {
         let guard = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
             guard = self.0 => Some(guard),
         };
-        Turn { _guard: guard }
+        QueuePermit { _guard: guard }
     }
 }
 
@@ -164,19 +164,24 @@ mod tests {
     async fn turns_come_in_the_order_of_places_but_for_those_who_leave() {
         let (queues, name) = (Queues::default(), SessionName("a".to_owned()));
         let never = Cancel::new();
-        let first = queues.join(&name).turn(&never).await;
+        let first = queues.join(&name).acquire(&never).await;
         let (second, third) = (queues.join(&name), queues.join(&name));
         let off = Cancel::new();
         off.cancel();
         // It gives up without having had its turn.
-        drop(second.turn(&off).await);
-        let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).turn(&never)).await;
+        drop(second.acquire(&off).await);
+        let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).acquire(&never)).await;
         assert!(waits.is_err());
         // Another shell has another queue, and so has a new shell of the same name.
-        drop(queues.join(&SessionName("b".to_owned())).turn(&never).await);
+        drop(
+            queues
+                .join(&SessionName("b".to_owned()))
+                .acquire(&never)
+                .await,
+        );
         queues.forget(&name);
-        drop(queues.join(&name).turn(&never).await);
+        drop(queues.join(&name).acquire(&never).await);
         drop(first);
-        drop(third.turn(&never).await);
+        drop(third.acquire(&never).await);
     }
 }

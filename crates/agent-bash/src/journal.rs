@@ -3,7 +3,7 @@
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
 use agent_bash_journal::{
-    Entry, Escalation, Hide, Journal, JournalLevel, JournalOptions, Keep, sweep,
+    Escalation, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, Keep, sweep,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Masks, SecretFilter};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl JournalSettings {
             return None;
         }
         if many_calls {
-            sweep(&state, self.kept(), now);
+            sweep(&state, self.retention(), now);
         }
         let hide = hide(environment, secrets);
         Some(Arc::new(Journal::new(JournalOptions {
@@ -71,7 +71,7 @@ impl JournalSettings {
     }
 
     /// For how long, and how much.
-    pub fn kept(&self) -> Keep {
+    pub fn retention(&self) -> Keep {
         Keep {
             time: self.keep,
             bytes: self.max_total_mb << 20,
@@ -91,7 +91,7 @@ pub(crate) fn hide(environment: &BTreeMap<OsString, OsString>, secrets: SecretFi
 
 /// What is recorded of a request, besides its command.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestDetails {
     description: Option<String>,
     mode: Option<Mode>,
     session: Option<SessionName>,
@@ -121,7 +121,7 @@ pub(crate) fn named(
     }
 }
 
-impl Asked {
+impl RequestDetails {
     /// Nothing is copied if there is no journal.
     pub(crate) fn of(
         journal: Option<&Arc<Journal>>,
@@ -138,7 +138,7 @@ impl Asked {
     }
 
     /// As part of an entry.
-    pub(crate) fn put_in(self, entry: &mut Entry) {
+    pub(crate) fn put_in(self, entry: &mut JournalEntry) {
         entry.description = self.description;
         entry.mode = self.mode;
         entry.session = self.session;

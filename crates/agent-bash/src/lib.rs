@@ -13,9 +13,9 @@
 //! [`schema`]) and the values that shape a call ([`profiles`]).
 
 pub mod adapters;
-mod apart;
 mod approval;
 pub mod artifacts;
+mod blocking;
 mod call;
 mod changes;
 mod history;
@@ -25,9 +25,9 @@ pub mod in_order;
 mod journal;
 pub mod layout;
 pub mod panics;
+mod parsed_script;
 mod pipeline;
 pub mod profiles;
-mod reading;
 mod refusal;
 pub mod running;
 mod sandbox;
@@ -37,8 +37,8 @@ pub mod settings;
 mod shell;
 mod stage;
 mod tool;
+mod tool_context;
 mod trials;
-mod wiring;
 
 pub use agent_bash_changes as change_sets;
 pub use agent_bash_core as core;
@@ -50,8 +50,8 @@ pub use agent_bash_pty as pty;
 pub use agent_bash_remote as remote;
 pub use agent_bash_sink as sink;
 
-pub use apart::apart;
 pub use approval::{AllowAll, Approval, Approver, Denied, Proposal};
+pub use blocking::run_blocking;
 pub use call::{Account, CallOptions, Keep};
 pub use changes::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused, ChangesSettings, CommitBy,
@@ -59,14 +59,14 @@ pub use changes::{
 pub use host::HostContext;
 pub use journal::JournalSettings;
 pub use refusal::{
-    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotConfined, Refusal, RuleRefusal,
+    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal, RuleRefusal,
 };
 pub use sandbox::{Escalation, Lacking, SandboxSettings, Tmp};
-pub use session::Session;
+pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;
 pub use tool::{BashTool, BashToolBuilder, LiveFeed};
-pub use wiring::JobStarter;
+pub use tool_context::JobStarter;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

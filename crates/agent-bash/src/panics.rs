@@ -20,7 +20,7 @@ pub struct Panicked {
 impl Panicked {
     #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
     fn new(payload: Box<dyn Any + Send>) -> Self {
-        let said = said(&*payload).to_owned();
+        let said = message(&*payload).to_owned();
         let panicked = Self { said };
         tracing::error!("{panicked}");
         panicked
@@ -28,7 +28,7 @@ impl Panicked {
 }
 
 /// The message of a panic, given its payload.
-pub fn said(payload: &(dyn Any + Send)) -> &str {
+pub fn message(payload: &(dyn Any + Send)) -> &str {
     let said = payload.downcast_ref::<&str>().copied();
     said.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("without a word")

@@ -2,27 +2,27 @@
 //! A stage that refuses ends the call; nothing has been started then. Requests for components that this tool lacks
 //! are refused by `stage::offer`, not ignored.
 
-use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
+use crate::call::{Account, Call, CallOptions, Decisions, Ended, FinishedRun};
 use crate::in_order;
-use crate::journal::Asked;
+use crate::journal::RequestDetails;
 use crate::panics::caught_in;
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
-use crate::stage::judge::Judgement;
-use crate::stage::parse_input::{Given, Input};
+use crate::stage::parse_input::{Input, ParsedInput};
+use crate::stage::policy::PolicyVerdict;
 use crate::stage::run::Watched;
 use crate::stage::{
-    artifact, background, changes, journal, judge, offer, parse_input, place, run, shape, terminal,
-    timeout, working_directory,
+    artifact, background, changes, journal, offer, parse_input, policy, remote, run, shape,
+    terminal, timeout, working_directory,
 };
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
-use agent_bash_journal::{Entry, PrintedTail};
+use agent_bash_journal::{JournalEntry, PrintedTail};
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
-    tool: &Wiring,
+    tool: &ToolContext,
     input: Input,
     options: CallOptions<'_>,
     cancel: &Cancel,
@@ -36,7 +36,7 @@ pub(crate) async fn call(
         started: false,
         sandbox: None,
         window: options.window,
-        asked: Asked::default(),
+        asked: RequestDetails::default(),
         printed: journal::printed(tool),
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
@@ -67,7 +67,7 @@ pub(crate) async fn call(
     account.result.notices.extend(unrecorded);
     let unrecorded = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
-        let mut entry = Entry::new(by, profile, command, account.result.clone());
+        let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
         asked.put_in(&mut entry);
         entry.objection = account.refusal.as_ref().and_then(journal::objection);
         entry.printed = printed.map(PrintedTail::finish);
@@ -78,13 +78,13 @@ pub(crate) async fn call(
 }
 
 async fn stages(
-    tool: &Wiring,
+    tool: &ToolContext,
     input: Input,
     options: CallOptions<'_>,
     cancel: &Cancel,
     call: &mut Call,
 ) -> Result<Ended, Refusal> {
-    let Given {
+    let ParsedInput {
         command,
         request,
         notices,
@@ -93,7 +93,7 @@ async fn stages(
     (call.command, call.notices) = (command, notices);
     let window = findings.as_ref().and_then(|findings| findings.window);
     call.window = call.window.or(window);
-    call.asked = Asked::of(tool.journal.as_ref(), &tool.environment_policy, &request);
+    call.asked = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
     let stands_in = options.stands_in.as_ref();
     call.cwd = match stands_in.filter(|_| request.session.is_some() && request.cwd.is_none()) {
         Some(directory) => directory.clone(),
@@ -109,26 +109,26 @@ async fn stages(
     let escalation = options.escalation.as_deref();
     let on_terminal = options.terminal.is_some();
     let judgement = match findings {
-        Some(findings) => judge::admit(tool, call, request, findings)?,
-        None => judge::judge(tool, call, request, escalation, on_terminal, cancel).await?,
+        Some(findings) => policy::admit(tool, call, request, findings)?,
+        None => policy::run_policy(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
     match &tool.place {
-        Some(there) => place::run(&**there, call, judgement, options, queued, cancel).await,
-        None => here(tool, call, judgement, options, queued, cancel).await,
+        Some(there) => remote::run(&**there, call, judgement, options, queued, cancel).await,
+        None => run_locally(tool, call, judgement, options, queued, cancel).await,
     }
 }
 
 /// The stages of a call that may run, on this machine.
-async fn here(
-    tool: &Wiring,
+async fn run_locally(
+    tool: &ToolContext,
     call: &mut Call,
-    judgement: Judgement,
+    judgement: PolicyVerdict,
     options: CallOptions<'_>,
-    queued: Option<in_order::Place>,
+    queued: Option<in_order::QueueSlot>,
     cancel: &Cancel,
 ) -> Result<Ended, Refusal> {
-    let Judgement {
+    let PolicyVerdict {
         request,
         findings,
         asked,
@@ -148,7 +148,7 @@ async fn here(
     let mut boxed = match asked {
         Some(asked) => {
             let executor = run::executor(tool, terminal);
-            Some(asked.boxed(tool, executor, queued.is_some()).await?)
+            Some(asked.decide(tool, executor, queued.is_some()).await?)
         }
         None => None,
     };
@@ -179,7 +179,7 @@ async fn here(
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
     let _turn = match queued {
-        Some(queued) => Some(queued.turn(cancel).await),
+        Some(queued) => Some(queued.acquire(cancel).await),
         None => None,
     };
     changing.as_mut().map_or(Ok(()), Changing::mark)?;
@@ -216,7 +216,7 @@ async fn here(
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();
     }
-    Ok(Ended::Ran(Box::new(Ran {
+    Ok(Ended::Ran(Box::new(FinishedRun {
         outcome,
         output,
         exit_1_is_ok: findings.exit_1_is_ok,
@@ -227,7 +227,7 @@ async fn here(
 }
 
 /// The call's place among those that use the same persistent shell. A job has a shell of its own.
-fn queued(tool: &Wiring, request: &Request) -> Option<in_order::Place> {
+fn queued(tool: &ToolContext, request: &Request) -> Option<in_order::QueueSlot> {
     let name = request.session.as_ref()?;
     (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))
 }

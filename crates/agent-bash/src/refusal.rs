@@ -26,7 +26,7 @@ pub enum Refusal {
     Escalation(String),
     /// The sandbox that the call was to run in cannot be had.
     #[error(transparent)]
-    NotConfined(#[from] NotConfined),
+    NotConfined(#[from] NotSandboxed),
     /// The working directory is unusable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
@@ -43,7 +43,7 @@ pub enum Refusal {
 
 /// A call was not run, as it would not have been confined; docs/sandbox.md fixes the texts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotConfined {
+pub enum NotSandboxed {
     /// The system cannot enforce it.
     #[error(
         "This call was not run: the sandbox `{level}` needs {what}, which this system lacks. `agent-bash doctor` says more."

@@ -83,13 +83,13 @@ pub struct RunningCall {
     pub keep: Keep,
     /// Its terminal, if it was started on one, once it exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
-    seen: Mutex<Seen>,
+    seen: Mutex<Progress>,
     account: watch::Receiver<Option<Arc<Account>>>,
 }
 
 /// What is known of a running call.
 #[derive(Debug, Default)]
-struct Seen {
+struct Progress {
     recent: Recent,
     /// Pid and process group.
     process: Option<(u32, u32)>,
@@ -97,7 +97,7 @@ struct Seen {
 
 /// A part of a call's output.
 #[derive(Debug)]
-pub struct Part {
+pub struct OutputPart {
     /// The raw bytes.
     pub bytes: Vec<u8>,
     /// Their offset. Later than requested if those bytes are no longer kept.
@@ -289,18 +289,18 @@ impl RunningCall {
 
     /// Pid and process group, once they exist.
     pub fn process(&self) -> Option<(u32, u32)> {
-        self.seen().process
+        self.progress().process
     }
 
     /// Bytes printed so far.
     pub fn total_bytes(&self) -> u64 {
-        self.seen().recent.total()
+        self.progress().recent.total()
     }
 
     /// Its output from `offset` on, or what is unread. What is returned counts as read.
-    pub fn read(&self, offset: Option<u64>) -> Part {
+    pub fn read(&self, offset: Option<u64>) -> OutputPart {
         let is_over = self.account().is_some();
-        let mut seen = self.seen();
+        let mut seen = self.progress();
         let unread_from = seen.recent.unread_from();
         let kept = seen.recent.since(offset.unwrap_or(unread_from));
         let mut bytes = kept.bytes;
@@ -308,7 +308,7 @@ impl RunningCall {
         let held = if is_over { 0 } else { begun(&bytes) };
         bytes.truncate(bytes.len() - held);
         let unread = seen.recent.take_unread(held);
-        Part {
+        OutputPart {
             bytes,
             from: kept.from,
             total: seen.recent.total(),
@@ -324,7 +324,7 @@ impl RunningCall {
         self.terminal.is_some()
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -364,7 +364,7 @@ struct Feed {
 
 impl OutputConsumer for Feed {
     fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
-        self.call.seen().recent.push(bytes);
+        self.call.progress().recent.push(bytes);
         if let Some(live) = &self.live {
             live.push(bytes);
         }
@@ -372,7 +372,7 @@ impl OutputConsumer for Feed {
     }
 
     fn started(&mut self, pid: u32, group: u32) {
-        self.call.seen().process = Some((pid, group));
+        self.call.progress().process = Some((pid, group));
     }
 }
 

@@ -136,7 +136,7 @@ impl SandboxSettings {
 
 /// The settings, and what calls share.
 #[derive(Debug, Default)]
-pub(crate) struct OwnBox {
+pub(crate) struct SandboxState {
     pub(crate) settings: SandboxSettings,
     pub(crate) looks: Looks,
     /// The plan of the settings as they are.
@@ -157,12 +157,12 @@ struct Made {
     /// How often something was: other shells from before take no more calls.
     replacements: u64,
     /// Where all that is, if it was looked at there.
-    seen: Option<Seen>,
+    seen: Option<SettledSurroundings>,
 }
 
 /// The directories around what is protected, and since when they have been as they are.
 #[derive(Debug)]
-struct Seen {
+struct SettledSurroundings {
     around: Surroundings,
     since: Duration,
     /// What is protected as it was found in them, once they had settled.
@@ -179,7 +179,7 @@ pub(crate) struct Prepared {
     pub(crate) before: Watched,
 }
 
-impl OwnBox {
+impl SandboxState {
     pub(crate) fn new(settings: SandboxSettings) -> Self {
         Self {
             settings,
@@ -283,7 +283,7 @@ impl Made {
     /// directories around it have been the same for a while, that says it for each of the paths.
     fn as_it_was(&mut self, now: Duration) -> Option<Watched> {
         let seen = self.seen.take().filter(|seen| seen.around.are_the_same());
-        if let Some(Seen {
+        if let Some(SettledSurroundings {
             settled: Some(before),
             ..
         }) = &seen
@@ -295,16 +295,18 @@ impl Made {
         // Before what is in them, so that a change meanwhile counts as one after it.
         let seen = match seen {
             Some(seen) => Some(seen),
-            None => Surroundings::known(&self.plan).ok().map(|around| Seen {
-                around,
-                since: now,
-                settled: None,
-            }),
+            None => Surroundings::known(&self.plan)
+                .ok()
+                .map(|around| SettledSurroundings {
+                    around,
+                    since: now,
+                    settled: None,
+                }),
         };
         let stamp = Stamp::known(&self.plan).ok();
         let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
         let before = Watched::at_once(&self.plan, &stamp)?;
-        self.seen = seen.map(|seen| Seen {
+        self.seen = seen.map(|seen| SettledSurroundings {
             settled: (now.saturating_sub(seen.since) >= Surroundings::SETTLED)
                 .then(|| before.clone().within(seen.around.clone())),
             ..seen
@@ -338,7 +340,7 @@ impl Made {
 
 /// The box that a call runs in, or was let out of.
 #[derive(Debug)]
-pub(crate) struct Boxed {
+pub(crate) struct CallSandbox {
     pub(crate) level: SandboxLevel,
     pub(crate) network: Network,
     /// More is allowed to it than to others.
@@ -355,7 +357,7 @@ pub(crate) struct Boxed {
     pub(crate) unknown: Vec<Unknown>,
 }
 
-impl Boxed {
+impl CallSandbox {
     /// Looks at what the box protects again, once the call has ended.
     pub(crate) async fn look_again(&mut self, looks: &Looks, clock: &dyn Clock) {
         let Some(before) = self.before.take().filter(|before| !before.is_empty()) else {
@@ -386,7 +388,7 @@ mod tests {
     fn what_changes_around_settled_directories_is_seen_before_and_after_a_call() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
-        let own = OwnBox::new(SandboxSettings {
+        let own = SandboxState::new(SandboxSettings {
             level: SandboxLevel::WorkspaceWrite,
             ..SandboxSettings::default()
         });

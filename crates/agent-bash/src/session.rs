@@ -27,18 +27,18 @@ mod exported;
 mod message;
 mod open;
 mod open_on;
-mod there;
+mod remote_session;
 
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
 pub use message::{Bang, BangMessage, parse_bang};
-pub use open::{OpenError, SessionOptions, jobs_of_session};
+pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
 use crate::panics::{Panicked, caught_in};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
 use agent_bash_core::changes::ChangesId;
-use agent_bash_core::{Cancel, Definitions, Notice, Place, RequestError, SessionName};
+use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName};
 use agent_bash_exec::{Configured, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
@@ -65,17 +65,17 @@ pub struct SessionParts {
 ///
 /// All methods take `&self`: share it between tasks in an [`Arc`].
 #[derive(Debug)]
-pub struct Session {
+pub struct Conversation {
     tool: BashTool,
     parts: SessionParts,
     /// Cancels the user's running command.
     running: Mutex<Option<Cancel>>,
-    record: Mutex<Record>,
+    record: Mutex<BangLog>,
 }
 
 /// The user's commands in a session.
 #[derive(Debug, Default)]
-struct Record {
+struct BangLog {
     messages: Vec<BangMessage>,
     /// Commands run during a turn, held back until its end.
     held: Vec<BangMessage>,
@@ -102,7 +102,7 @@ pub enum BangError {
     Panicked(#[from] Panicked),
 }
 
-impl Session {
+impl Conversation {
     /// A session for a tool that the host has built.
     pub fn new(tool: BashTool, parts: SessionParts) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Session {
     }
 
     /// The other machine on which its calls run, if they do not run on this one: jobs and stored outputs are there too.
-    pub fn place(&self) -> Option<&Arc<dyn Place>> {
+    pub fn remote_host(&self) -> Option<&Arc<dyn RemoteHost>> {
         self.tool.wiring.place.as_ref()
     }
 
@@ -148,7 +148,7 @@ impl Session {
 
     /// As [`Self::shell_cwd`], for a session on a target, too: the target is asked.
     pub async fn shell_stands(&self, name: &SessionName, cancel: &Cancel) -> Option<PathBuf> {
-        let Some(place) = self.place() else {
+        let Some(place) = self.remote_host() else {
             return self.shell_cwd(name);
         };
         let listed = ask::<ShellsData>(&**place, &RpcCall::SessionList, cancel).await;
@@ -164,7 +164,7 @@ impl Session {
             .parts
             .shells
             .as_ref()
-            .filter(|_| self.place().is_none())
+            .filter(|_| self.remote_host().is_none())
         else {
             return BTreeMap::new();
         };
@@ -191,7 +191,7 @@ impl Session {
     }
 
     fn shells_here(&self) -> Option<&Arc<ShellCache>> {
-        let is_bare = self.place().is_some() || self.tool.is_safe_mode();
+        let is_bare = self.remote_host().is_some() || self.tool.is_safe_mode();
         self.parts.shells.as_ref().filter(|_| !is_bare)
     }
 
@@ -273,7 +273,7 @@ impl Session {
         options: BangOptions<'_>,
         cancel: &Cancel,
     ) -> Result<BangMessage, BangError> {
-        if self.place().is_some() {
+        if self.remote_host().is_some() {
             return Err(BangError::OnTarget);
         }
         let cancel = cancel.child();
@@ -342,26 +342,26 @@ impl Session {
         }
     }
 
-    fn take_turn(&self, cancel: &Cancel) -> Result<Turn<'_>, BangError> {
+    fn take_turn(&self, cancel: &Cancel) -> Result<BangPermit<'_>, BangError> {
         let mut running = lock(&self.running);
         if running.is_some() {
             return Err(BangError::AlreadyRunning);
         }
         *running = Some(cancel.clone());
-        Ok(Turn(&self.running))
+        Ok(BangPermit(&self.running))
     }
 }
 
-impl Drop for Session {
+impl Drop for Conversation {
     fn drop(&mut self) {
         self.close();
     }
 }
 
 /// The right to run a user's command. Released on every way out, including a dropped future.
-struct Turn<'a>(&'a Mutex<Option<Cancel>>);
+struct BangPermit<'a>(&'a Mutex<Option<Cancel>>);
 
-impl Drop for Turn<'_> {
+impl Drop for BangPermit<'_> {
     fn drop(&mut self) {
         *lock(self.0) = None;
     }

@@ -22,7 +22,7 @@ mod keys;
 mod layers;
 mod source;
 pub mod targets;
-mod told;
+mod to_remote;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 

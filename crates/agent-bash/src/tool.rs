@@ -4,19 +4,19 @@
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
 use crate::call::{Account, CallOptions};
-use crate::changes::{ChangesSettings, OwnChanges};
+use crate::changes::{ChangeStore, ChangesSettings};
 use crate::pipeline;
-use crate::sandbox::{OwnBox, SandboxSettings};
+use crate::sandbox::{SandboxSettings, SandboxState};
 use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
 use crate::stage::parse_input::Input;
+use crate::tool_context::{Audit, Interception, JobStarter, Terminal, ToolContext};
 use crate::trials;
-use crate::wiring::{Audit, Interception, JobStarter, Terminal, Wiring};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Place, Profile, Shell, StreamId, ToolResult,
+    Profile, RemoteHost, Shell, StreamId, ToolResult,
 };
 use agent_bash_journal::Journal;
 use agent_bash_policy::{
@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// The tool. Cheap to clone; clones are handles to the same tool.
 #[derive(Clone)]
 pub struct BashTool {
-    pub(crate) wiring: Arc<Wiring>,
+    pub(crate) wiring: Arc<ToolContext>,
 }
 
 impl BashTool {
@@ -121,10 +121,10 @@ impl BashTool {
     /// The same tool with another profile, but the same shell, for a model that knows the fields of another tool.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
-        let wiring = Wiring {
+        let wiring = ToolContext {
             profile,
             has_own_fields: false,
-            ..Wiring::clone(&self.wiring)
+            ..ToolContext::clone(&self.wiring)
         };
         Self {
             wiring: Arc::new(wiring),
@@ -266,7 +266,7 @@ pub struct BashToolBuilder {
     prefix: Option<String>,
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
-    place: Option<Arc<dyn Place>>,
+    place: Option<Arc<dyn RemoteHost>>,
     audit: Option<Audit>,
     journal: Option<Arc<Journal>>,
     virtual_terminal: bool,
@@ -367,7 +367,7 @@ impl BashToolBuilder {
     /// Runs calls on another machine, after they were judged here: directory, time limit, shells, jobs, outputs and texts are
     /// that machine's, and the host context should describe it.
     #[must_use]
-    pub fn place(mut self, place: Arc<dyn Place>) -> Self {
+    pub fn remote_host(mut self, place: Arc<dyn RemoteHost>) -> Self {
         self.place = Some(place);
         self
     }
@@ -462,7 +462,7 @@ impl BashToolBuilder {
             .filter(|_| self.virtual_terminal && self.profile.pty)
             .and_then(|executor| Terminal::offered(executor, &self.host, &self.environment));
         BashTool {
-            wiring: Arc::new(Wiring {
+            wiring: Arc::new(ToolContext {
                 profile: self.profile,
                 host: self.host,
                 executor: self.executor,
@@ -484,9 +484,9 @@ impl BashToolBuilder {
                 audit: self.audit,
                 journal: self.journal,
                 terminal,
-                sandbox: Arc::new(OwnBox::new(sandbox)),
+                sandbox: Arc::new(SandboxState::new(sandbox)),
                 has_own_fields: true,
-                changes: Arc::new(OwnChanges::new(
+                changes: Arc::new(ChangeStore::new(
                     self.changes,
                     self.changes_unasked,
                     self.kept_in,

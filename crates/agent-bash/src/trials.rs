@@ -1,10 +1,10 @@
 //! Where trials are possible, and what of a refused call may be tried.
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::call::Call;
 use crate::changes::CommitBy;
 use crate::refusal::RuleRefusal;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_changes::Sample;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
@@ -31,7 +31,7 @@ const LEADS_ELSEWHERE: [&str; 5] = [
 
 /// Whether the model is told that it can try what calls in `cwd` do: it knows of that field, its session keeps what calls
 /// do to files, so that it can look at it, and trying works.
-pub(crate) async fn are_offered(tool: &Wiring, cwd: &Path) -> bool {
+pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
     // The fields of that tool are fixed.
     let is_fixed = tool.profile.layout == TextLayout::Modes;
     tool.has_own_fields && !is_fixed && tool.changes.is_on() && are_possible(tool, cwd).await
@@ -40,7 +40,7 @@ pub(crate) async fn are_offered(tool: &Wiring, cwd: &Path) -> bool {
 /// Decides on a call that a rule refuses: a trial of it passes, if the host lets trials pass and everything refused is
 /// held back in it; else the refusal stands, and may offer that trial.
 pub(crate) async fn decide(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
     request: &Request,
     is_on_terminal: bool,
@@ -74,7 +74,12 @@ pub(crate) async fn decide(
 }
 
 /// Whether all of the paths lie in the tree that a trial is of.
-async fn are_held_back(tool: &Wiring, call: &Call, request: &Request, paths: &[PathBuf]) -> bool {
+async fn are_held_back(
+    tool: &ToolContext,
+    call: &Call,
+    request: &Request,
+    paths: &[PathBuf],
+) -> bool {
     let is_led = |name: &str| {
         request.env.contains_key(name) || tool.host.env.contains_key(std::ffi::OsStr::new(name))
     };
@@ -112,7 +117,7 @@ fn is_within(root: &Path, path: &Path) -> bool {
 }
 
 /// The tree that a call in `cwd` is looked at in, canonical. Looks at files.
-fn root_of(tool: &Wiring, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> + Send + 'static {
+fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> + Send + 'static {
     let (changes, cwd, host) = (Arc::clone(&tool.changes), cwd.to_owned(), tool.host.clone());
     move || {
         let root = changes
@@ -123,7 +128,7 @@ fn root_of(tool: &Wiring, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> + Send
 }
 
 /// Whether a call in `cwd` can be tried, found out by trying nothing. That it can be is remembered.
-async fn are_possible(tool: &Wiring, cwd: &Path) -> bool {
+async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
     if tool.place.is_some() || tool.executor.holds_back().await.is_err() {
         return false;
     }
@@ -142,7 +147,7 @@ async fn are_possible(tool: &Wiring, cwd: &Path) -> bool {
     is_possible
 }
 
-async fn try_nothing(tool: &Wiring, root: &Path) -> bool {
+async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
     let (changes, tree) = (Arc::clone(&tool.changes), root.to_owned());
     let made = move || {
         let sample = changes.store()?.sample(changes.session(), &tree);
@@ -158,7 +163,7 @@ async fn try_nothing(tool: &Wiring, root: &Path) -> bool {
         .trial(Arc::new(Sample::overlay(&sample).clone()));
     let ran = tool.executor.run(&spec, &mut Nobody, &Cancel::new()).await;
     // Its directories are removed away from the runtime.
-    let _ = apart(move || drop(sample)).await;
+    let _ = run_blocking(move || drop(sample)).await;
     ran.is_ok_and(|ran| ran.held_back && ran.ending == Ending::Exited { code: 0 })
 }
 

@@ -16,8 +16,9 @@ pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Dur
         },
         (None, Some(shell)) => shell.into(),
         (None, None) => Ending::Lost {
-            reason: "the supervisor of the call was ended, so the end of the command was not observed"
-                .to_owned(),
+            reason:
+                "the supervisor of the call was ended, so the end of the command was not observed"
+                    .to_owned(),
         },
     }
 }

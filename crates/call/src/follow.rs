@@ -4,7 +4,7 @@ use crate::alarm::Alarm;
 use crate::machine::{Action, Event, Machine, Terms};
 use crate::{OpenOutput, Progress, Reason, Source, SurvivorHandover, Watchdog, ending, fired};
 use agent_bash_core::{Cancel, Clock, Outcome, OutputConsumer, Survivor, SurvivorPolicy};
-use agent_bash_process::supervisor::{Event as Word, Gone, ShellEnd, Supervised};
+use agent_bash_process::supervisor::{Disconnected, Event as Word, ShellEnd, Supervised};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -179,7 +179,7 @@ impl<'a, S: Source> Follower<'a, S> {
         self.step(event, now, out).await;
     }
 
-    fn heard(&mut self, word: Result<Word, Gone>) -> Option<Event> {
+    fn heard(&mut self, word: Result<Word, Disconnected>) -> Option<Event> {
         match word {
             Ok(Word::SurvivorsEnded { withstand }) if self.beside_shell => {
                 Some(if withstand.is_empty() {
@@ -188,7 +188,7 @@ impl<'a, S: Source> Follower<'a, S> {
                     Event::Stuck(withstand)
                 })
             }
-            Err(Gone) => Some(Event::SupervisorGone),
+            Err(Disconnected) => Some(Event::SupervisorGone),
             Ok(_) if self.beside_shell => None,
             Ok(Word::Ended { end, empty, report }) => {
                 self.report = report;

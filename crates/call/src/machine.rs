@@ -95,7 +95,7 @@ pub(crate) enum Action {
 
 /// The phases of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CallState {
     /// The shell runs its script.
     Running,
     /// The tree is being terminated, and awaited until `deadline`.
@@ -121,7 +121,7 @@ enum State {
 
 /// What the supervisor reported about the call's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum TreeState {
     /// The shell runs the script.
     Running,
     /// The shell has ended, or has finished the script and waits for the next (`None`). Other
@@ -137,11 +137,11 @@ enum Told {
 #[derive(Debug)]
 pub(crate) struct Machine {
     terms: Terms,
-    state: State,
+    state: CallState,
     /// When to close the output whose consumer asked to stop.
     close_at: Option<Duration>,
     reason: Option<Reason>,
-    told: Told,
+    told: TreeState,
     /// The tree was ordered to terminate while the shell was running.
     was_ended: bool,
     /// The remaining processes were killed or have exited: do not apply the policy again.
@@ -155,10 +155,10 @@ impl Machine {
     pub(crate) fn new(terms: Terms) -> Self {
         Self {
             terms,
-            state: State::Running,
+            state: CallState::Running,
             close_at: None,
             reason: None,
-            told: Told::Running,
+            told: TreeState::Running,
             was_ended: false,
             has_left: false,
             output_ended: false,
@@ -170,16 +170,16 @@ impl Machine {
     /// Returns the machine of a finished call with remaining processes beside a continuing shell.
     pub(crate) fn leaving(terms: Terms, output_ended: bool, now: Duration) -> Self {
         let state = match terms.survivors {
-            Some(SurvivorPolicy::Wait) => State::Waiting,
+            Some(SurvivorPolicy::Wait) => CallState::Waiting,
             // Processes that have closed the output usually exit soon.
-            _ if output_ended => State::Settling {
+            _ if output_ended => CallState::Settling {
                 until: now + SETTLE,
             },
-            _ => State::Settling { until: now },
+            _ => CallState::Settling { until: now },
         };
         Self {
             state,
-            told: Told::Left(None),
+            told: TreeState::Left(None),
             output_ended,
             ..Self::new(terms)
         }
@@ -188,24 +188,30 @@ impl Machine {
     /// Returns the time of [`Event::Due`], unless another event comes first.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let state = match self.state {
-            State::Ending { deadline } | State::Killing { deadline } => Some(deadline),
-            State::Draining { limit, quiet } => quiet.map(|quiet| quiet.min(limit)).or(Some(limit)),
-            State::Settling { until } => Some(until),
-            State::Running | State::Ended | State::Adopting | State::Waiting | State::Done => None,
+            CallState::Ending { deadline } | CallState::Killing { deadline } => Some(deadline),
+            CallState::Draining { limit, quiet } => {
+                quiet.map(|quiet| quiet.min(limit)).or(Some(limit))
+            }
+            CallState::Settling { until } => Some(until),
+            CallState::Running
+            | CallState::Ended
+            | CallState::Adopting
+            | CallState::Waiting
+            | CallState::Done => None,
         };
         state.into_iter().chain(self.close_at).min()
     }
 
     /// True if the supervisor may report more events.
     pub(crate) fn listens(&self) -> bool {
-        matches!(self.told, Told::Running | Told::Left(_))
+        matches!(self.told, TreeState::Running | TreeState::Left(_))
     }
 
     /// True if a reason to terminate the call still has an effect.
     pub(crate) fn is_watched(&self) -> bool {
         match self.state {
-            State::Running | State::Waiting => true,
-            State::Draining { .. } | State::Settling { .. } => self.can_be_ended(),
+            CallState::Running | CallState::Waiting => true,
+            CallState::Draining { .. } | CallState::Settling { .. } => self.can_be_ended(),
             _ => false,
         }
     }
@@ -217,11 +223,11 @@ impl Machine {
 
     /// True while the machine waits for the shell.
     pub(crate) fn is_running(&self) -> bool {
-        matches!(self.state, State::Running | State::Ending { .. })
+        matches!(self.state, CallState::Running | CallState::Ending { .. })
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        self.state == State::Done
+        self.state == CallState::Done
     }
 
     pub(crate) fn terms(&self) -> Terms {
@@ -235,8 +241,8 @@ impl Machine {
 
     pub(crate) fn shell(&self) -> Option<ShellEnd> {
         match self.told {
-            Told::Running => None,
-            Told::Left(end) | Told::Empty(end) | Told::Gone(end) => end,
+            TreeState::Running => None,
+            TreeState::Left(end) | TreeState::Empty(end) | TreeState::Gone(end) => end,
         }
     }
 
@@ -247,7 +253,7 @@ impl Machine {
 
     /// True if the supervisor has no processes, and can serve another call.
     pub(crate) fn is_empty(&self) -> bool {
-        matches!(self.told, Told::Empty(Some(_)))
+        matches!(self.told, TreeState::Empty(Some(_)))
     }
 
     /// Returns the remaining processes.
@@ -262,39 +268,41 @@ impl Machine {
             return Some(Action::CloseStopped);
         }
         match self.state {
-            State::Running | State::Ending { .. } => self.until_ended(event, now),
-            State::Ended if event == Event::ClearUp => {
+            CallState::Running | CallState::Ending { .. } => self.until_ended(event, now),
+            CallState::Ended if event == Event::ClearUp => {
                 self.drain(now);
                 Some(match self.told {
-                    Told::Gone(None) => Action::Sweep,
+                    TreeState::Gone(None) => Action::Sweep,
                     _ => Action::ReadNow,
                 })
             }
-            State::Draining { .. } | State::Settling { .. } | State::Waiting
+            CallState::Draining { .. } | CallState::Settling { .. } | CallState::Waiting
                 if matches!(event, Event::EndedFor(_)) && self.can_be_ended() =>
             {
                 self.was_ended = true;
                 Some(self.kill(self.terms.grace, now))
             }
-            State::Draining { limit, quiet } => self.until_drained(event, limit, quiet, now),
-            State::Settling { until } => {
+            CallState::Draining { limit, quiet } => self.until_drained(event, limit, quiet, now),
+            CallState::Settling { until } => {
                 self.note(event);
                 let is_over = self.has_no_remaining() || until <= now;
                 if is_over { self.leave(now) } else { None }
             }
-            State::Adopting | State::Killing { .. } | State::Waiting => self.until_empty(event, now),
-            State::Ended | State::Done => None,
+            CallState::Adopting | CallState::Killing { .. } | CallState::Waiting => {
+                self.until_empty(event, now)
+            }
+            CallState::Ended | CallState::Done => None,
         }
     }
 
     /// Updates the tree state from an event, in every call state.
     fn note(&mut self, event: Event) {
         self.told = match (event, self.told) {
-            (Event::ShellEnded { end, empty: true }, _) => Told::Empty(Some(end)),
-            (Event::ShellEnded { end, empty: false }, _) => Told::Left(Some(end)),
-            (Event::ShellDone, Told::Running) => Told::Left(None),
-            (Event::Empty, Told::Left(end)) => Told::Empty(end),
-            (Event::SupervisorGone, _) => Told::Gone(self.shell()),
+            (Event::ShellEnded { end, empty: true }, _) => TreeState::Empty(Some(end)),
+            (Event::ShellEnded { end, empty: false }, _) => TreeState::Left(Some(end)),
+            (Event::ShellDone, TreeState::Running) => TreeState::Left(None),
+            (Event::Empty, TreeState::Left(end)) => TreeState::Empty(end),
+            (Event::SupervisorGone, _) => TreeState::Gone(self.shell()),
             (Event::Stuck(survivors), told) => {
                 self.survivors = survivors;
                 told
@@ -328,28 +336,28 @@ impl Machine {
             Event::Enough => self.close_at = Some(now + AFTER_STOP),
             event => self.note(event),
         }
-        let gives_up = matches!(self.state, State::Ending { deadline } if deadline <= now);
+        let gives_up = matches!(self.state, CallState::Ending { deadline } if deadline <= now);
         let is_told = match self.told {
-            Told::Running => false,
-            Told::Left(_) => !self.was_ended,
-            Told::Empty(_) | Told::Gone(_) => true,
+            TreeState::Running => false,
+            TreeState::Left(_) => !self.was_ended,
+            TreeState::Empty(_) | TreeState::Gone(_) => true,
         };
         if is_told || gives_up || !self.survivors.is_empty() {
             self.close_at = None;
             self.ended_at = now;
-            self.state = State::Ended;
+            self.state = CallState::Ended;
         }
         None
     }
 
     fn end(&mut self, deadline: Duration) {
         self.was_ended = true;
-        self.state = State::Ending { deadline };
+        self.state = CallState::Ending { deadline };
     }
 
     fn drain(&mut self, now: Duration) {
         self.close_at = None;
-        self.state = State::Draining {
+        self.state = CallState::Draining {
             limit: now + self.terms.drain,
             quiet: Some(now + QUIET),
         };
@@ -365,11 +373,11 @@ impl Machine {
         match event {
             Event::Read | Event::Enough => {
                 let quiet = Some(now + QUIET);
-                self.state = State::Draining { limit, quiet };
+                self.state = CallState::Draining { limit, quiet };
             }
             // The host may be late, and may not have read output that was written in time.
             Event::Due if now < limit && quiet.is_some_and(|quiet| quiet <= now) => {
-                self.state = State::Draining { limit, quiet: None };
+                self.state = CallState::Draining { limit, quiet: None };
                 return Some(Action::ReadNow);
             }
             Event::NothingRead if quiet.is_none() => return self.leave(now),
@@ -379,7 +387,7 @@ impl Machine {
         if self.output_ended {
             if !self.has_no_remaining() {
                 let until = now + SETTLE;
-                self.state = State::Settling { until };
+                self.state = CallState::Settling { until };
                 return None;
             }
             return self.leave(now);
@@ -391,7 +399,7 @@ impl Machine {
     /// the caller.
     fn has_no_remaining(&self) -> bool {
         let is_callers = self.terms.survivors.is_none();
-        is_callers || self.has_left || !matches!(self.told, Told::Left(_))
+        is_callers || self.has_left || !matches!(self.told, TreeState::Left(_))
     }
 
     /// Decides how to handle the remaining processes once all output was read.
@@ -400,16 +408,16 @@ impl Machine {
         let policy = self.terms.survivors.filter(|_| !is_settled);
         match policy {
             None => {
-                self.state = State::Done;
+                self.state = CallState::Done;
                 None
             }
             Some(SurvivorPolicy::Adopt) => {
-                self.state = State::Adopting;
+                self.state = CallState::Adopting;
                 Some(Action::HandOver)
             }
             Some(SurvivorPolicy::Kill) => Some(self.kill(Duration::ZERO, now)),
             Some(SurvivorPolicy::Wait) => {
-                self.state = State::Waiting;
+                self.state = CallState::Waiting;
                 None
             }
         }
@@ -417,7 +425,7 @@ impl Machine {
 
     fn kill(&mut self, grace: Duration, now: Duration) -> Action {
         let deadline = now + grace + AFTER_GRACE;
-        self.state = State::Killing { deadline };
+        self.state = CallState::Killing { deadline };
         Action::Terminate { grace }
     }
 
@@ -425,21 +433,21 @@ impl Machine {
         match event {
             Event::HandedOver(survivors) => {
                 self.survivors = survivors;
-                self.state = State::Done;
+                self.state = CallState::Done;
                 return None;
             }
-            Event::HangUp if self.state == State::Waiting => {
+            Event::HangUp if self.state == CallState::Waiting => {
                 return Some(self.kill(self.terms.grace, now));
             }
             Event::Enough => self.close_at = Some(now + AFTER_STOP),
             event => self.note(event),
         }
         if !self.survivors.is_empty() {
-            self.state = State::Done;
+            self.state = CallState::Done;
             return None;
         }
-        let gives_up = matches!(self.state, State::Killing { deadline } if deadline <= now);
-        if gives_up || matches!(self.told, Told::Empty(_) | Told::Gone(_)) {
+        let gives_up = matches!(self.state, CallState::Killing { deadline } if deadline <= now);
+        if gives_up || matches!(self.told, TreeState::Empty(_) | TreeState::Gone(_)) {
             self.has_left = true;
             self.drain(now);
             return Some(Action::ReadNow);

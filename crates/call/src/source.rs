@@ -8,14 +8,14 @@ use std::os::fd::BorrowedFd;
 /// The output of one call, and the other events that the host awaits meanwhile.
 pub trait Source: Send {
     /// The event that is ready to be handled.
-    type Ready: Send;
+    type SourceEvent: Send;
 
     /// Waits until [`Self::read`] has something to do. Cancel safe.
-    fn ready(&mut self) -> impl Future<Output = Self::Ready> + Send;
+    fn ready(&mut self) -> impl Future<Output = Self::SourceEvent> + Send;
 
     /// Handles the event, usually by reading a chunk and pushing it. `None` if there was no output
     /// after all.
-    fn read(&mut self, ready: Self::Ready, out: &mut dyn OutputConsumer) -> Option<Progress>;
+    fn read(&mut self, ready: Self::SourceEvent, out: &mut dyn OutputConsumer) -> Option<Progress>;
 
     /// Pushes the available output, which includes everything that the shell wrote before it ended.
     /// A time limit cannot cut it off, however late this task is scheduled. Returns whether there

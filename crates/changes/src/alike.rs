@@ -1,9 +1,9 @@
 //! What two files are compared by: what they look like, and their bytes.
 
 use crate::attributes::{self, Attributes};
-use crate::beneath::Tree;
+use crate::file_stat::FileStat;
 use crate::plan::Look;
-use crate::seen::Seen;
+use crate::rooted_dir::RootedDir;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ pub(crate) fn bytes(path: &Path) -> Vec<u8> {
 }
 
 /// What a file looks like, with its attributes.
-pub(crate) fn look(tree: &mut Tree, path: &Path, seen: &Seen) -> Result<Look, Errno> {
+pub(crate) fn look(tree: &mut RootedDir, path: &Path, seen: &FileStat) -> Result<Look, Errno> {
     let attributes = if seen.kind() == FileType::Symlink {
         Attributes::new()
     } else if path.as_os_str().is_empty() {

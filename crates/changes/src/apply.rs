@@ -4,12 +4,12 @@
 //! If it is not what was expected, everything is put back.
 
 use crate::attributes;
-use crate::beneath::Tree;
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::journal::{Journal, Status};
 use crate::plan::{Act, Attribution, Look, Op, Plan};
-use crate::seen::Seen;
+use crate::rooted_dir::RootedDir;
 use crate::steps::{Care, Step, Steps};
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
@@ -27,9 +27,9 @@ use std::path::Path;
 /// What a plan is done with.
 pub(crate) struct Applying<'a> {
     /// The tree.
-    pub(crate) root: Tree,
+    pub(crate) root: RootedDir,
     /// The directory of the set that has the files.
-    pub(crate) slots: Tree,
+    pub(crate) slots: RootedDir,
     /// Whether the journal is on another file system than these two.
     pub(crate) is_far: bool,
     pub(crate) steps: &'a dyn Steps,
@@ -67,7 +67,7 @@ impl Applying<'_> {
         for op in &plan.ops {
             let path = op.path();
             let failed = ChangesError::errno("looking at", self.root.path().join(path));
-            let now = match self.root.at(path) {
+            let now = match self.root.stat(path) {
                 Ok(now) => now,
                 // The link goes before this comes.
                 Err(Errno::LOOP) if op.act == Act::Put && is_below(path, &taken) => None,
@@ -142,11 +142,11 @@ impl Applying<'_> {
         now.and_then(git_index::meaning) == Some(means)
     }
 
-    pub(crate) fn look_at(&mut self, path: &Path) -> Result<Option<Seen>, Errno> {
+    pub(crate) fn look_at(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         if path.as_os_str().is_empty() {
-            return self.root.seen().map(Some).map_err(|_| Errno::IO);
+            return self.root.stat_root().map(Some).map_err(|_| Errno::IO);
         }
-        match self.root.at(path) {
+        match self.root.stat(path) {
             // A link is where its directory was.
             Err(Errno::LOOP) => Ok(None),
             found => found,
@@ -177,7 +177,7 @@ impl Applying<'_> {
 
     /// Whether a tree is as a plan found it. Times of inodes are not asked for: taking back has changed them.
     pub(crate) fn is_as_before(&mut self, plan: &Plan) -> bool {
-        let mut same = |path: &Path, here: &Option<Seen>| match (here, self.look_at(path)) {
+        let mut same = |path: &Path, here: &Option<FileStat>| match (here, self.look_at(path)) {
             (Some(here), Ok(Some(now))) => here.is_same_content(&now),
             (None, Ok(None)) => true,
             _ => false,
@@ -252,7 +252,7 @@ impl Applying<'_> {
         let (Some(here), false) = (&op.here, op.act == Act::Put) else {
             return Ok(true);
         };
-        let Some(now) = self.slots.at(op.slot())? else {
+        let Some(now) = self.slots.stat(op.slot())? else {
             return Ok(false);
         };
         if here.is_dir() {
@@ -270,7 +270,7 @@ impl Applying<'_> {
 
     /// Whether an operation was done.
     fn is_done(&mut self, op: &Op) -> Result<bool, Errno> {
-        let slot = self.slots.at(op.slot())?;
+        let slot = self.slots.stat(op.slot())?;
         Ok(match op.act {
             Act::Put => slot.is_none(),
             Act::Take => slot.is_some(),
@@ -304,7 +304,7 @@ impl Applying<'_> {
         let inverse = op.inverse();
         if let Some(ours) = &op.there {
             // What was put there may have been replaced by somebody else: theirs stays.
-            let now = self.root.at(op.path())?;
+            let now = self.root.stat(op.path())?;
             if now.is_none_or(|now| now.ino != ours.ino) {
                 return Err(Errno::EXIST);
             }
@@ -367,7 +367,7 @@ impl Applying<'_> {
     }
 
     fn forward(&mut self, op: &Op) -> Result<bool, Errno> {
-        let now = self.root.at(op.path())?;
+        let now = self.root.stat(op.path())?;
         let same = match (&op.here, &now) {
             (Some(here), Some(now)) => here.is_same_content(now),
             (None, None) => true,
@@ -393,11 +393,11 @@ impl Applying<'_> {
             let mut inverse = op.inverse();
             inverse.here = match inverse.act {
                 Act::Put => None,
-                _ => self.root.at(op.path())?,
+                _ => self.root.stat(op.path())?,
             };
             inverse.there = match inverse.act {
                 Act::Take => None,
-                _ => self.slots.at(op.slot())?,
+                _ => self.slots.stat(op.slot())?,
             };
             back.ops.push(inverse);
         }
@@ -432,7 +432,7 @@ impl Applying<'_> {
 }
 
 /// A directory of ours that we may not write to: its permissions are set again when all is done.
-fn open_up(tree: &mut Tree, path: &Path) -> Result<(), Errno> {
+fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
     for directory in above
@@ -440,7 +440,7 @@ fn open_up(tree: &mut Tree, path: &Path) -> Result<(), Errno> {
         .filter(|path| !path.as_os_str().is_empty())
     {
         let (parent, name) = tree.parent(directory)?;
-        if let Some(seen) = Seen::at(parent, name)?
+        if let Some(seen) = FileStat::at(parent, name)?
             && seen.is_dir()
             && seen.permissions() & 0o700 != 0o700
         {
@@ -468,7 +468,7 @@ pub(crate) fn dress(
     wanted: &Look,
     is_link: bool,
 ) -> Result<(), Errno> {
-    let Some(now) = Seen::at(dir, name)? else {
+    let Some(now) = FileStat::at(dir, name)? else {
         return Err(Errno::NOENT);
     };
     if (now.uid, now.gid) != (wanted.uid, wanted.gid) {
@@ -507,7 +507,7 @@ pub(crate) fn dress(
     utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-impl Tree {
+impl RootedDir {
     /// The names in a directory.
     pub(crate) fn names(&mut self, path: &Path) -> Result<Vec<std::ffi::OsString>, Errno> {
         use std::os::unix::ffi::OsStringExt;

@@ -1,12 +1,12 @@
 //! Who has changed a file since: which of the later sets of a session has left it as it is now.
 
-use crate::beneath::Tree;
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
-use crate::seen::Seen;
-use crate::set::Set;
+use crate::rooted_dir::RootedDir;
+use crate::set::ChangeSet;
 use crate::store::Store;
 use agent_bash_core::changes::{ChangesId, FileName};
 use agent_bash_os::PrivateDir;
@@ -41,7 +41,7 @@ impl Store {
         files: &[FileName],
     ) -> Result<Vec<Option<Changer>>, ChangesError> {
         let own = self.read(session, id)?;
-        let mut tree = Tree::open_same(&own.root(), own.meta.identity)?;
+        let mut tree = RootedDir::open_same(&own.root(), own.meta.identity)?;
         let directory = PrivateDir::open(&self.path, &[session])
             .map_err(ChangesError::io("opening", self.path.join(session)))?;
         let mut paths = Vec::new();
@@ -58,7 +58,7 @@ impl Store {
             if open.is_empty() {
                 break;
             }
-            let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
+            let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
                 continue;
             };
             if set.meta.identity != own.meta.identity {
@@ -69,7 +69,7 @@ impl Store {
             };
             open.retain(|at| {
                 let (path, now) = &paths[*at];
-                match left(&journal.plan, path, now) {
+                match produced_current(&journal.plan, path, now) {
                     None => true,
                     Some(is_it) => {
                         found[*at] = is_it.then(|| changer(&set));
@@ -84,24 +84,24 @@ impl Store {
 
 /// A file as it is now.
 struct Now {
-    seen: Option<Seen>,
+    seen: Option<FileStat>,
     /// Of an index of git what it says: whoever looks at the state of a repository writes it anew, and has changed nothing.
     means: Option<u64>,
 }
 
 impl Now {
-    fn of(tree: &mut Tree, path: &Path) -> Self {
+    fn of(tree: &mut RootedDir, path: &Path) -> Self {
         let file = Some(path).filter(|path| git_index::is_index(path));
         let file = file.and_then(|path| tree.file(path).ok());
         Self {
-            seen: tree.at(path).ok().flatten(),
+            seen: tree.stat(path).ok().flatten(),
             means: file.and_then(git_index::meaning),
         }
     }
 }
 
 /// Whether a plan has left that file as it is now; `None` if it is none of its files.
-fn left(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
+fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
     let ops = plan.ops.iter().filter(|op| op.path == path);
     // A path that goes and comes has two.
     let op = ops.max_by_key(|op| op.act != Act::Take);
@@ -121,7 +121,7 @@ fn left(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
         .then_some(now.seen.is_some())
 }
 
-fn changer(set: &Set) -> Changer {
+fn changer(set: &ChangeSet) -> Changer {
     let (undoes, redoes) = set.meta.kind.turned();
     Changer {
         id: set.id,

@@ -1,17 +1,17 @@
 //! Where the contents of files are that a set is about: in the tree, in the set, in what a trace kept; and, where somebody
 //! has changed a file since, in what another set of the session kept of it.
 
-use crate::beneath::Tree;
 use crate::error::ChangesError;
-use crate::kept;
+use crate::file_stat::FileStat;
+use crate::held_plan::HeldPlan;
 use crate::listing::{Item, Trees};
-use crate::meta::Kind;
+use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::photo::Photo;
 use crate::plan::{Act, Op};
-use crate::recorder::{Index, Record};
-use crate::seen::Seen;
-use crate::set::{Set, State};
+use crate::preimages;
+use crate::recorder::{Index, PathRecord};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
 use rustix::fs::{FileType, readlinkat};
@@ -34,7 +34,7 @@ pub(crate) enum Side {
 }
 
 /// Both contents of a file.
-pub(crate) struct Sides {
+pub(crate) struct ContentPair {
     pub(crate) before: Side,
     pub(crate) after: Side,
     /// The file is another one since, and its content of that time is not kept: one of these is as it is now, if it is there.
@@ -43,18 +43,22 @@ pub(crate) struct Sides {
 
 /// The contents of one set's files.
 pub(crate) struct Contents<'a> {
-    set: &'a Set,
+    set: &'a ChangeSet,
     trees: Trees,
     index: OnceCell<Option<Index>>,
     /// What was in the files of a trial that was not committed, by path.
-    photo: Option<HashMap<Vec<u8>, Record>>,
+    photo: Option<HashMap<Vec<u8>, PathRecord>>,
     others: &'a dyn Fn() -> &'a Others,
     is_since: bool,
 }
 
 impl<'a> Contents<'a> {
     /// `others`: what other sets have kept, which is asked for where it is needed.
-    pub(crate) fn new(set: &'a Set, trees: Trees, others: &'a dyn Fn() -> &'a Others) -> Self {
+    pub(crate) fn new(
+        set: &'a ChangeSet,
+        trees: Trees,
+        others: &'a dyn Fn() -> &'a Others,
+    ) -> Self {
         Self {
             set,
             trees,
@@ -66,7 +70,7 @@ impl<'a> Contents<'a> {
     }
 
     /// What is there of both sides of a change.
-    pub(crate) fn sides(&mut self, item: &Item) -> Sides {
+    pub(crate) fn content_pair(&mut self, item: &Item) -> ContentPair {
         self.is_since = false;
         let before = match (&item.gone, &item.new) {
             (Some(gone), _) => self.former(gone),
@@ -77,7 +81,7 @@ impl<'a> Contents<'a> {
             None => Side::None,
             Some(new) => self.latter(new),
         };
-        Sides {
+        ContentPair {
             before,
             after,
             is_since: self.is_since,
@@ -85,7 +89,7 @@ impl<'a> Contents<'a> {
     }
 
     fn former(&mut self, op: &Op) -> Side {
-        if self.set.meta.kind == Kind::Scan {
+        if self.set.meta.kind == SetKind::Scan {
             return Side::Unknown;
         }
         if let Some(photo) = &self.photo {
@@ -97,7 +101,7 @@ impl<'a> Contents<'a> {
         if let Some(side) = kept_of(self.set, &self.index, op) {
             return side;
         }
-        let slot = self.trees.slots.at(op.slot()).ok().flatten();
+        let slot = self.trees.slots.stat(op.slot()).ok().flatten();
         // What was swapped back is in the tree.
         let is_back = |seen| op.act == Act::Swap && is(op.there, seen);
         match slot.filter(|seen| !is_back(*seen)) {
@@ -107,7 +111,7 @@ impl<'a> Contents<'a> {
     }
 
     fn latter(&mut self, op: &Op) -> Side {
-        let slot = self.trees.slots.at(op.slot()).ok().flatten();
+        let slot = self.trees.slots.stat(op.slot()).ok().flatten();
         match slot.filter(|seen| op.act == Act::Put || is(op.there, *seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
             // It is gone with the trial.
@@ -124,10 +128,10 @@ impl<'a> Contents<'a> {
         if wanted.bytes() > LARGEST {
             return Side::TooLarge;
         }
-        if let Some(side) = (self.others)().kept(self.set, &op.path, &wanted) {
+        if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
             return side;
         }
-        let now = self.trees.root.at(op.path()).ok().flatten();
+        let now = self.trees.root.stat(op.path()).ok().flatten();
         match now.filter(|now| wanted.has_content_of(now)) {
             Some(_) => content(&mut self.trees.root, op.path()),
             None => Side::Unknown,
@@ -136,12 +140,12 @@ impl<'a> Contents<'a> {
 
     /// What a later set kept of it; else what is in the tree. In this order: of two calls within a tick of the clock, the times of the file
     /// in the tree do not tell which of them has written it.
-    fn elsewhere(&mut self, op: &Op, wanted: Option<Seen>) -> Side {
+    fn elsewhere(&mut self, op: &Op, wanted: Option<FileStat>) -> Side {
         if let Some(wanted) = wanted {
-            if let Some(side) = (self.others)().kept(self.set, &op.path, &wanted) {
+            if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
                 return side;
             }
-            let now = self.trees.root.at(op.path()).ok().flatten();
+            let now = self.trees.root.stat(op.path()).ok().flatten();
             self.is_since |= now.is_none_or(|now| !wanted.has_content_of(&now));
         }
         content(&mut self.trees.root, op.path())
@@ -156,7 +160,7 @@ pub(crate) struct Others {
 }
 
 struct Other {
-    set: Set,
+    set: ChangeSet,
     index: OnceCell<Option<Index>>,
 }
 
@@ -175,7 +179,7 @@ impl Others {
     fn fill(&mut self, store: &Store, session: &str) -> Result<(), ChangesError> {
         let directory = store.session(session)?;
         for number in numbers(&directory)? {
-            let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
+            let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
                 continue;
             };
             let Ok(Some(journal)) = set.done() else {
@@ -195,7 +199,7 @@ impl Others {
     }
 
     /// What a set after `own` has kept of this very file, of the same root.
-    fn kept(&self, own: &Set, path: &[u8], wanted: &Seen) -> Option<Side> {
+    fn later_preimage(&self, own: &ChangeSet, path: &[u8], wanted: &FileStat) -> Option<Side> {
         let known = self.by_path.get(path)?;
         known.iter().find_map(|(at, op)| {
             let other = &self.sets[*at];
@@ -215,7 +219,7 @@ impl Other {
             return Some(side);
         }
         let mut slots = Trees::open(&self.set)?.slots;
-        let seen = slots.at(op.slot()).ok().flatten()?;
+        let seen = slots.stat(op.slot()).ok().flatten()?;
         op.here
             .is_some_and(|here| here.has_content_of(&seen))
             .then(|| content(&mut slots, op.slot()))
@@ -223,9 +227,9 @@ impl Other {
 }
 
 /// What was kept when a trial ended, unless it was committed. `None`: the set is of another kind, or of an older version.
-fn photographed(set: &Set) -> Option<HashMap<Vec<u8>, Record>> {
-    let is_open = matches!(set.state, State::Held | State::Discarded);
-    let is_it = set.meta.kind == Kind::Trial && is_open && Photo::is_of(set);
+fn photographed(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
+    let is_open = matches!(set.state, SetState::Held | SetState::Discarded);
+    let is_it = set.meta.kind == SetKind::Trial && is_open && HeldPlan::is_of(set);
     let records = || Index::read(&set.dir).map_or_else(|_| Vec::new(), |it| it.records);
     is_it.then(|| {
         let records = records().into_iter();
@@ -234,10 +238,15 @@ fn photographed(set: &Set) -> Option<HashMap<Vec<u8>, Record>> {
 }
 
 /// What is kept of that very file.
-fn in_photo(set: &Set, photo: &HashMap<Vec<u8>, Record>, op: &Op, here: &Seen) -> Option<Side> {
-    let is_it = |it: &&Record| it.seen.is_some_and(|seen| here.has_content_of(&seen));
+fn in_photo(
+    set: &ChangeSet,
+    photo: &HashMap<Vec<u8>, PathRecord>,
+    op: &Op,
+    here: &FileStat,
+) -> Option<Side> {
+    let is_it = |it: &&PathRecord| it.seen.is_some_and(|seen| here.has_content_of(&seen));
     let record = photo.get(&op.path).filter(is_it)?;
-    let bytes = kept::recorded(set, record, LARGEST + 1).ok()??;
+    let bytes = preimages::recorded(set, record, LARGEST + 1).ok()??;
     Some(side(bytes))
 }
 
@@ -250,21 +259,21 @@ fn side(bytes: Vec<u8>) -> Side {
 }
 
 /// What a trace has kept of the file before.
-fn kept_of(set: &Set, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> {
-    if !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) {
+fn kept_of(set: &ChangeSet, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> {
+    if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
         return None;
     }
     let index = index.get_or_init(|| Index::read(&set.dir).ok());
-    let bytes = kept::former(set, index.as_ref()?, op.slot(), LARGEST + 1).ok()??;
+    let bytes = preimages::former(set, index.as_ref()?, op.slot(), LARGEST + 1).ok()??;
     Some(side(bytes))
 }
 
-fn is(one: Option<Seen>, other: Seen) -> bool {
+fn is(one: Option<FileStat>, other: FileStat) -> bool {
     one.is_some_and(|one| one.ino == other.ino)
 }
 
-fn content(tree: &mut Tree, path: &Path) -> Side {
-    let Ok(Some(seen)) = tree.at(path) else {
+fn content(tree: &mut RootedDir, path: &Path) -> Side {
+    let Ok(Some(seen)) = tree.stat(path) else {
         return Side::Unknown;
     };
     match seen.kind() {

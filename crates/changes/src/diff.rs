@@ -2,9 +2,9 @@
 
 use crate::contents::{Contents, Others, Side};
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
 use crate::listing::{Item, Trees, file, listed};
-use crate::seen::Seen;
-use crate::set::{Set, State};
+use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use agent_bash_core::changes::{Change, ChangesId, FileChange, FileName};
 use rustix::fs::FileType;
@@ -122,7 +122,7 @@ impl Diffs<'_> {
             };
             let mode = item.before.zip(item.after);
             let own = [Some(&item.path), item.from.as_ref()];
-            let is_in_the_way = |path| set.state == State::Held && plan.left.contains(path);
+            let is_in_the_way = |path| set.state == SetState::Held && plan.left.contains(path);
             FileDiff {
                 file: file(item),
                 text,
@@ -153,7 +153,7 @@ impl Diffs<'_> {
             self.others
                 .get_or_init(|| Others::read(self.store, &self.session))
         };
-        let mut files: BTreeMap<&[u8], Vec<(&Set, &Item)>> = BTreeMap::new();
+        let mut files: BTreeMap<&[u8], Vec<(&ChangeSet, &Item)>> = BTreeMap::new();
         for (set, items) in &read {
             for item in items {
                 files.entry(&item.path).or_default().push((set, item));
@@ -185,7 +185,7 @@ impl Diffs<'_> {
             };
             let sides = |set, item| {
                 let trees = Trees::open(set)?;
-                Some(Contents::new(set, trees, &others).sides(item))
+                Some(Contents::new(set, trees, &others).content_pair(item))
             };
             let (text, is_since) = match (sides(first, begin), sides(last, end)) {
                 (Some(begin), Some(end)) => (
@@ -207,13 +207,13 @@ impl Diffs<'_> {
 }
 
 /// Whether these are changes of a regular file's content, each of what the one before has left.
-fn is_one_after_another(steps: &[(&Set, &Item)]) -> bool {
+fn is_one_after_another(steps: &[(&ChangeSet, &Item)]) -> bool {
     let is_plain = |item: &Item| {
         let sides = [item.before, item.after];
         let is_file = sides.into_iter().flatten().all(|seen| seen.is_file());
         is_file && item.from.is_none() && item.change != Change::Mode
     };
-    let follows = |pair: &[(&Set, &Item)]| match (pair[0].1.after, pair[1].1.before) {
+    let follows = |pair: &[(&ChangeSet, &Item)]| match (pair[0].1.after, pair[1].1.before) {
         (Some(left), Some(found)) => left.has_content_of(&found) && left.mode == found.mode,
         (left, found) => left.is_none() && found.is_none(),
     };
@@ -230,15 +230,15 @@ fn is_one_after_another(steps: &[(&Set, &Item)]) -> bool {
 
 /// The text, and whether it is compared with the file as it is now.
 fn text(contents: &mut Contents<'_>, item: &Item) -> (Text, bool) {
-    let is_plain = |seen: &Option<Seen>| {
+    let is_plain = |seen: &Option<FileStat>| {
         seen.is_none_or(|seen| matches!(seen.kind(), FileType::RegularFile | FileType::Symlink))
     };
-    let has_text = |seen: &Option<Seen>| seen.is_some() && is_plain(seen);
+    let has_text = |seen: &Option<FileStat>| seen.is_some() && is_plain(seen);
     let is_moved = item.gone.is_some() || item.new.is_some();
     if !is_moved || !(has_text(&item.before) || has_text(&item.after)) {
         return (Text::Nothing, false);
     }
-    let sides = contents.sides(item);
+    let sides = contents.content_pair(item);
     (compared(item, sides.before, sides.after), sides.is_since)
 }
 
@@ -261,7 +261,7 @@ fn compared(item: &Item, before: Side, after: Side) -> Text {
     Text::Unified(unified(item, before.as_deref(), after.as_deref()))
 }
 
-fn with_line_end(mut bytes: Vec<u8>, seen: Option<Seen>) -> Vec<u8> {
+fn with_line_end(mut bytes: Vec<u8>, seen: Option<FileStat>) -> Vec<u8> {
     if seen.is_some_and(|seen| seen.kind() == FileType::Symlink) {
         bytes.push(b'\n');
     }

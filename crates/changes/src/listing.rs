@@ -1,16 +1,16 @@
 //! What a plan does, file by file, for people and models.
 
 use crate::alike::same_bytes;
-use crate::beneath::Tree;
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
+use crate::held_plan::{HeldPlan, compared};
 use crate::journal::Status;
-use crate::kept;
-use crate::meta::Kind;
-use crate::photo::{Photo, compared};
+use crate::meta::SetKind;
 use crate::plan::{Act, Look, Op, Plan};
+use crate::preimages;
 use crate::recorder::Index;
-use crate::seen::Seen;
-use crate::set::{Set, State};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, SetState};
 use crate::steps::Care;
 use crate::store::Store;
 use crate::traced;
@@ -37,15 +37,15 @@ pub(crate) struct Item {
     pub(crate) from: Option<Vec<u8>>,
     /// Whether that is concluded from equal contents.
     pub(crate) inferred: bool,
-    pub(crate) before: Option<Seen>,
-    pub(crate) after: Option<Seen>,
+    pub(crate) before: Option<FileStat>,
+    pub(crate) after: Option<FileStat>,
     /// The operation by which the former file goes, and the one by which this one comes; a `Swap` is the latter.
     pub(crate) gone: Option<Op>,
     pub(crate) new: Option<Op>,
 }
 
 /// A set as it is in a result.
-pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError> {
+pub(crate) fn describe(store: &Store, set: &ChangeSet) -> Result<Changes, ChangesError> {
     let (changes, items) = described(store, set)?;
     Ok(changes.with_files(items.iter().map(file)))
 }
@@ -53,7 +53,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
 /// The same, and all of its files.
 pub(crate) fn describe_all(
     store: &Store,
-    set: &Set,
+    set: &ChangeSet,
 ) -> Result<(Changes, Vec<FileChange>), ChangesError> {
     let (changes, items) = described(store, set)?;
     let files: Vec<FileChange> = items.iter().map(file).collect();
@@ -61,14 +61,14 @@ pub(crate) fn describe_all(
 }
 
 /// A set without its files, and these.
-fn described(store: &Store, set: &Set) -> Result<(Changes, Vec<Item>), ChangesError> {
+fn described(store: &Store, set: &ChangeSet) -> Result<(Changes, Vec<Item>), ChangesError> {
     let (plan, items) = listed(store, set)?;
-    let changes = told(set, &plan)?;
+    let changes = summary(set, &plan)?;
     Ok((changes, items))
 }
 
 /// The plan of a set, and its files.
-pub(crate) fn listed(store: &Store, set: &Set) -> Result<(Plan, Vec<Item>), ChangesError> {
+pub(crate) fn listed(store: &Store, set: &ChangeSet) -> Result<(Plan, Vec<Item>), ChangesError> {
     let (plan, photo) = planned(store, set)?;
     let items = match photo {
         Some(photo) => photographed(&plan, &photo),
@@ -78,20 +78,20 @@ pub(crate) fn listed(store: &Store, set: &Set) -> Result<(Plan, Vec<Item>), Chan
 }
 
 /// A set without its files.
-pub(crate) fn told(set: &Set, plan: &Plan) -> Result<Changes, ChangesError> {
+pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesError> {
     let by = match set.meta.kind {
-        Kind::Trace | Kind::Late { .. } => ChangesBy::Trace,
-        Kind::Scan => ChangesBy::Scan,
-        Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
+        SetKind::Trace | SetKind::Background { .. } => ChangesBy::Trace,
+        SetKind::Scan => ChangesBy::Scan,
+        SetKind::Trial | SetKind::Undo { .. } => ChangesBy::Overlay,
     };
     let state = match set.state {
-        State::Done if !kept::keeps(set) => ChangesState::Listed,
-        State::Held => ChangesState::Held,
-        State::Running => ChangesState::Running,
-        State::Done => ChangesState::Done,
-        State::Undone => ChangesState::Undone,
-        State::Discarded => ChangesState::Discarded,
-        State::Interrupted => ChangesState::Interrupted,
+        SetState::Done if !preimages::keeps(set) => ChangesState::Listed,
+        SetState::Held => ChangesState::Held,
+        SetState::Running => ChangesState::Running,
+        SetState::Done => ChangesState::Done,
+        SetState::Undone => ChangesState::Undone,
+        SetState::Discarded => ChangesState::Discarded,
+        SetState::Interrupted => ChangesState::Interrupted,
     };
     let root = set.root().to_string_lossy().into_owned();
     let mut changes = Changes::new(set.id, state, by, root);
@@ -101,7 +101,7 @@ pub(crate) fn told(set: &Set, plan: &Plan) -> Result<Changes, ChangesError> {
         let index = Index::read(&set.dir)?;
         changes.exact = index.is_complete(set.state);
         changes.outside = index.outside;
-        if kept::keeps(set) {
+        if preimages::keeps(set) {
             changes.not_kept = names.collect();
         }
     } else if by == ChangesBy::Overlay {
@@ -119,57 +119,60 @@ pub(crate) fn told(set: &Set, plan: &Plan) -> Result<Changes, ChangesError> {
 }
 
 /// What a set did, or would do.
-pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
+pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<Plan, ChangesError> {
     let (plan, _) = planned(store, set)?;
     Ok(plan)
 }
 
 /// The same, with the photo of a trial.
-fn planned(store: &Store, set: &Set) -> Result<(Plan, Option<Photo>), ChangesError> {
+fn planned(store: &Store, set: &ChangeSet) -> Result<(Plan, Option<HeldPlan>), ChangesError> {
     let photo = match set.meta.kind {
-        Kind::Trial => Photo::read(set)?,
+        SetKind::Trial => HeldPlan::read(set)?,
         _ => None,
     };
     if let Some(journal) = set.journal()?
-        && (journal.status == Status::Done || set.state == State::Interrupted)
+        && (journal.status == Status::Done || set.state == SetState::Interrupted)
     {
         let mut plan = journal.plan;
         plan.left = journal.back.map(|back| back.left).unwrap_or_default();
         return Ok((plan, photo));
     }
-    if set.meta.kind == Kind::Trial && matches!(set.state, State::Held | State::Running) {
+    if set.meta.kind == SetKind::Trial && matches!(set.state, SetState::Held | SetState::Running) {
         let found = compared(set, 0, store.care, photo.as_ref())?;
         let mut plan = photo.as_ref().map_or(found.plan, |it| it.plan.clone());
         plan.left = found.conflicts;
         return Ok((plan, photo));
     }
-    if set.is_late() && set.state == State::Running {
+    if set.is_late() && set.state == SetState::Running {
         // So far.
         let plan = traced::effects(set, &Index::read(&set.dir)?)?.plan;
         return Ok((plan, None));
     }
-    let plan = photo.as_ref().filter(|_| set.state == State::Discarded);
+    let plan = photo.as_ref().filter(|_| set.state == SetState::Discarded);
     Ok((plan.map(|it| it.plan.clone()).unwrap_or_default(), photo))
 }
 
 /// The tree and the files of a set, to compare contents in.
 pub(crate) struct Trees {
-    pub(crate) root: Tree,
-    pub(crate) slots: Tree,
+    pub(crate) root: RootedDir,
+    pub(crate) slots: RootedDir,
     /// Whether names are all that is known, so that a rename is concluded.
     guesses: bool,
 }
 
 impl Trees {
-    pub(crate) fn open(set: &Set) -> Option<Self> {
-        let is_held = matches!(set.state, State::Held | State::Running);
-        let beside = set.meta.beside().filter(|path| !is_held && path.is_dir());
+    pub(crate) fn open(set: &ChangeSet) -> Option<Self> {
+        let is_held = matches!(set.state, SetState::Held | SetState::Running);
+        let beside = set
+            .meta
+            .slot_directory()
+            .filter(|path| !is_held && path.is_dir());
         let own = || set.dir().with_file_name(set.origin().to_string());
         let files = beside.unwrap_or_else(own);
         Some(Self {
-            root: Tree::open_same(&set.root(), set.meta.identity).ok()?,
-            slots: Tree::open(&files).ok()?,
-            guesses: set.meta.kind == Kind::Scan,
+            root: RootedDir::open_same(&set.root(), set.meta.identity).ok()?,
+            slots: RootedDir::open(&files).ok()?,
+            guesses: set.meta.kind == SetKind::Scan,
         })
     }
 
@@ -179,10 +182,10 @@ impl Trees {
         }
         // What is not in the set is in the tree, if nobody has changed it since: that depends on what was undone.
         let size = new.there.map_or(u64::MAX, |it| it.size);
-        let mut file = |op: &Op, seen: Option<Seen>| {
+        let mut file = |op: &Op, seen: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
             slot.or_else(|error| {
-                let now = self.root.at(op.path())?;
+                let now = self.root.stat(op.path())?;
                 let is_it = seen
                     .zip(now)
                     .is_some_and(|(seen, now)| seen.has_content_of(&now));
@@ -219,16 +222,19 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
 }
 
 /// The same of a trial, as it was when it ended.
-pub(crate) fn photographed(plan: &Plan, photo: &Photo) -> Vec<Item> {
+pub(crate) fn photographed(plan: &Plan, photo: &HeldPlan) -> Vec<Item> {
     itemized(plan, false, |_, _| photo.renamed.clone())
 }
 
 /// What a trial did, compared with the tree; and what others have changed by then.
-pub(crate) fn photograph(set: &Set, care: Care) -> Result<(Photo, Vec<Vec<u8>>), ChangesError> {
+pub(crate) fn photograph(
+    set: &ChangeSet,
+    care: Care,
+) -> Result<(HeldPlan, Vec<Vec<u8>>), ChangesError> {
     let found = compared(set, 0, care, None)?;
     let renamed = renamed(&found.plan, Trees::open(set).as_mut());
     let plan = found.plan;
-    Ok((Photo { plan, renamed }, found.conflicts))
+    Ok((HeldPlan { plan, renamed }, found.conflicts))
 }
 
 /// Which files of a plan are renamed: where they came from, and where they are.
@@ -432,8 +438,8 @@ pub(crate) fn file(item: &Item) -> FileChange {
         .after
         .or(item.before)
         .map_or(FileKind::File, |seen| seen.file_kind());
-    let size = |seen: &Option<Seen>| seen.as_ref().map_or(0, Seen::bytes);
-    let is_file = |seen: &Option<Seen>| seen.is_some_and(|seen| seen.is_file());
+    let size = |seen: &Option<FileStat>| seen.as_ref().map_or(0, FileStat::bytes);
+    let is_file = |seen: &Option<FileStat>| seen.is_some_and(|seen| seen.is_file());
     if item.change != Change::Mode && (is_file(&item.before) || is_file(&item.after)) {
         file.bytes = Some([size(&item.before), size(&item.after)]);
     }

@@ -2,11 +2,11 @@
 
 use crate::error::ChangesError;
 use crate::journal;
-use crate::kept;
 use crate::listing::{self, plan_of};
-use crate::meta::Kind;
+use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::set::{LOCK, Set, State};
+use crate::preimages;
+use crate::set::{ChangeSet, LOCK, SetState};
 use crate::store::Store;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
@@ -82,7 +82,7 @@ impl Store {
         &self,
         session: &str,
         from: ChangesId,
-        is_wanted: impl Fn(&Set) -> bool,
+        is_wanted: impl Fn(&ChangeSet) -> bool,
     ) -> Result<Vec<Listed>, ChangesError> {
         if !self.sessions()?.iter().any(|name| name == session) {
             return Ok(Vec::new());
@@ -98,7 +98,7 @@ impl Store {
                 changes.command = set.command();
                 let (undoes, redoes) = set.meta.kind.turned();
                 let (after, or_earlier) = match set.meta.kind {
-                    Kind::Late { after, or_earlier } => (after.map(ChangesId), or_earlier),
+                    SetKind::Background { after, or_earlier } => (after.map(ChangesId), or_earlier),
                     _ => (None, false),
                 };
                 let (seconds, nanoseconds) = set.begun();
@@ -125,7 +125,7 @@ impl Store {
         let Some(first) = calls.iter().min() else {
             return Ok(Vec::new());
         };
-        let is_after = |kind| matches!(kind, Kind::Late { after: Some(call), .. } if calls.contains(&ChangesId(call)));
+        let is_after = |kind| matches!(kind, SetKind::Background { after: Some(call), .. } if calls.contains(&ChangesId(call)));
         self.listed(session, *first, |set| is_after(set.meta.kind))
     }
 
@@ -142,7 +142,7 @@ impl Store {
             };
             let newest_first = numbers(&sets)?.into_iter().rev();
             let newest = newest_first
-                .filter_map(|number| Set::read(&sets, ChangesId(number)).ok().flatten())
+                .filter_map(|number| ChangeSet::read(&sets, ChangesId(number)).ok().flatten())
                 .find(|set| {
                     let root = set.root();
                     directory.starts_with(&root) || root.starts_with(directory)
@@ -154,7 +154,7 @@ impl Store {
     }
 
     /// A set, without making its session.
-    pub(crate) fn read(&self, session: &str, id: ChangesId) -> Result<Set, ChangesError> {
+    pub(crate) fn read(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let unknown = ChangesError::Unknown { id };
         if !self.sessions()?.iter().any(|name| name == session) {
             return Err(unknown);
@@ -170,7 +170,9 @@ impl Store {
     /// There is no such set, or it cannot be read.
     pub fn not_kept(&self, session: &str, id: ChangesId) -> Result<Vec<FileName>, ChangesError> {
         let set = self.read(session, id)?;
-        if !matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) || !kept::keeps(&set) {
+        if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. })
+            || !preimages::keeps(&set)
+        {
             return Ok(Vec::new());
         }
         let left = plan_of(self, &set)?.left;
@@ -182,10 +184,10 @@ impl Store {
 }
 
 /// When a trial was committed or discarded: what is written last then is not written again.
-fn decided(set: &Set) -> Option<Timestamp> {
+fn decided(set: &ChangeSet) -> Option<Timestamp> {
     let file = match (set.meta.kind, set.state) {
-        (Kind::Trial, State::Done | State::Undone) => journal::FILE,
-        (Kind::Trial, State::Discarded) => LOCK,
+        (SetKind::Trial, SetState::Done | SetState::Undone) => journal::FILE,
+        (SetKind::Trial, SetState::Discarded) => LOCK,
         _ => return None,
     };
     let metadata = set.dir.metadata(file).ok()?;

@@ -4,7 +4,7 @@
 //! is a tick that is certainly over: whatever is changed later has a later time.
 
 use crate::error::ChangesError;
-use crate::seen::{Seen, Time};
+use crate::file_stat::{FileStat, Time};
 use rustix::fs::{Timespec, Timestamps, UTIME_NOW, fstat, futimens};
 use std::fs::File;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) fn touched(on: &File, path: &Path) -> Result<Time, ChangesError> {
     };
     futimens(on, &times).map_err(ChangesError::errno("touching", path))?;
     let stat = fstat(on).map_err(ChangesError::errno("reading the times of", path))?;
-    Ok(Seen::from(&stat).ctime)
+    Ok(FileStat::from(&stat).ctime)
 }
 
 /// Whether a file with that time was changed after the mark. On a file system with whole seconds, what was changed in

@@ -1,7 +1,7 @@
 //! `meta.json`: what a set is about. It is written once, and never changed.
 
 use crate::error::ChangesError;
-use crate::seen::Time;
+use crate::file_stat::Time;
 use agent_bash_core::changes::{ChangesId, ChangesLevel, FileName};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Meta {
     version: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SetKind,
     /// The directory that is looked at; absolute and canonical.
     root: FileName,
     /// Its device and inode.
@@ -64,7 +64,7 @@ impl Default for Limits {
 /// Where a set comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum SetKind {
     /// A call's changes in a view of its own.
     Trial,
     /// A call's changes in place.
@@ -72,7 +72,7 @@ pub(crate) enum Kind {
     /// The same where nobody watched it: what is different since.
     Scan,
     /// What a job changes in place, or what outlives that call: whoever records it concludes it, as nobody waits.
-    Late {
+    Background {
         after: Option<u64>,
         /// That call or an earlier one of its shell: it is not known which has left it running.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -89,7 +89,7 @@ pub(crate) enum Kind {
     },
 }
 
-impl Kind {
+impl SetKind {
     /// The set that was taken back, and the one that was done again.
     pub(crate) fn turned(self) -> (Option<ChangesId>, Option<ChangesId>) {
         match self {
@@ -103,7 +103,7 @@ impl Kind {
 }
 
 impl Meta {
-    pub(crate) fn new(kind: Kind, root: PathBuf, level: ChangesLevel, limits: Limits) -> Self {
+    pub(crate) fn new(kind: SetKind, root: PathBuf, level: ChangesLevel, limits: Limits) -> Self {
         Self {
             version: VERSION,
             kind,
@@ -123,7 +123,7 @@ impl Meta {
     }
 
     /// The directory of the tree's that has its files, if renames lead into the root from there alone.
-    pub(crate) fn beside(&self) -> Option<PathBuf> {
+    pub(crate) fn slot_directory(&self) -> Option<PathBuf> {
         let name = self.beside.as_ref()?;
         Some(OsString::from_vec(name.bytes().unwrap_or_default()).into())
     }

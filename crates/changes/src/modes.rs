@@ -1,9 +1,9 @@
 //! Directories of an upper directory that their owner may not read or change: to look into them they are opened, and what
 //! they were is written down before.
 
-use crate::beneath::Tree;
 use crate::codec::Wire;
-use crate::seen::Seen;
+use crate::file_stat::FileStat;
+use crate::rooted_dir::RootedDir;
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, Mode, chmodat};
 use std::collections::HashMap;
@@ -44,7 +44,12 @@ impl Modes {
     }
 
     /// Opens a directory, if it is not open to its owner.
-    pub(crate) fn open(&mut self, tree: &mut Tree, at: &Path, seen: &Seen) -> io::Result<()> {
+    pub(crate) fn open(
+        &mut self,
+        tree: &mut RootedDir,
+        at: &Path,
+        seen: &FileStat,
+    ) -> io::Result<()> {
         let mode = seen.permissions();
         if mode & ALL == ALL || rustix::process::geteuid().is_root() {
             return Ok(());
@@ -60,9 +65,9 @@ impl Modes {
     }
 
     /// What a directory looked like before it was opened.
-    pub(crate) fn before(&self, at: &Path, seen: Seen) -> Seen {
+    pub(crate) fn before(&self, at: &Path, seen: FileStat) -> FileStat {
         match self.known.get(at.as_os_str().as_bytes()) {
-            Some(mode) if seen.is_dir() && seen.permissions() == mode | ALL => Seen {
+            Some(mode) if seen.is_dir() && seen.permissions() == mode | ALL => FileStat {
                 mode: (seen.mode & !0o7777) | mode,
                 ..seen
             },

@@ -3,7 +3,7 @@
 
 use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
-use crate::seen::{Seen, Time};
+use crate::file_stat::{FileStat, Time};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -48,9 +48,9 @@ pub(crate) struct Op {
     /// Below the directory of the set that has the files.
     pub(crate) slot: Vec<u8>,
     /// What is at the path before.
-    pub(crate) here: Option<Seen>,
+    pub(crate) here: Option<FileStat>,
     /// What is in the slot before.
-    pub(crate) there: Option<Seen>,
+    pub(crate) there: Option<FileStat>,
     /// A digest of what is at the path before, where more than a file's times tells whether it is the same.
     pub(crate) means: Option<u64>,
     /// The same of what is in the slot.
@@ -105,7 +105,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    pub(crate) fn new(seen: &Seen, attributes: Attributes) -> Self {
+    pub(crate) fn new(seen: &FileStat, attributes: Attributes) -> Self {
         Self {
             permissions: seen.permissions(),
             uid: seen.uid,
@@ -150,7 +150,7 @@ pub(crate) struct Attribution {
     /// Below the root; empty for the root itself.
     pub(crate) path: Vec<u8>,
     /// What is there when this is set.
-    pub(crate) here: Option<Seen>,
+    pub(crate) here: Option<FileStat>,
     /// Before; `None` if it is not there then.
     pub(crate) before: Option<Look>,
     /// After; `None` if it is not there then.

@@ -1,10 +1,10 @@
 //! Removing what is too old, or too much. A set and what undid and redid it go together.
 
 use crate::error::ChangesError;
-use crate::meta::Kind;
+use crate::file_stat::{FileStat, Time};
+use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::seen::{Seen, Time};
-use crate::set::{Set, State, try_lock};
+use crate::set::{ChangeSet, SetState, try_lock};
 use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::{PrivateDir, remove_tree};
@@ -56,20 +56,20 @@ impl Store {
             };
             let mut groups: BTreeMap<u64, Group> = BTreeMap::new();
             for number in numbers(&directory)? {
-                let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
+                let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
                     all.extend(half_made(&directory, number, now));
                     continue;
                 };
                 let group = groups.entry(set.origin().0).or_default();
                 group.last = group.last.max(set.begun());
                 group.size += set.size;
-                group.stays |= matches!(set.state, State::Held | State::Running);
+                group.stays |= matches!(set.state, SetState::Held | SetState::Running);
                 // A later call may take it over at any moment.
-                let is_spare = matches!(set.meta.kind, Kind::Trace | Kind::Scan);
+                let is_spare = matches!(set.meta.kind, SetKind::Trace | SetKind::Scan);
                 group.stays |= is_spare && !set.is_idle();
                 group.paths.push(set.dir().to_owned());
                 if set.origin() == set.id {
-                    group.paths.extend(set.meta.beside());
+                    group.paths.extend(set.meta.slot_directory());
                 }
             }
             // The latest, and with it its number: no set gets the number of another.
@@ -89,7 +89,7 @@ const MADE: i64 = 3600;
 /// A set that somebody who was killed did not make wholly: it goes with what is old.
 fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<Group> {
     let path = session.path().join(number.to_string());
-    let last = Seen::at(session, path.file_name()?).ok()??.mtime;
+    let last = FileStat::at(session, path.file_name()?).ok()??.mtime;
     let is_over = now.0.saturating_sub(last.0) > MADE;
     is_over.then(|| Group {
         last,

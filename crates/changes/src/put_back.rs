@@ -3,12 +3,12 @@
 
 use crate::apply::Applying;
 use crate::error::ChangesError;
-use crate::meta::Kind;
+use crate::file_stat::FileStat;
+use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
 use crate::recorder::Index;
-use crate::seen::Seen;
-use crate::set::Set;
+use crate::set::ChangeSet;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
 use std::collections::HashMap;
@@ -20,21 +20,21 @@ use std::path::Path;
 const LONGEST: usize = 1000;
 
 /// What was put back, and what it stands for, by path.
-pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(Seen, Seen)>>);
+pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
 
 impl PutBack {
     /// By all undos and redos of a session that are kept.
     pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
         for number in numbers(session)? {
-            let Ok(Some(set)) = Set::read(session, ChangesId(number)) else {
+            let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
                 continue;
             };
-            let Kind::Undo { origin, again, .. } = set.meta.kind else {
+            let SetKind::Undo { origin, again, .. } = set.meta.kind else {
                 continue;
             };
             if let Some(journal) = set.done()?
-                && let Some(origin) = Set::read(session, ChangesId(origin))?
+                && let Some(origin) = ChangeSet::read(session, ChangesId(origin))?
             {
                 let stood = stood(&origin, again)?;
                 let back = journal.back.unwrap_or_default();
@@ -50,12 +50,12 @@ impl PutBack {
     }
 
     /// Whether this file stands for that one.
-    fn is(&self, path: &[u8], now: Seen, wanted: Seen) -> bool {
+    fn is(&self, path: &[u8], now: FileStat, wanted: FileStat) -> bool {
         is_same(self.first(path, now), self.first(path, wanted))
     }
 
     /// What a file stood for before anything was put back.
-    fn first(&self, path: &[u8], mut seen: Seen) -> Seen {
+    fn first(&self, path: &[u8], mut seen: FileStat) -> FileStat {
         let known = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..LONGEST {
             match known.iter().find(|(put, _)| is_same(*put, seen)) {
@@ -93,12 +93,12 @@ impl Applying<'_> {
 }
 
 /// A directory's times are those of its entries.
-fn is_same(one: Seen, other: Seen) -> bool {
+fn is_same(one: FileStat, other: FileStat) -> bool {
     one.is_untouched(&other) || (one.is_dir() && one.is_same_content(&other))
 }
 
 /// What was there before a set's call, or after it, by path.
-fn stood(origin: &Set, after: bool) -> Result<HashMap<Vec<u8>, Seen>, ChangesError> {
+fn stood(origin: &ChangeSet, after: bool) -> Result<HashMap<Vec<u8>, FileStat>, ChangesError> {
     let Some(journal) = origin.done()? else {
         return Ok(HashMap::new());
     };
@@ -109,7 +109,10 @@ fn stood(origin: &Set, after: bool) -> Result<HashMap<Vec<u8>, Seen>, ChangesErr
         return Ok(present(ops.chain(looks)));
     }
     let ops = journal.plan.ops.into_iter().map(|op| (op.path, op.here));
-    if !matches!(origin.meta.kind, Kind::Trace | Kind::Late { .. }) {
+    if !matches!(
+        origin.meta.kind,
+        SetKind::Trace | SetKind::Background { .. }
+    ) {
         let looks = journal.plan.attributions.into_iter();
         return Ok(present(ops.chain(looks.map(|it| (it.path, it.here)))));
     }
@@ -124,6 +127,6 @@ fn stood(origin: &Set, after: bool) -> Result<HashMap<Vec<u8>, Seen>, ChangesErr
     Ok(known)
 }
 
-fn present(all: impl Iterator<Item = (Vec<u8>, Option<Seen>)>) -> HashMap<Vec<u8>, Seen> {
+fn present(all: impl Iterator<Item = (Vec<u8>, Option<FileStat>)>) -> HashMap<Vec<u8>, FileStat> {
     all.filter_map(|(path, seen)| Some((path, seen?))).collect()
 }

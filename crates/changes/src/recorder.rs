@@ -11,17 +11,17 @@ mod names;
 mod outside;
 
 use crate::attributes::{self, Attributes};
-use crate::beneath::Tree;
 use crate::codec::Wire;
 use crate::error::ChangesError;
-use crate::meta::{Kind, Meta};
-use crate::seen::Seen;
-use crate::set::{LINKS, Set, try_lock};
+use crate::file_stat::FileStat;
+use crate::meta::{Meta, SetKind};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, LINKS, try_lock};
 use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
-use index::Entry;
-pub(crate) use index::{Content, INDEX, Index, Record, lacks};
+use index::IndexEntry;
+pub(crate) use index::{Content, INDEX, Index, PathRecord, lacks};
 use outside::Outside;
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -50,7 +50,7 @@ pub enum Touch {
 
 /// What became of a request to keep a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kept {
+pub enum KeepOutcome {
     /// What is needed for an undo is kept, or nothing was there.
     Yes,
     /// It was touched before, and nothing more is needed.
@@ -73,7 +73,7 @@ pub enum Kept {
 /// It promises nothing about files that somebody else changes between `before` and the system call.
 #[derive(Debug)]
 pub struct Recorder {
-    tree: Tree,
+    tree: RootedDir,
     root: PathBuf,
     pub(crate) meta: Meta,
     pub(crate) set: PrivateDir,
@@ -92,7 +92,7 @@ pub struct Recorder {
     known: HashMap<PathBuf, bool>,
     contents: HashMap<u64, Content>,
     /// Files of several names, as they were touched first.
-    firsts: HashMap<u64, (Seen, Attributes)>,
+    firsts: HashMap<u64, (FileStat, Attributes)>,
     user: User,
     outside: Outside,
     numbered: u64,
@@ -113,7 +113,7 @@ impl Recorder {
         let set = PrivateDir::open(parent, &[name]).map_err(ChangesError::io("opening", dir))?;
         let meta = Meta::read(&set)?;
         let root = meta.root();
-        let is_late = matches!(meta.kind, Kind::Late { .. });
+        let is_late = matches!(meta.kind, SetKind::Background { .. });
         // For as long as it is open, nobody else takes the set for abandoned.
         if set.has(INDEX) || is_late && !try_lock(&set) {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
@@ -122,7 +122,7 @@ impl Recorder {
         // <state>/changes/<session>/<number>
         let state = dir.ancestors().nth(3).unwrap_or(dir);
         Ok(Self {
-            tree: Tree::open_same(&root, meta.identity)?,
+            tree: RootedDir::open_same(&root, meta.identity)?,
             root,
             state: state.to_owned(),
             meta: meta.clone(),
@@ -140,7 +140,7 @@ impl Recorder {
             known: HashMap::new(),
             contents: HashMap::new(),
             firsts: HashMap::new(),
-            user: User::own(),
+            user: User::current(),
             outside: Outside::default(),
             numbered: 0,
             hidden: Vec::new(),
@@ -148,7 +148,11 @@ impl Recorder {
     }
 
     /// For what was in the files of a trial that has ended: copies of files that are no larger, and of no more than that.
-    pub(crate) fn of_trial(set: &Set, largest: u64, limit: u64) -> Result<Self, ChangesError> {
+    pub(crate) fn of_trial(
+        set: &ChangeSet,
+        largest: u64,
+        limit: u64,
+    ) -> Result<Self, ChangesError> {
         let mut recorder = Self::open(set.dir())?;
         recorder.largest = recorder.largest.min(largest);
         recorder.limit = recorder.limit.min(limit);
@@ -178,10 +182,10 @@ impl Recorder {
     /// # Errors
     /// The set cannot take more ([`ChangesError::TooMuch`]), or cannot be written: the call is to be ended, or goes on
     /// with a set that is not exact.
-    pub fn before(&mut self, path: &Path, touch: Touch) -> Result<Kept, ChangesError> {
+    pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
             if path.starts_with(&self.state) {
-                return Ok(Kept::Outside);
+                return Ok(KeepOutcome::Outside);
             }
             if touch == Touch::Content
                 && let Err(Stop::Failed(error)) = self.part_outside(path)
@@ -189,7 +193,7 @@ impl Recorder {
                 return Err(error);
             }
             self.outside.touched(path);
-            return Ok(Kept::Outside);
+            return Ok(KeepOutcome::Outside);
         };
         if below.as_os_str().is_empty() {
             return self.directory(Path::new(""));
@@ -198,7 +202,7 @@ impl Recorder {
         match self.one(&below, touch) {
             Err(Stop::Elsewhere) => {
                 self.outside.touched(path);
-                Ok(Kept::Outside)
+                Ok(KeepOutcome::Outside)
             }
             Err(Stop::Failed(error)) => Err(error),
             Ok(kept) => Ok(kept),
@@ -223,7 +227,7 @@ impl Recorder {
         let outside = outside
             .into_iter()
             .map(|(directory, count)| (directory.into_bytes(), count));
-        self.append(&Entry::End(outside.collect()))
+        self.append(&IndexEntry::End(outside.collect()))
     }
 
     /// Something is changed of which nothing is known. That stays so, whatever is recorded before and after.
@@ -231,11 +235,11 @@ impl Recorder {
     /// # Errors
     /// That could not be recorded.
     pub fn lacks(&mut self) -> Result<(), ChangesError> {
-        self.append(&Entry::Lacks)
+        self.append(&IndexEntry::Lacks)
     }
 
     /// One path, with what is below it if its name is about to be changed.
-    fn one(&mut self, path: &Path, touch: Touch) -> Result<Kept, Stop> {
+    fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
         if touch == Touch::Name {
             // Names are entries of their directory, whose times change with them.
             self.directory(path.parent().unwrap_or(Path::new("")))
@@ -249,7 +253,7 @@ impl Recorder {
         if is_enough || self.has_come(path) {
             self.by_new_name(path, touch)?;
             if is_enough {
-                return Ok(Kept::Already);
+                return Ok(KeepOutcome::Already);
             }
             return self.put(path, None, Content::Nothing);
         }
@@ -257,7 +261,7 @@ impl Recorder {
         if touch != Touch::Name
             || !self
                 .tree
-                .at(path)
+                .stat(path)
                 .is_ok_and(|it| it.is_some_and(|it| it.is_dir()))
         {
             return Ok(kept);
@@ -266,8 +270,8 @@ impl Recorder {
     }
 
     /// What is at a path that was not touched before; of a directory, without what is in it.
-    fn recorded(&mut self, path: &Path, touch: Touch) -> Result<Kept, Stop> {
-        let seen = match self.tree.at(path) {
+    fn recorded(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
+        let seen = match self.tree.stat(path) {
             Ok(seen) => seen,
             Err(Errno::LOOP | Errno::XDEV) => return Err(Stop::Elsewhere),
             // The kernel takes no path that long: it is named.
@@ -298,7 +302,7 @@ impl Recorder {
     }
 
     /// Whether an undo may give it back what it looks like.
-    fn can_come_back(&self, seen: &Seen, content: &Content) -> bool {
+    fn can_come_back(&self, seen: &FileStat, content: &Content) -> bool {
         match content {
             Content::Unread | Content::Not => true,
             Content::Link(_) => self.user.may_dress(seen),
@@ -311,10 +315,15 @@ impl Recorder {
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
     }
 
-    fn put(&mut self, path: &Path, seen: Option<Seen>, content: Content) -> Result<Kept, Stop> {
+    fn put(
+        &mut self,
+        path: &Path,
+        seen: Option<FileStat>,
+        content: Content,
+    ) -> Result<KeepOutcome, Stop> {
         let kept = match content {
-            Content::Not => Kept::Not,
-            _ => Kept::Yes,
+            Content::Not => KeepOutcome::Not,
+            _ => KeepOutcome::Yes,
         };
         let attributes = match seen {
             Some(seen) if self.keeps && seen.kind() != FileType::Symlink => {
@@ -325,7 +334,8 @@ impl Recorder {
         };
         let has_all = !matches!(content, Content::Unread);
         let record = self.record(path, seen, attributes, content);
-        self.append(&Entry::Path(record)).map_err(Stop::Failed)?;
+        self.append(&IndexEntry::Path(record))
+            .map_err(Stop::Failed)?;
         self.known.insert(path.to_owned(), has_all);
         Ok(kept)
     }
@@ -334,10 +344,10 @@ impl Recorder {
     fn record(
         &mut self,
         path: &Path,
-        mut seen: Option<Seen>,
+        mut seen: Option<FileStat>,
         mut attributes: Attributes,
         content: Content,
-    ) -> Record {
+    ) -> PathRecord {
         if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
             if seen.links > 1 && !self.firsts.contains_key(&seen.ino) {
                 self.firsts.insert(seen.ino, (*seen, attributes.clone()));
@@ -346,7 +356,7 @@ impl Recorder {
                 (*seen, attributes) = first.clone();
             }
         }
-        Record {
+        PathRecord {
             path: path.as_os_str().as_bytes().to_vec(),
             seen,
             attributes,
@@ -362,7 +372,7 @@ impl Recorder {
         attributes::all(dir.as_fd(), name)
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), ChangesError> {
+    fn append(&mut self, entry: &IndexEntry) -> Result<(), ChangesError> {
         let mut body = Vec::with_capacity(256);
         entry.put(&mut body);
         let mut framed = Vec::with_capacity(body.len() + 8);
@@ -374,7 +384,7 @@ impl Recorder {
     }
 }
 
-impl Kept {
+impl KeepOutcome {
     /// What is said of two.
     fn and(self, other: Self) -> Self {
         if self == Self::Not || other == Self::Not {

@@ -2,9 +2,9 @@
 
 use crate::error::ChangesError;
 use crate::journal::Status;
-use crate::meta::Kind;
+use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::set::{Set, State, WORK, try_lock};
+use crate::set::{ChangeSet, SetState, WORK, try_lock};
 use crate::store::Store;
 use crate::traced::conclude;
 use crate::transaction::{discard, settle};
@@ -27,7 +27,7 @@ impl Store {
             for number in numbers(&directory)? {
                 // A set that cannot be read, or finished (its tree may be gone), is no reason to leave the others; it is
                 // told when it is asked for.
-                if let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) {
+                if let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) {
                     let _ = self.recover_one(&directory, set);
                 }
             }
@@ -38,14 +38,16 @@ impl Store {
     pub(crate) fn recover_one(
         &self,
         session: &PrivateDir,
-        mut set: Set,
+        mut set: ChangeSet,
     ) -> Result<(), ChangesError> {
-        if set.state == State::Running && !set.is_idle() {
+        if set.state == SetState::Running && !set.is_idle() {
             return Ok(());
         }
         if let Some(mut journal) = set.unfinished()? {
-            let origin = Set::read(session, set.origin())?;
-            let slots = origin.as_ref().map_or_else(|| set.slots(), Set::slots);
+            let origin = ChangeSet::read(session, set.origin())?;
+            let slots = origin
+                .as_ref()
+                .map_or_else(|| set.slots(), ChangeSet::slots);
             let mut applying = self.applying(&set, &slots)?;
             if journal.status == Status::Applying {
                 applying.finish_forward(&mut journal)?;
@@ -58,19 +60,25 @@ impl Store {
             }
         }
         let status = set.journal()?.map(|journal| journal.status);
-        let is_undo = matches!(set.meta.kind, Kind::Undo { .. });
+        let is_undo = matches!(set.meta.kind, SetKind::Undo { .. });
         if is_undo
-            && (set.state, status) == (State::Running, Some(Status::Done))
-            && let Some(origin) = Set::read(session, set.origin())?
+            && (set.state, status) == (SetState::Running, Some(Status::Done))
+            && let Some(origin) = ChangeSet::read(session, set.origin())?
         {
             settle(session, origin)?;
         }
         // Where there is no room to say so, it is as true the next time.
         let _ = match (set.state, set.meta.kind, status) {
-            (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),
-            (State::Running, Kind::Trial, _) => discard(&mut set),
-            (State::Running, Kind::Trace | Kind::Late { .. }, _) => self.interrupt(&mut set),
-            (State::Running, Kind::Scan | Kind::Undo { .. }, _) => set.set_state(State::Discarded),
+            (SetState::Running | SetState::Held, _, Some(Status::Done)) => {
+                set.set_state(SetState::Done)
+            }
+            (SetState::Running, SetKind::Trial, _) => discard(&mut set),
+            (SetState::Running, SetKind::Trace | SetKind::Background { .. }, _) => {
+                self.interrupt(&mut set)
+            }
+            (SetState::Running, SetKind::Scan | SetKind::Undo { .. }, _) => {
+                set.set_state(SetState::Discarded)
+            }
             _ => Ok(()),
         };
         Ok(())
@@ -81,26 +89,26 @@ impl Store {
         &self,
         session: &PrivateDir,
         id: ChangesId,
-    ) -> Result<Option<Set>, ChangesError> {
-        let Some(mut set) = Set::read(session, id)? else {
+    ) -> Result<Option<ChangeSet>, ChangesError> {
+        let Some(mut set) = ChangeSet::read(session, id)? else {
             return Ok(None);
         };
         // There may have been no room to say so.
         let is_nothing = match set.meta.kind {
-            Kind::Trial => !set.dir.has(WORK),
-            Kind::Scan | Kind::Undo { .. } => matches!(set.journal(), Ok(None)),
-            Kind::Trace | Kind::Late { .. } => false,
+            SetKind::Trial => !set.dir.has(WORK),
+            SetKind::Scan | SetKind::Undo { .. } => matches!(set.journal(), Ok(None)),
+            SetKind::Trace | SetKind::Background { .. } => false,
         };
-        if is_nothing && set.state == State::Running && set.is_idle() {
-            set.state = State::Discarded;
+        if is_nothing && set.state == SetState::Running && set.is_idle() {
+            set.state = SetState::Discarded;
         }
-        if set.state == State::Held && set.unfinished()?.is_some() && self.is_at_rest()? {
-            set.state = State::Interrupted;
+        if set.state == SetState::Held && set.unfinished()?.is_some() && self.is_at_rest()? {
+            set.state = SetState::Interrupted;
         }
-        if set.is_late() && set.state == State::Running && set.is_idle() {
+        if set.is_late() && set.state == SetState::Running && set.is_idle() {
             if !set.is_as_known() {
                 // It was concluded between the reading and the lock.
-                return Set::read(session, id);
+                return ChangeSet::read(session, id);
             }
             // It is, whether or not there is room to say so.
             let _ = self.interrupt(&mut set);
@@ -115,9 +123,9 @@ impl Store {
     }
 
     /// Whoever recorded a set is gone.
-    fn interrupt(&self, set: &mut Set) -> Result<(), ChangesError> {
-        conclude(set, self.care, State::Interrupted, State::Interrupted)
-            .or_else(|_| set.set_state(State::Interrupted))
+    fn interrupt(&self, set: &mut ChangeSet) -> Result<(), ChangesError> {
+        conclude(set, self.care, SetState::Interrupted, SetState::Interrupted)
+            .or_else(|_| set.set_state(SetState::Interrupted))
     }
 
     /// The names of all sessions that have sets.

@@ -1,7 +1,7 @@
 //! The directories of a trial that keeps nothing: whoever wants to know whether there can be one of a tree tries it in them.
 
-use crate::beneath::canonical;
 use crate::error::ChangesError;
+use crate::rooted_dir::canonical;
 use crate::store::Store;
 use agent_bash_core::changes::Overlay;
 use agent_bash_os::remove_tree;

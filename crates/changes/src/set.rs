@@ -2,10 +2,10 @@
 
 use crate::codec::Wire;
 use crate::error::ChangesError;
+use crate::file_stat::Time;
 use crate::journal::{Journal, Status};
 use crate::mark;
-use crate::meta::{Kind, Meta};
-use crate::seen::Time;
+use crate::meta::{Meta, SetKind};
 use crate::size::size_of;
 use agent_bash_core::changes::{ChangesId, Overlay};
 use agent_bash_os::PrivateDir;
@@ -32,7 +32,7 @@ pub(crate) const LOCK: &str = "lock";
 
 /// What has become of a set, unless its journal says more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum SetState {
     /// Its call runs, if its lock is held; otherwise whoever ran it is gone.
     Running,
     /// Its changes wait for a decision.
@@ -47,7 +47,7 @@ pub(crate) enum State {
     Interrupted,
 }
 
-impl Wire for State {
+impl Wire for SetState {
     fn put(&self, to: &mut Vec<u8>) {
         to.push(match self {
             Self::Running => b'r',
@@ -76,12 +76,12 @@ impl Wire for State {
 /// having been ended, or the process dies, then the next [`Store::open`](crate::Store::open) discards a trial, and calls
 /// a trace interrupted.
 #[derive(Debug)]
-pub struct Set {
+pub struct ChangeSet {
     pub(crate) id: ChangesId,
     pub(crate) dir: PrivateDir,
     pub(crate) meta: Meta,
     pub(crate) lock: File,
-    pub(crate) state: State,
+    pub(crate) state: SetState,
     /// Of a set whose changes were made: whether some of them are taken back, and others are not.
     pub(crate) in_part: bool,
     /// What is changed later was not changed before the call.
@@ -92,7 +92,7 @@ pub struct Set {
     pub(crate) command: Option<String>,
 }
 
-impl Set {
+impl ChangeSet {
     /// Its number in its session.
     pub fn id(&self) -> ChangesId {
         self.id
@@ -144,7 +144,7 @@ impl Set {
     #[must_use]
     pub fn of_command(mut self, command: String) -> Self {
         self.command = Some(command);
-        if matches!(self.meta.kind, Kind::Trial | Kind::Late { .. }) {
+        if matches!(self.meta.kind, SetKind::Trial | SetKind::Background { .. }) {
             self.keep_command();
         }
         self
@@ -169,18 +169,18 @@ impl Set {
     pub(crate) fn begun(&self) -> Time {
         match self.meta.kind {
             // One may be the set of a later call than it was made for.
-            Kind::Trace | Kind::Scan => self.mark,
-            Kind::Trial | Kind::Late { .. } | Kind::Undo { .. } => self.meta.begun,
+            SetKind::Trace | SetKind::Scan => self.mark,
+            SetKind::Trial | SetKind::Background { .. } | SetKind::Undo { .. } => self.meta.begun,
         }
     }
 
     /// The same, with what it takes up from now on.
-    pub(crate) fn end(&mut self, state: State) -> Result<(), ChangesError> {
+    pub(crate) fn end(&mut self, state: SetState) -> Result<(), ChangesError> {
         self.size = size_of(self.dir.path());
         self.set_state(state)
     }
 
-    pub(crate) fn set_state(&mut self, state: State) -> Result<(), ChangesError> {
+    pub(crate) fn set_state(&mut self, state: SetState) -> Result<(), ChangesError> {
         self.state = state;
         self.save()
     }
@@ -217,12 +217,12 @@ impl Set {
         let lock = lock.map_err(ChangesError::io("reading", &path))?;
         // Its host died while it made the set: as one whose host died later.
         let from = &mut &bytes[..];
-        let ((mut state, mark), size) = Wire::get(from).unwrap_or(((State::Running, (0, 0)), 0));
+        let ((mut state, mark), size) = Wire::get(from).unwrap_or(((SetState::Running, (0, 0)), 0));
         // Sets of older versions end before it.
         let in_part = u8::get(from) == Some(1);
         let meta = Meta::read(&dir)?;
-        if state == State::Held && !dir.has(WORK) {
-            state = State::Discarded;
+        if state == SetState::Held && !dir.has(WORK) {
+            state = SetState::Discarded;
         }
         Ok(Some(Self {
             id,
@@ -252,13 +252,13 @@ impl Set {
 
     /// Whether its recorder is who ends it. That holds a lock on its directory.
     pub(crate) fn is_late(&self) -> bool {
-        matches!(self.meta.kind, Kind::Late { .. })
+        matches!(self.meta.kind, SetKind::Background { .. })
     }
 
     /// The set whose directory has the files that its journal speaks of.
     pub(crate) fn origin(&self) -> ChangesId {
         match self.meta.kind {
-            Kind::Undo { origin, .. } => ChangesId(origin),
+            SetKind::Undo { origin, .. } => ChangesId(origin),
             _ => self.id,
         }
     }
@@ -266,7 +266,7 @@ impl Set {
     /// The journal of a commit or an undo that was begun, and is not over. (A trace's is about what is done already: it is
     /// written anew.)
     pub(crate) fn unfinished(&self) -> Result<Option<Journal>, ChangesError> {
-        if matches!(self.meta.kind, Kind::Trace | Kind::Late { .. }) {
+        if matches!(self.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
             return Ok(None);
         }
         let is_under_way =

@@ -4,13 +4,13 @@
 
 use crate::alike::look;
 use crate::apply::dress;
-use crate::beneath::{Tree, mount_of};
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
 use crate::meta::Meta;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
-use crate::seen::Seen;
-use crate::set::{GONE, Set};
+use crate::rooted_dir::{RootedDir, mount_of};
+use crate::set::{ChangeSet, GONE};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, mknodat, openat};
 use rustix::fs::{readlinkat, seek, symlinkat};
@@ -30,7 +30,7 @@ const BESIDE: &str = ".agent-bash-changes";
 const MARK: &str = "mark";
 
 /// Where the files of such a set are to be. `name`: of no other set.
-pub(crate) fn beside(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
+pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
     let git = root.join(".git");
     let is_dir = git.symlink_metadata().is_ok_and(|it| it.is_dir());
     let fits = is_dir && mount_of(&git)? == mount_of(root)?;
@@ -40,7 +40,7 @@ pub(crate) fn beside(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
 
 /// Makes it, so that nobody sees by times that there is something new.
 pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
-    let Some(path) = meta.beside() else {
+    let Some(path) = meta.slot_directory() else {
         return Ok(());
     };
     let failed = || ChangesError::io("making", path.clone());
@@ -64,10 +64,10 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
     }
 }
 
-impl Set {
+impl ChangeSet {
     /// The directory with the files of its journal.
     pub(crate) fn slots(&self) -> PathBuf {
-        let beside = self.meta.beside().filter(|path| path.is_dir());
+        let beside = self.meta.slot_directory().filter(|path| path.is_dir());
         beside.unwrap_or_else(|| self.dir().to_owned())
     }
 
@@ -88,7 +88,7 @@ impl Set {
     }
 
     /// Copies what is to be put into the tree to where renames lead from, if they do not from here.
-    pub(crate) fn stage(&self, upper: &mut Tree, plan: &mut Plan) -> Result<(), ChangesError> {
+    pub(crate) fn stage(&self, upper: &mut RootedDir, plan: &mut Plan) -> Result<(), ChangesError> {
         let slots = self.slots();
         if slots == self.dir() {
             return Ok(());
@@ -107,7 +107,7 @@ impl Set {
                 .into_encoded_bytes();
             if op.act != Act::Take {
                 let copied = copy(upper, &slot, &gone, &name, &mut known)
-                    .and_then(|()| Ok(Seen::at(&gone, &name)?));
+                    .and_then(|()| Ok(FileStat::at(&gone, &name)?));
                 op.there = copied.map_err(ChangesError::io("copying", self.dir().join(slot)))?;
             }
         }
@@ -117,13 +117,13 @@ impl Set {
 
 /// Copies one file with all that it is. `known`: those of several names, by inode.
 fn copy(
-    from: &mut Tree,
+    from: &mut RootedDir,
     slot: &Path,
     to: &PrivateDir,
     name: &OsStr,
     known: &mut HashMap<u64, OsString>,
 ) -> io::Result<()> {
-    let Some(seen) = from.at(slot)? else {
+    let Some(seen) = from.stat(slot)? else {
         return Err(io::ErrorKind::NotFound.into());
     };
     if !seen.is_dir() && seen.links > 1 {

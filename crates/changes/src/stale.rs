@@ -1,10 +1,10 @@
 //! Links that a trace has kept of files that somebody has written to since its call, by another name: they are not what was there before.
 
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
 use crate::plan::{Act, Op, Plan};
-use crate::recorder::{INDEX, Record};
-use crate::seen::Seen;
-use crate::set::Set;
+use crate::recorder::{INDEX, PathRecord};
+use crate::set::ChangeSet;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 /// What is known of the end of a call.
 pub(crate) struct Since {
     /// What it had put where, by inode; of several names the first.
-    put: HashMap<u64, (Vec<u8>, Seen)>,
+    put: HashMap<u64, (Vec<u8>, FileStat)>,
     /// Its record, as it was written last.
-    index: Option<Seen>,
+    index: Option<FileStat>,
 }
 
 impl Since {
-    pub(crate) fn new(set: &Set) -> Result<Self, ChangesError> {
+    pub(crate) fn new(set: &ChangeSet) -> Result<Self, ChangesError> {
         let ops = set.journal()?.map(|it| it.plan.ops).unwrap_or_default();
         let ops = ops.into_iter().filter(|op| op.act != Act::Take);
         let mut put = HashMap::new();
@@ -27,12 +27,12 @@ impl Since {
         }
         Ok(Self {
             put,
-            index: Seen::at(&set.dir, OsStr::new(INDEX)).unwrap_or_default(),
+            index: FileStat::at(&set.dir, OsStr::new(INDEX)).unwrap_or_default(),
         })
     }
 
     /// Whether this link was written to since.
-    pub(crate) fn is_written(&self, record: &Record, link: &Seen) -> bool {
+    pub(crate) fn is_written(&self, record: &PathRecord, link: &FileStat) -> bool {
         if let Some((_, put)) = self.put(link) {
             return !put.has_content_of(link);
         }
@@ -45,7 +45,7 @@ impl Since {
     }
 
     /// Where the call has put the file, if what is there now goes and stands for it.
-    pub(crate) fn stands_for(&self, plan: &Plan, link: &Seen) -> Option<PathBuf> {
+    pub(crate) fn stands_for(&self, plan: &Plan, link: &FileStat) -> Option<PathBuf> {
         let (path, _) = self.put(link)?;
         let goes = |op: &&Op| op.act != Act::Put && op.path == *path;
         let op = plan.ops.iter().find(goes)?;
@@ -53,7 +53,7 @@ impl Since {
         is_other.then(|| Path::to_owned(op.path()))
     }
 
-    fn put(&self, link: &Seen) -> Option<&(Vec<u8>, Seen)> {
+    fn put(&self, link: &FileStat) -> Option<&(Vec<u8>, FileStat)> {
         self.put.get(&link.ino)
     }
 }

@@ -1,13 +1,13 @@
 //! All sets of all sessions, below a state directory: `changes/<session>/<id>/`.
 
 use crate::attributes;
-use crate::beneath::{Tree, canonical, mount_of};
 use crate::error::ChangesError;
 use crate::git_index;
 use crate::mark;
-use crate::meta::{Kind, Meta};
+use crate::meta::{Meta, SetKind};
 use crate::numbers::numbers;
-use crate::set::{GONE, LINKS, LOCK, Set, State, UPPER, WORK, try_lock};
+use crate::rooted_dir::{RootedDir, canonical, mount_of};
+use crate::set::{ChangeSet, GONE, LINKS, LOCK, SetState, UPPER, WORK, try_lock};
 use crate::slots;
 use crate::steps::{Care, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
@@ -40,7 +40,7 @@ pub struct Store {
     /// Whether old sets were looked for.
     pub(crate) pruned: AtomicBool,
     /// Sets of calls that changed nothing, for the next.
-    pub(crate) spares: Mutex<Vec<Set>>,
+    pub(crate) spares: Mutex<Vec<ChangeSet>>,
 }
 
 impl Store {
@@ -97,8 +97,8 @@ impl Store {
     ///
     /// # Errors
     /// `root` is no directory, or contains the store or is within it, or the set cannot be made.
-    pub fn begin_trial(&self, session: &str, root: &Path) -> Result<Set, ChangesError> {
-        let set = self.begin(session, root, Kind::Trial, ChangesLevel::Undo)?;
+    pub fn begin_trial(&self, session: &str, root: &Path) -> Result<ChangeSet, ChangesError> {
+        let set = self.begin(session, root, SetKind::Trial, ChangesLevel::Undo)?;
         for name in [UPPER, WORK, GONE] {
             set.dir
                 .make_dir(name)
@@ -119,11 +119,11 @@ impl Store {
         session: &str,
         root: &Path,
         level: ChangesLevel,
-    ) -> Result<Set, ChangesError> {
-        if let Some(set) = self.renewed(session, root, Kind::Trace, level) {
+    ) -> Result<ChangeSet, ChangesError> {
+        if let Some(set) = self.renewed(session, root, SetKind::Trace, level) {
             return Ok(set);
         }
-        self.begin(session, root, Kind::Trace, level)
+        self.begin(session, root, SetKind::Trace, level)
     }
 
     /// Begins the trace of a job, whose recorder concludes the set: its call does not wait for that, and nobody may be there
@@ -136,8 +136,8 @@ impl Store {
         session: &str,
         root: &Path,
         level: ChangesLevel,
-    ) -> Result<Set, ChangesError> {
-        let kind = Kind::Late {
+    ) -> Result<ChangeSet, ChangesError> {
+        let kind = SetKind::Background {
             after: None,
             or_earlier: false,
         };
@@ -148,7 +148,7 @@ impl Store {
     ///
     /// # Errors
     /// The set could not be removed.
-    pub fn drop_job(&self, set: &Set) -> Result<(), ChangesError> {
+    pub fn drop_job(&self, set: &ChangeSet) -> Result<(), ChangesError> {
         remove_tree(set.dir()).map_err(ChangesError::io("removing", set.dir()))
     }
 
@@ -156,16 +156,16 @@ impl Store {
         &self,
         session: &str,
         root: &Path,
-        kind: Kind,
+        kind: SetKind,
         level: ChangesLevel,
-    ) -> Result<Set, ChangesError> {
+    ) -> Result<ChangeSet, ChangesError> {
         let root = canonical(root)?;
         self.is_apart_from(&root)?;
-        let tree = Tree::open(&root)?;
+        let tree = RootedDir::open(&root)?;
         let session = self.session(session)?;
         let set = make(&session, &tree, Meta::new(kind, root, level, self.limits))?;
         // A later one has the same to do; that something cannot be removed is no reason not to begin.
-        if !matches!(kind, Kind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
+        if !matches!(kind, SetKind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.prune(set.mark);
         }
         Ok(set)
@@ -192,7 +192,11 @@ impl Store {
 }
 
 /// Makes the next set of a session.
-pub(crate) fn make(session: &PrivateDir, tree: &Tree, mut meta: Meta) -> Result<Set, ChangesError> {
+pub(crate) fn make(
+    session: &PrivateDir,
+    tree: &RootedDir,
+    mut meta: Meta,
+) -> Result<ChangeSet, ChangesError> {
     let (id, dir) = next(session)?;
     let lock = dir
         .open_or_create(LOCK)
@@ -204,36 +208,36 @@ pub(crate) fn make(session: &PrivateDir, tree: &Tree, mut meta: Meta) -> Result<
     meta.identity = tree.identity()?;
     meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
     meta.begun = mark::touched(&lock, dir.path())?;
-    let has_slots = !matches!(meta.kind, Kind::Scan | Kind::Undo { .. });
+    let has_slots = !matches!(meta.kind, SetKind::Scan | SetKind::Undo { .. });
     if !meta.near && has_slots {
         let (seconds, nanoseconds) = meta.begun;
         let name = session.path().file_name().unwrap_or_default();
         let name = name.to_string_lossy();
         let name = format!("{name}-{id}-{seconds:x}{nanoseconds:x}");
-        meta.put_beside(Some(slots::beside(tree.path(), &name)?));
+        meta.put_beside(Some(slots::slot_directory(tree.path(), &name)?));
     }
-    if meta.kind == Kind::Trial {
+    if meta.kind == SetKind::Trial {
         slots::make(&meta)?;
     }
     meta.write(&dir)?;
-    let mut set = Set {
+    let mut set = ChangeSet {
         id,
         mark: meta.begun,
         dir,
         meta,
         lock,
-        state: State::Running,
+        state: SetState::Running,
         in_part: false,
         size: 0,
         command: None,
     };
     // In a trace, what others change is told by the record.
-    if set.meta.kind == Kind::Trial {
+    if set.meta.kind == SetKind::Trial {
         set.mark()?;
     } else {
-        set.set_state(State::Running)?;
+        set.set_state(SetState::Running)?;
     }
-    if matches!(set.meta.kind, Kind::Trace | Kind::Late { .. }) {
+    if matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
         for name in [LINKS, GONE] {
             set.dir
                 .make_dir(name)
@@ -263,7 +267,7 @@ fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
 
 /// Keeps the index of the root's repository. Without it, somebody's `git status` is a conflict where the trial changes the
 /// index, too.
-fn keep_index(set: &Set) {
+fn keep_index(set: &ChangeSet) {
     let index = set.root().join(git_index::OF_ROOT);
     let is_file = index.symlink_metadata().is_ok_and(|it| it.is_file());
     if is_file {
@@ -273,12 +277,12 @@ fn keep_index(set: &Set) {
 }
 
 /// The top of an overlay has the attributes of its upper directory: they become those of the root.
-fn like_root(set: &Set) -> Result<(), ChangesError> {
+fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
     let root = set.root();
     let upper = set.upper();
     let failed = || ChangesError::errno("preparing", upper.clone());
-    let tree = Tree::open(&root)?;
-    let seen = tree.seen()?;
+    let tree = RootedDir::open(&root)?;
+    let seen = tree.stat_root()?;
     let dir = set.dir.as_fd();
     let name = OsStr::new(UPPER);
     let (user, group) = (seen.uid, seen.gid);

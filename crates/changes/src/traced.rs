@@ -2,17 +2,17 @@
 
 mod arrived;
 mod compare;
-mod left;
 mod names;
 mod same;
+mod unrestorable;
 
-use crate::beneath::Tree;
 use crate::error::ChangesError;
 use crate::journal::Journal;
-use crate::kept::SLOT;
 use crate::plan::Act;
+use crate::preimages::SLOT;
 use crate::recorder::{Content, Index, lacks};
-use crate::set::{Set, State};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, SetState};
 use crate::steps::{Care, Undisturbed};
 use crate::user::User;
 use compare::{Effects, Known, one};
@@ -22,8 +22,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Compares what was recorded with what is there.
-pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError> {
-    let mut tree = Tree::open_same(&set.root(), set.meta.identity)?;
+pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, ChangesError> {
+    let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
     let mut known: BTreeMap<&[u8], Known<'_>> = BTreeMap::new();
     for (number, record) in index.records.iter().enumerate() {
         let known = known.entry(&record.path).or_insert(Known {
@@ -40,7 +40,7 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
     let links = links.filter(|it| matches!(it.content, Content::Link(_)));
     let mut effects = Effects {
         linked: links.filter_map(|it| Some(it.seen?.ino)).collect(),
-        user: Some(User::own()),
+        user: Some(User::current()),
         ..Effects::default()
     };
     for (path, known) in &known {
@@ -54,7 +54,7 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
     keep_times(&mut effects);
     shared(&mut effects);
     arrived::leave_unseen(&mut effects);
-    left::leave(&mut effects);
+    unrestorable::leave(&mut effects);
     effects.plan.sort();
     effects.back.sort();
     Ok(effects)
@@ -62,16 +62,16 @@ pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError>
 
 /// Writes down what a trace did. `whole`: what becomes of it if the record is; `untouched`: if nobody has written one.
 pub(crate) fn conclude(
-    set: &mut Set,
+    set: &mut ChangeSet,
     care: Care,
-    whole: State,
-    untouched: State,
+    whole: SetState,
+    untouched: SetState,
 ) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
     let state = match index {
         Index { complete: true, .. } => whole,
         Index { absent: true, .. } => untouched,
-        _ => State::Interrupted,
+        _ => SetState::Interrupted,
     };
     if index.records.is_empty() {
         // Whoever reads the index sees it as well, where there is no room to say so.

@@ -2,24 +2,24 @@
 
 use crate::apply::{Applying, Failed};
 use crate::attributes;
-use crate::beneath::Tree;
 use crate::contents::LARGEST;
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
+use crate::held_plan::{HeldPlan, compared, drop_contents};
+use crate::inversion::{Inversion, PlanPair, plan_pair, rest, state};
 use crate::journal::Journal;
-use crate::kept;
 use crate::listing::{self, Trees};
-use crate::meta::Kind;
+use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::photo::{Photo, compared, drop_contents};
 use crate::plan::{Act, Plan};
+use crate::preimages;
 use crate::recorder::INDEX;
-use crate::seen::Seen;
-use crate::set::{GONE, Set, State, UPPER, WORK};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, GONE, SetState, UPPER, WORK};
 use crate::slots;
 use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
-use crate::turn::{Sides, Turn, rest, sides, state};
 use crate::upper::Scan;
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 const LOCK: &str = "lock";
 
 /// What a trial did, and what others have changed meanwhile.
-type Taken = Result<(Photo, Vec<Vec<u8>>), ChangesError>;
+type HeldWithConflicts = Result<(HeldPlan, Vec<Vec<u8>>), ChangesError>;
 
 impl Store {
     /// The call of a trial has ended, and all its processes have: its changes are held, and these are they, as they are now. One that
@@ -43,11 +43,11 @@ impl Store {
     ///
     /// # Errors
     /// They cannot be read; they are held nevertheless. Or [`ChangesError::NotHeld`]: they are discarded.
-    pub fn hold(&self, mut set: Set) -> Result<Changes, ChangesError> {
+    pub fn hold(&self, mut set: ChangeSet) -> Result<Changes, ChangesError> {
         let taken = listing::photograph(&set, self.care);
         if taken.as_ref().is_ok_and(|(photo, _)| photo.is_of_nothing()) {
             discard(&mut set)?;
-            return listing::told(&set, &Plan::default());
+            return listing::summary(&set, &Plan::default());
         }
         held(set, taken)
     }
@@ -56,7 +56,7 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::hold`].
-    pub fn hold_to_commit(&self, set: Set) -> Result<Changes, ChangesError> {
+    pub fn hold_to_commit(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
         let taken = listing::photograph(&set, self.care);
         held(set, taken)
     }
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// They cannot be removed; the next open of the store does so.
-    pub fn drop_trial(&self, mut set: Set) -> Result<Changes, ChangesError> {
+    pub fn drop_trial(&self, mut set: ChangeSet) -> Result<Changes, ChangesError> {
         let photo = listing::photograph(&set, self.care).map(|(photo, _)| photo);
         if let Ok(photo) = &photo
             && !photo.is_of_nothing()
@@ -75,7 +75,7 @@ impl Store {
         }
         discard(&mut set)?;
         let photo = photo?;
-        let changes = listing::told(&set, &photo.plan)?;
+        let changes = listing::summary(&set, &photo.plan)?;
         let files = listing::photographed(&photo.plan, &photo);
         Ok(changes.with_files(files.iter().map(listing::file)))
     }
@@ -85,24 +85,24 @@ impl Store {
     ///
     /// # Errors
     /// What was recorded cannot be read, or not be compared with what is there.
-    pub fn finish(&self, set: Set) -> Result<Changes, ChangesError> {
-        self.ended(set, State::Done)
+    pub fn finish(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
+        self.ended(set, SetState::Done)
     }
 
     /// The same where the recorder may not have seen all of it, or there was none.
     ///
     /// # Errors
     /// As for [`Store::finish`].
-    pub fn break_off(&self, set: Set) -> Result<Changes, ChangesError> {
-        self.ended(set, State::Interrupted)
+    pub fn break_off(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
+        self.ended(set, SetState::Interrupted)
     }
 
-    fn ended(&self, mut set: Set, untouched: State) -> Result<Changes, ChangesError> {
-        traced::conclude(&mut set, self.care, State::Done, untouched)?;
+    fn ended(&self, mut set: ChangeSet, untouched: SetState) -> Result<Changes, ChangesError> {
+        traced::conclude(&mut set, self.care, SetState::Done, untouched)?;
         let changes = self.describe(&set)?;
-        let is_certain = set.state == State::Done || !set.dir.has(INDEX);
+        let is_certain = set.state == SetState::Done || !set.dir.has(INDEX);
         if is_certain && changes.counts.total() == 0 {
-            self.spare(set);
+            self.recycle(set);
         } else {
             set.keep_command();
         }
@@ -117,11 +117,11 @@ impl Store {
     pub fn commit(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
-        if set.meta.kind != Kind::Trial || set.state != State::Held {
+        if set.meta.kind != SetKind::Trial || set.state != SetState::Held {
             return Err(state(id, "committed", &set));
         }
-        let mut upper = Tree::open(set.dir())?;
-        let photo = Photo::read(&set)?;
+        let mut upper = RootedDir::open(set.dir())?;
+        let photo = HeldPlan::read(&set)?;
         let mut found = compared(&set, unused(&set.dir)?, self.care, photo.as_ref())?;
         if !found.conflicts.is_empty() {
             return Err(conflict(&set, id, &found.plan, &found.conflicts));
@@ -137,10 +137,10 @@ impl Store {
         let done = self.carry_out(&set, &mut applying, found.plan);
         if done.is_ok() {
             // The journal says so, too.
-            let _ = set.set_state(State::Done);
+            let _ = set.set_state(SetState::Done);
             // What was there before is in the slots.
             let _ = drop_contents(&set.dir);
-            if set.meta.beside().is_some() {
+            if set.meta.slot_directory().is_some() {
                 // Copies of it are in the tree.
                 let _ = remove_tree(&set.upper());
             }
@@ -151,7 +151,7 @@ impl Store {
             set.mark()?;
             if !applying.is_as_before(&plan) {
                 set.mark = mark;
-                set.set_state(State::Held)?;
+                set.set_state(SetState::Held)?;
             }
         }
         done?;
@@ -165,7 +165,7 @@ impl Store {
     pub fn discard(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
-        if set.meta.kind != Kind::Trial || set.state != State::Held {
+        if set.meta.kind != SetKind::Trial || set.state != SetState::Held {
             return Err(state(id, "discarded", &set));
         }
         discard(&mut set)?;
@@ -184,7 +184,7 @@ impl Store {
         paths: &[PathBuf],
         partial: bool,
     ) -> Result<Changes, ChangesError> {
-        self.turn(session, id, paths, partial, false)
+        self.invert(session, id, paths, partial, false)
     }
 
     /// Does again what was taken back of a set.
@@ -192,10 +192,10 @@ impl Store {
     /// # Errors
     /// As for [`Store::undo`].
     pub fn redo(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
-        self.turn(session, id, &[], false, true)
+        self.invert(session, id, &[], false, true)
     }
 
-    fn turn(
+    fn invert(
         &self,
         session: &str,
         id: ChangesId,
@@ -205,14 +205,14 @@ impl Store {
     ) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let directory = self.session(session)?;
-        let Turn {
+        let Inversion {
             origin,
             forwards,
             packed,
             mut plan,
             mut applying,
             conflicts,
-        } = self.turning(session, id, paths, again)?;
+        } = self.inverting(session, id, paths, again)?;
         if !conflicts.is_empty() {
             let rest = rest(&plan, &conflicts);
             if !partial || rest.is_soft() {
@@ -221,21 +221,21 @@ impl Store {
             plan = rest;
             plan.left = conflicts;
         }
-        if origin.meta.beside().is_some() {
+        if origin.meta.slot_directory().is_some() {
             slots::make(&origin.meta)?;
-            applying.slots = Tree::open(&origin.slots())?;
+            applying.slots = RootedDir::open(&origin.slots())?;
         }
         if packed {
-            kept::unpack(&origin, &mut plan)?;
+            preimages::unpack(&origin, &mut plan)?;
             applying.look_again(&mut plan);
         }
-        let kind = Kind::Undo {
+        let kind = SetKind::Undo {
             of: id.0,
             origin: origin.id.0,
             again: forwards,
         };
         let mut set = self.begin(session, &origin.root(), kind, ChangesLevel::Undo)?;
-        if let Some(beside) = origin.meta.beside() {
+        if let Some(beside) = origin.meta.slot_directory() {
             set.meta.put_beside(Some(beside));
             set.meta.write(&set.dir)?;
         }
@@ -244,11 +244,11 @@ impl Store {
                 // The journal says so, too. In this order: of a set that still runs, whoever opens the store next sees to both.
                 let _ = settle(&directory, origin);
                 let _ = self.steps.at(Step::Settled);
-                let _ = set.set_state(State::Done);
+                let _ = set.set_state(SetState::Done);
                 self.describe(&set)
             }
             Err(error) => {
-                let _ = set.set_state(State::Discarded);
+                let _ = set.set_state(SetState::Discarded);
                 Err(error)
             }
         }
@@ -257,7 +257,7 @@ impl Store {
     /// Writes the journal into the set, and does what the plan says, in which nobody has seen a conflict.
     fn carry_out(
         &self,
-        set: &Set,
+        set: &ChangeSet,
         applying: &mut Applying<'_>,
         plan: Plan,
     ) -> Result<(), ChangesError> {
@@ -288,7 +288,12 @@ impl Store {
     }
 
     /// Makes the slots of new directories, and takes the overlay's marks off what is put.
-    fn prepare(&self, set: &Set, slots: &mut Tree, found: &mut Scan) -> Result<(), ChangesError> {
+    fn prepare(
+        &self,
+        set: &ChangeSet,
+        slots: &mut RootedDir,
+        found: &mut Scan,
+    ) -> Result<(), ChangesError> {
         let failed = |slot: &Path| ChangesError::errno("preparing", set.dir().join(slot));
         for slot in &found.made {
             let (dir, name) = slots.parent(slot).map_err(failed(slot))?;
@@ -300,17 +305,21 @@ impl Store {
             if self.care.stripped {
                 attributes::strip(dir.as_fd(), name).map_err(failed(slot))?;
             }
-            op.there = Seen::at(dir, name).map_err(failed(slot))?;
+            op.there = FileStat::at(dir, name).map_err(failed(slot))?;
         }
         Ok(())
     }
 
     /// A tree to change, and the directory with the files of a set.
-    pub(crate) fn applying(&self, set: &Set, slots: &Path) -> Result<Applying<'_>, ChangesError> {
+    pub(crate) fn applying(
+        &self,
+        set: &ChangeSet,
+        slots: &Path,
+    ) -> Result<Applying<'_>, ChangesError> {
         Ok(Applying {
-            root: Tree::open_same(&set.root(), set.meta.identity)?,
-            slots: Tree::open(slots)?,
-            is_far: set.meta.beside().is_some(),
+            root: RootedDir::open_same(&set.root(), set.meta.identity)?,
+            slots: RootedDir::open(slots)?,
+            is_far: set.meta.slot_directory().is_some(),
             steps: &*self.steps,
             care: self.care,
         })
@@ -335,7 +344,7 @@ impl Store {
     }
 
     /// A set whose call does not run.
-    pub(crate) fn idle(&self, session: &str, id: ChangesId) -> Result<Set, ChangesError> {
+    pub(crate) fn idle(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let session = self.session(session)?;
         let unknown = || ChangesError::Unknown { id };
         let mut set = self.look_up(&session, id)?.ok_or_else(unknown)?;
@@ -344,26 +353,26 @@ impl Store {
             self.recover_one(&session, set)?;
             set = self.look_up(&session, id)?.ok_or_else(unknown)?;
         }
-        if set.state == State::Running && !set.is_idle() {
+        if set.state == SetState::Running && !set.is_idle() {
             return Err(ChangesError::Running { id });
         }
         Ok(set)
     }
 
     /// What a set is, for a result.
-    pub(crate) fn describe(&self, set: &Set) -> Result<Changes, ChangesError> {
+    pub(crate) fn describe(&self, set: &ChangeSet) -> Result<Changes, ChangesError> {
         listing::describe(self, set)
     }
 }
 
 /// Holds what a trial did, and says what that is.
-fn held(mut set: Set, taken: Taken) -> Result<Changes, ChangesError> {
+fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, ChangesError> {
     if let Ok((photo, _)) = &taken {
         // Where there is no room, it is compared whenever it is looked at, or a diff says what is not known.
         let _ = photo.keep(&set);
         let _ = photo.keep_contents(&set, LARGEST);
     }
-    if let Err(error) = set.end(State::Held) {
+    if let Err(error) = set.end(SetState::Held) {
         // If something of it stays, whoever opens the store next removes it: nobody has it any more.
         let _ = discard(&mut set);
         let why = error.to_string();
@@ -373,14 +382,14 @@ fn held(mut set: Set, taken: Taken) -> Result<Changes, ChangesError> {
     let mut plan = photo.plan.clone();
     plan.left = conflicts;
     let files = listing::photographed(&plan, &photo);
-    let changes = listing::told(&set, &plan)?;
+    let changes = listing::summary(&set, &plan)?;
     Ok(changes.with_files(files.iter().map(listing::file)))
 }
 
 /// Removes what a trial has written. The work directory goes first, for [`Set::read`] takes a trial without one for
 /// discarded: where a quota is used up, a file system that copies on write lets files be removed, but not written to.
-pub(crate) fn discard(set: &mut Set) -> Result<(), ChangesError> {
-    let said = set.set_state(State::Discarded);
+pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
+    let said = set.set_state(SetState::Discarded);
     for name in [WORK, UPPER, GONE] {
         let path = set.dir.path().join(name);
         remove_tree(&path).map_err(ChangesError::io("removing", path))?;
@@ -388,7 +397,7 @@ pub(crate) fn discard(set: &mut Set) -> Result<(), ChangesError> {
     drop_contents(&set.dir).map_err(ChangesError::io("removing", set.dir()))?;
     if said.is_err() {
         // There may be room now.
-        let _ = set.set_state(State::Discarded);
+        let _ = set.set_state(SetState::Discarded);
     }
     Ok(())
 }
@@ -401,14 +410,14 @@ fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
 }
 
 /// Says of a set whether all, some or none of its changes are made still.
-pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), ChangesError> {
-    let Sides { made, back } = sides(session, &origin)?;
+pub(crate) fn settle(session: &PrivateDir, mut origin: ChangeSet) -> Result<(), ChangesError> {
+    let PlanPair { made, back } = plan_pair(session, &origin)?;
     // Times that somebody else's changes stood in the way of are not given back; the files are.
     let is_undone = made.is_empty() || made.is_soft() && !back.is_empty();
     let state = match (is_undone, origin.state) {
-        (true, _) => State::Undone,
-        (false, State::Interrupted) => State::Interrupted,
-        (false, _) => State::Done,
+        (true, _) => SetState::Undone,
+        (false, SetState::Interrupted) => SetState::Interrupted,
+        (false, _) => SetState::Done,
     };
     let in_part = !is_undone && !back.is_soft();
     if (origin.state, origin.in_part) == (state, in_part) {
@@ -426,7 +435,7 @@ impl Applying<'_> {
             .iter()
             .filter_map(|op| op.there.map(|it| it.ino))
             .collect();
-        let mut again = |path: &Path, here: &mut Option<Seen>| {
+        let mut again = |path: &Path, here: &mut Option<FileStat>| {
             if let Some(was) = here
                 && slots.contains(&was.ino)
                 && let Ok(Some(now)) = self.look_at(path)
@@ -448,7 +457,7 @@ impl Applying<'_> {
 
 /// That a plan, whose files are in that set, cannot be carried out. The files that are free of it are counted as they are
 /// wherever a set is shown, not as operations: that many an undo in part changes.
-fn conflict(set: &Set, id: ChangesId, plan: &Plan, paths: &[Vec<u8>]) -> ChangesError {
+fn conflict(set: &ChangeSet, id: ChangesId, plan: &Plan, paths: &[Vec<u8>]) -> ChangesError {
     let rest = rest(plan, paths);
     let free = listing::items(&rest, Trees::open(set).as_mut()).len();
     ChangesError::Conflict {

@@ -5,13 +5,13 @@
 
 use crate::alike::{bytes, look, same_bytes};
 use crate::attributes::{self, OPAQUE, WHITEOUT};
-use crate::beneath::Tree;
 use crate::error::ChangesError;
+use crate::file_stat::{FileStat, Time};
 use crate::git_index;
 use crate::mark::is_later;
 use crate::modes::Modes;
 use crate::plan::{Act, Attribution, Op, Plan};
-use crate::seen::{Seen, Time};
+use crate::rooted_dir::RootedDir;
 use crate::set::{GONE, UPPER};
 use crate::steps::Care;
 use rustix::fs::{FileType, readlinkat};
@@ -43,8 +43,8 @@ pub(crate) struct Scan {
 /// that are put, are numbered from `first`. `only`: what is looked at; the trial has done nothing to the rest of what is in its upper
 /// directory, such as a file that it had opened for writing.
 pub(crate) fn scan(
-    lower: &mut Tree,
-    set: &mut Tree,
+    lower: &mut RootedDir,
+    set: &mut RootedDir,
     mark: Time,
     first: u64,
     care: Care,
@@ -79,8 +79,8 @@ pub(crate) fn scan(
 }
 
 struct Scanning<'a> {
-    lower: &'a mut Tree,
-    set: &'a mut Tree,
+    lower: &'a mut RootedDir,
+    set: &'a mut RootedDir,
     mark: Time,
     next: u64,
     care: Care,
@@ -90,7 +90,7 @@ struct Scanning<'a> {
     /// Directories in which there is an operation: their times change.
     touched: HashSet<PathBuf>,
     /// Copied from what is not there any more.
-    copied: Vec<(PathBuf, Seen)>,
+    copied: Vec<(PathBuf, FileStat)>,
 }
 
 /// Where it failed, and why.
@@ -110,7 +110,7 @@ struct Level {
 impl Scanning<'_> {
     fn directories(&mut self) -> Result<(), Fault> {
         let top = PathBuf::new();
-        if let Some(seen) = self.set.at(&upper(&top)).map_err(fault(&top))? {
+        if let Some(seen) = self.set.stat(&upper(&top)).map_err(fault(&top))? {
             self.open(&top, &upper(&top), &seen)?;
         }
         let mut waiting = vec![Level {
@@ -154,7 +154,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    fn open(&mut self, path: &Path, at: &Path, seen: &Seen) -> Result<(), Fault> {
+    fn open(&mut self, path: &Path, at: &Path, seen: &FileStat) -> Result<(), Fault> {
         let opened = self.modes.open(self.set, at, seen);
         opened.map_err(|error| (path.to_owned(), error))
     }
@@ -170,14 +170,14 @@ impl Scanning<'_> {
             return Ok(());
         }
         let at = upper(path);
-        let Some(there) = self.set.at(&at).map_err(fault(path))? else {
+        let Some(there) = self.set.stat(&at).map_err(fault(path))? else {
             return Ok(());
         };
         if there.is_dir() {
             self.open(path, &at, &there)?;
         }
         let here = if merged {
-            self.lower.at(path).map_err(fault(path))?
+            self.lower.stat(path).map_err(fault(path))?
         } else {
             None
         };
@@ -223,7 +223,7 @@ impl Scanning<'_> {
         &mut self,
         path: &Path,
         at: &Path,
-        there: &Seen,
+        there: &FileStat,
         merged: bool,
     ) -> Result<(), Fault> {
         if merged
@@ -240,7 +240,7 @@ impl Scanning<'_> {
     fn find_removed(&mut self) -> Result<(), Fault> {
         for (path, there) in std::mem::take(&mut self.copied) {
             let directory = path.parent().unwrap_or(Path::new(""));
-            let directory = self.seen(directory).map_err(fault(&path))?;
+            let directory = self.stat_below(directory).map_err(fault(&path))?;
             let is_old = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
             let mut taken = self.scan.plan.ops.iter().filter_map(|op| match op.act {
                 Act::Take => op.here,
@@ -256,7 +256,13 @@ impl Scanning<'_> {
     }
 
     /// A file in both: the same, with other attributes, or another.
-    fn both(&mut self, path: &Path, at: &Path, here: Seen, there: Seen) -> Result<(), Fault> {
+    fn both(
+        &mut self,
+        path: &Path,
+        at: &Path,
+        here: FileStat,
+        there: FileStat,
+    ) -> Result<(), Fault> {
         let same = match self.is_same(path, at, &here, &there) {
             // It may be changed by whoever may not read it: then times have to do.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -284,7 +290,13 @@ impl Scanning<'_> {
         was.is_some() && was == meaning(self.lower.file(path))
     }
 
-    fn is_same(&mut self, path: &Path, at: &Path, here: &Seen, there: &Seen) -> io::Result<bool> {
+    fn is_same(
+        &mut self,
+        path: &Path,
+        at: &Path,
+        here: &FileStat,
+        there: &FileStat,
+    ) -> io::Result<bool> {
         if here.kind() != there.kind() {
             return Ok(false);
         }
@@ -330,8 +342,8 @@ impl Scanning<'_> {
         if self.only.as_ref().is_some_and(|only| !only.contains(path)) {
             return Ok(());
         }
-        let here = self.seen(path).map_err(fault(path))?;
-        let there = self.set.at(at).map_err(fault(path))?;
+        let here = self.stat_below(path).map_err(fault(path))?;
+        let there = self.set.stat(at).map_err(fault(path))?;
         let (Some(here), Some(there)) = (here, there) else {
             return Ok(());
         };
@@ -373,7 +385,7 @@ impl Scanning<'_> {
             .iter()
             .filter(|path| !known.contains(&bytes(path)));
         for path in missing.cloned().collect::<Vec<_>>() {
-            let seen = self.seen(&path).map_err(fault(&path))?;
+            let seen = self.stat_below(&path).map_err(fault(&path))?;
             // What is put by this plan itself has its times there.
             let Some(seen) = seen.filter(|seen| seen.is_dir() && !is_later(seen.ctime, self.mark))
             else {
@@ -390,18 +402,18 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    fn seen(&mut self, path: &Path) -> Result<Option<Seen>, Errno> {
+    fn stat_below(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         if path.as_os_str().is_empty() {
-            return self.lower.seen().map(Some).map_err(|_| Errno::IO);
+            return self.lower.stat_root().map(Some).map_err(|_| Errno::IO);
         }
-        self.lower.at(path)
+        self.lower.stat(path)
     }
 
     /// A path of the tree goes, with everything below it.
     fn take(&mut self, top: &Path) -> Result<(), Fault> {
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
-            let Some(here) = self.lower.at(&path).map_err(fault(&path))? else {
+            let Some(here) = self.lower.stat(&path).map_err(fault(&path))? else {
                 continue;
             };
             if here.is_dir() {
@@ -423,7 +435,7 @@ impl Scanning<'_> {
     }
 
     /// A new directory.
-    fn make(&mut self, path: &Path, at: &Path, there: &Seen) -> Result<(), Fault> {
+    fn make(&mut self, path: &Path, at: &Path, there: &FileStat) -> Result<(), Fault> {
         let there = self.modes.before(at, *there);
         let after = look(self.set, at, &there).map_err(fault(path))?;
         self.scan.plan.attributions.push(Attribution {
@@ -438,7 +450,14 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    fn op(&mut self, act: Act, path: &Path, slot: &Path, here: Option<Seen>, there: Option<Seen>) {
+    fn op(
+        &mut self,
+        act: Act,
+        path: &Path,
+        slot: &Path,
+        here: Option<FileStat>,
+        there: Option<FileStat>,
+    ) {
         let (mut means, mut slot_means) = (None, None);
         if git_index::is_index(path) {
             means = self.lower.file(path).ok().and_then(git_index::meaning);
@@ -464,7 +483,7 @@ impl Scanning<'_> {
         Path::new(GONE).join((self.next - 1).to_string())
     }
 
-    fn compare_times(&mut self, path: &Path, here: &Seen) {
+    fn compare_times(&mut self, path: &Path, here: &FileStat) {
         let same_moment = !self.care.before_mark && here.ctime == self.mark;
         if is_later(here.ctime, self.mark) || same_moment {
             self.conflict(path);
@@ -483,7 +502,7 @@ impl Scanning<'_> {
     }
 
     /// Whether it stands for a removed file. As a device, or, in a directory that says so, as an empty file with a mark.
-    fn is_whiteout(&mut self, at: &Path, there: &Seen, marked: bool) -> Result<bool, Errno> {
+    fn is_whiteout(&mut self, at: &Path, there: &FileStat, marked: bool) -> Result<bool, Errno> {
         if there.kind() == FileType::CharacterDevice {
             return Ok(there.device == 0);
         }

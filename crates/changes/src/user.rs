@@ -1,6 +1,6 @@
 //! Who this is, and which files they can make.
 
-use crate::seen::Seen;
+use crate::file_stat::FileStat;
 use rustix::process::{Gid, getegid, geteuid, getgroups};
 
 /// A user. Who is not root can neither give files away nor set the attributes of others' files.
@@ -12,7 +12,7 @@ pub(crate) struct User {
 
 impl User {
     /// Whoever this process runs as.
-    pub(crate) fn own() -> Self {
+    pub(crate) fn current() -> Self {
         // Without more of them it has one.
         let groups = getgroups().unwrap_or_default();
         let groups = groups.into_iter().chain([getegid()]);
@@ -23,12 +23,12 @@ impl User {
     }
 
     /// Whether they may set what a file looks like.
-    pub(crate) fn may_dress(&self, seen: &Seen) -> bool {
+    pub(crate) fn may_dress(&self, seen: &FileStat) -> bool {
         self.id == 0 || self.id == seen.uid
     }
 
     /// Whether they can make a file that has this owner and group.
-    pub(crate) fn can_make(&self, seen: &Seen) -> bool {
+    pub(crate) fn can_make(&self, seen: &FileStat) -> bool {
         self.id == 0 || self.id == seen.uid && self.groups.contains(&seen.gid)
     }
 }

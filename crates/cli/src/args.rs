@@ -37,7 +37,7 @@ pub(crate) use values::{
     DEFAULT_SESSION, NetworkArg, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
-use crate::commands::there::Elsewhere;
+use crate::commands::remote_command::Elsewhere;
 use agent_bash_server::rpc::{BUILD, PROTOCOL};
 use clap::{Parser, Subcommand};
 

@@ -85,7 +85,7 @@ fn dispatch(
         logging::init(&start.host);
     }
     if let Some(elsewhere) = command.elsewhere() {
-        return commands::there::there(&elsewhere, words, &start);
+        return commands::remote_command::run_remotely(&elsewhere, words, &start);
     }
     match command {
         Command::Run(args) => commands::run::run(&args, &start),

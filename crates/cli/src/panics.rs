@@ -2,7 +2,7 @@
 //! code.
 
 use crate::output;
-use agent_bash::panics::{caught, said};
+use agent_bash::panics::{caught, message};
 use std::panic::PanicHookInfo;
 
 /// Installs the reporting: from here on every panic prints one line, whether or not it is caught.
@@ -20,7 +20,7 @@ fn line(info: &PanicHookInfo<'_>) -> String {
     let at = info
         .location()
         .map_or_else(String::new, |at| format!(" at {at}"));
-    let said = said(info.payload());
+    let said = message(info.payload());
     format!("agent-bash: it failed in a way that it should not ({said}{at}); please report it")
 }
 

@@ -18,15 +18,15 @@ mod definitions;
 mod duration_text;
 mod environment;
 mod ids;
-mod judged;
 mod key;
 mod line_edit;
 mod not_started;
 mod notice;
 mod observed;
 mod parse;
-mod place;
+mod policy_findings;
 mod profile;
+mod remote_host;
 mod request;
 mod result;
 mod run;
@@ -51,18 +51,18 @@ pub use definitions::Definitions;
 pub use duration_text::{DurationError, parse_duration, short_duration};
 pub use environment::Environment;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
-pub use judged::{Findings, Judged};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 pub use line_edit::LineEdit;
 pub use not_started::NotStarted;
 pub use notice::{LimitKind, Notice, NoticeKind};
 pub use observed::{Stage, Survivor};
 pub use parse::{Parsed, RequestError, parse_request};
-pub use place::{NotRun, Place};
+pub use policy_findings::{Findings, PolicyFindings};
 pub use profile::{
     Direction, OutputLimits, Profile, ProfileName, ShellChoice, SurvivorPolicy, TextLayout,
     Timeouts, Truncation, Window,
 };
+pub use remote_host::{NotRun, RemoteHost};
 pub use request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
 pub use result::{ArtifactRef, OutputSummary, ToolResult, TruncatedBy};
 pub use run::{

@@ -2,7 +2,7 @@
 
 use crate::changes::{Overlay, Traced};
 use crate::definitions::Definitions;
-use crate::sandbox::{Confined, Plan, Report};
+use crate::sandbox::{ObservedSandbox, Plan, Report};
 use crate::setters::setters;
 use crate::{
     Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
@@ -302,7 +302,7 @@ pub struct Outcome {
     /// Notices.
     pub notices: Vec<Notice>,
     /// The observed sandbox; `None` if the script ran without one.
-    pub sandbox: Option<Confined>,
+    pub sandbox: Option<ObservedSandbox>,
     /// True if the shell was observed to run in the overlay of the trial.
     pub held_back: bool,
     /// How complete the record of changes is; `None` without a record.

@@ -134,14 +134,14 @@ pub enum Lack {
 /// What an executor observed of the sandbox of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Confined {
+pub struct ObservedSandbox {
     /// The report of this shell's sandbox.
     pub report: Report,
     /// The number of refused attempts to reach the network; `None` where they cannot be counted.
     pub network_refused: Option<u64>,
 }
 
-impl Confined {
+impl ObservedSandbox {
     /// Returns an observation with the report alone.
     pub fn new(report: Report) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Confined {
 /// The sandbox of a job, as observed when its shell started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct JobBox {
+pub struct JobSandbox {
     /// What the job can write.
     pub level: SandboxLevel,
     /// The network of the job.
@@ -165,7 +165,7 @@ pub struct JobBox {
     pub missing: Vec<Lack>,
 }
 
-impl JobBox {
+impl JobSandbox {
     /// Returns the sandbox with this plan and this report.
     pub fn new(plan: &Plan, report: &Report) -> Self {
         Self {
@@ -220,7 +220,7 @@ pub struct Sandboxed {
 impl Sandboxed {
     /// Returns the sandbox of a call. `confined` is `None` if the call was allowed to run without
     /// one.
-    pub fn new(level: SandboxLevel, network: Network, confined: Option<&Confined>) -> Self {
+    pub fn new(level: SandboxLevel, network: Network, confined: Option<&ObservedSandbox>) -> Self {
         let missing = confined.map(|confined| confined.report.missing.clone());
         Self {
             level,
@@ -381,7 +381,7 @@ mod tests {
                 tier: Tier::Full,
                 missing: missing.to_vec(),
             };
-            let confined = Confined::new(report);
+            let confined = ObservedSandbox::new(report);
             Sandboxed::new(SandboxLevel::ReadOnly, Network::Off, Some(&confined)).enforced
         };
         assert_eq!(with(&[]), Enforced::Full);

@@ -77,7 +77,7 @@ pub fn mark(c: char) -> String {
 /// Returns a text that is safe to show: control and hidden characters are marked. Newlines and tabs
 /// are kept.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    seen(text, |c| match c {
+    replace_marked(text, |c| match c {
         '\n' | '\t' => c.into(),
         c => mark(c),
     })
@@ -85,7 +85,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// Returns [`shown`] on one line: newlines as `⏎`, tabs as spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    seen(text, |c| match c {
+    replace_marked(text, |c| match c {
         '\n' => '⏎'.into(),
         '\t' => ' '.into(),
         c => mark(c),
@@ -94,11 +94,11 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns the visible characters only, for views without room for marks.
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
-    seen(text, |_| String::new())
+    replace_marked(text, |_| String::new())
 }
 
 /// Replaces each character that must be marked with the text of `instead`.
-fn seen(text: &str, instead: impl Fn(char) -> String) -> Cow<'_, str> {
+fn replace_marked(text: &str, instead: impl Fn(char) -> String) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() || is_hidden(c)) {
         return Cow::Borrowed(text);
     }

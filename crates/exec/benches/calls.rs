@@ -64,8 +64,8 @@ fn main() {
 
 async fn with_pauses(token: &Token, script: &str, rounds: usize) {
     let spec = spec(script);
-    let warm = cache(token, ShellCacheOptions::many_calls);
-    let cold = cache(token, ShellCacheOptions::one_call);
+    let warm = cache(token, ShellCacheOptions::long_lived);
+    let cold = cache(token, ShellCacheOptions::one_shot);
     let (mut ours, mut fresh, mut bash) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         tokio::time::sleep(PAUSE).await;
@@ -85,7 +85,7 @@ async fn with_pauses(token: &Token, script: &str, rounds: usize) {
 
 async fn back_to_back(token: &Token, script: &str, rounds: usize) {
     let spec = spec(script);
-    let warm = cache(token, ShellCacheOptions::many_calls);
+    let warm = cache(token, ShellCacheOptions::long_lived);
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds / 20 {
         for _ in 0..20 {
@@ -104,7 +104,7 @@ async fn back_to_back(token: &Token, script: &str, rounds: usize) {
 }
 
 async fn session(token: &Token, script: &str, rounds: usize) {
-    let cache = cache(token, ShellCacheOptions::many_calls);
+    let cache = cache(token, ShellCacheOptions::long_lived);
     let spec = spec(script).session(SessionName("bench".into()));
     time(&cache, &spec).await;
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
@@ -151,7 +151,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
             )
         })
     };
-    let warm = with(ShellCacheOptions::many_calls);
+    let warm = with(ShellCacheOptions::long_lived);
     time(&warm, &spec).await;
     let files = std::fs::read_dir(&directory).unwrap();
     let file = files.flatten().next().unwrap().path();
@@ -183,7 +183,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
         &mut ours,
         &mut bash,
     );
-    let cold = with(ShellCacheOptions::one_call);
+    let cold = with(ShellCacheOptions::one_shot);
     time(&cold, &spec).await;
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds {

@@ -37,7 +37,7 @@ fn main() {
 /// Starts supervisor and shell for each call, alternating between small and large host.
 async fn big(supervisor: &Supervisor) {
     let clock = Arc::new(SystemClock::new());
-    let cold = ShellCache::new(ShellCacheOptions::one_call(
+    let cold = ShellCache::new(ShellCacheOptions::one_shot(
         supervisor.clone(),
         clock,
         std::env::temp_dir(),
@@ -78,7 +78,7 @@ async fn idle(supervisor: &Supervisor) {
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         snapshot: Some(SnapshotOptions::new(&rc, root.path().join("snapshots"))),
-        ..ShellCacheOptions::many_calls(
+        ..ShellCacheOptions::long_lived(
             supervisor.clone(),
             Arc::new(SystemClock::new()),
             std::env::temp_dir(),

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(async {
-        let cache = ShellCache::new(ShellCacheOptions::one_call(
+        let cache = ShellCache::new(ShellCacheOptions::one_shot(
             supervisor,
             clock,
             std::env::temp_dir(),

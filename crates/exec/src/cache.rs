@@ -5,7 +5,7 @@ mod start_job;
 use crate::call::{Call, Finished};
 use crate::exports;
 use crate::options::ShellCacheOptions;
-use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
+use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{Configured, SnapshotForCall, Snapshots};
 use crate::start::{self, OfCall};
@@ -45,7 +45,7 @@ struct Inner {
     /// Whether a task watches for idle shells.
     evicting: AtomicBool,
     /// The kind of a boxed shell that was started in advance, until somebody has asked what its box enforces.
-    expected: Mutex<Option<Kind>>,
+    expected: Mutex<Option<ShellKind>>,
 }
 
 impl ShellCache {
@@ -87,8 +87,8 @@ impl ShellCache {
     ) {
         let options = &self.inner.options;
         let is_boxed = sandbox.is_some();
-        let kind = Kind::bare(shell, base, streams, limits);
-        let kind = kind.in_box(sandbox).traced(traced);
+        let kind = ShellKind::bare(shell, base, streams, limits);
+        let kind = kind.in_sandbox(sandbox).traced(traced);
         let supervised = options.supervisor.start(base, &options.clock);
         match supervised.and_then(|supervised| order(&kind, &options.directory, supervised)) {
             Ok(shell) => {
@@ -178,7 +178,7 @@ impl ShellCache {
 
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be set at
     /// a shell's start, otherwise a new one.
-    async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
+    async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<Handover, StartError> {
         // What a shell sees of its trial is what was there when it first looked, so none waits in one; in a box, that is closed
         // with the trial.
         if spec.pool.is_some()
@@ -199,7 +199,7 @@ impl ShellCache {
         self.new_shell(spec, kind).await
     }
 
-    async fn new_shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
+    async fn new_shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<Handover, StartError> {
         let options = &self.inner.options;
         let supervised = launch(&options.supervisor, &spec.env.base, &options.clock, true).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
@@ -214,7 +214,7 @@ impl ShellCache {
     }
 
     /// Reuses a supervisor without processes for the next warm shell, or ends it.
-    async fn done_with(&self, spec: &RunSpec, kind: &Kind, supervised: Option<Supervised>) {
+    async fn done_with(&self, spec: &RunSpec, kind: &ShellKind, supervised: Option<Supervised>) {
         match supervised {
             Some(supervised) if spec.pool.is_none() => supervised.close().await,
             None if spec.pool.is_none() => {}
@@ -226,7 +226,7 @@ impl ShellCache {
 
     /// After a call: its supervisor, if it has nobody left, starts the next warm shell. Others are started, until there are as many
     /// as wanted, when no other call runs: those that do bring their own. `own` is 1 where the one that asks is counted as running.
-    fn refill(&self, kind: &Kind, recycled: Option<Supervised>, own: usize) {
+    fn refill(&self, kind: &ShellKind, recycled: Option<Supervised>, own: usize) {
         if !kind.shell.is_bash {
             return;
         }
@@ -249,7 +249,7 @@ impl ShellCache {
     }
 
     /// Checks after a delay whether the running calls have left a warm shell for the next one.
-    fn refill_later(&self, kind: &Kind) {
+    fn refill_later(&self, kind: &ShellKind) {
         if !self.inner.pool.schedule_refill(kind) {
             return;
         }
@@ -268,12 +268,12 @@ impl ShellCache {
 }
 
 impl Inner {
-    fn lock_expected(&self) -> MutexGuard<'_, Option<Kind>> {
+    fn lock_expected(&self) -> MutexGuard<'_, Option<ShellKind>> {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A reserved shell was ordered, or will not come.
-    fn bring(&self, kind: &Kind, shell: Result<ComingShell, StartError>) {
+    fn bring(&self, kind: &ShellKind, shell: Result<ComingShell, StartError>) {
         match shell {
             Ok(shell) => self.pool.put(kind, shell),
             Err(error) => {
@@ -285,13 +285,17 @@ impl Inner {
 }
 
 /// Starts warm shells with new supervisors, up to the wanted number.
-fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
+fn refill_with_new(cache: &Arc<Inner>, kind: &ShellKind) {
     while cache.pool.reserve(kind) {
         spawn_refill(Arc::downgrade(cache), kind.clone());
     }
 }
 
-fn order(kind: &Kind, directory: &Path, supervised: Supervised) -> Result<ComingShell, StartError> {
+fn order(
+    kind: &ShellKind,
+    directory: &Path,
+    supervised: Supervised,
+) -> Result<ComingShell, StartError> {
     start::order(supervised, kind, directory, OfCall::default())
 }
 
@@ -315,7 +319,7 @@ struct Handover {
 
 /// Starts a reserved warm shell with a new supervisor. Holds only a weak reference: a dropped cache needs no more
 /// shells.
-fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
+fn spawn_refill(cache: Weak<Inner>, kind: ShellKind) {
     tokio::spawn(async move {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
             return;
@@ -382,7 +386,7 @@ impl Executor for ShellCache {
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,
         };
-        let kind = Kind::of(spec, snapshot);
+        let kind = ShellKind::of(spec, snapshot);
         if let (Some(_), Some(_)) = (&spec.session, &spec.trial) {
             let reason = "a persistent shell keeps what it does; leave `session` out".to_owned();
             return Err(NotStarted::Trial { reason });

@@ -2,7 +2,7 @@
 
 use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
-use crate::record::{self, Record, ShellNumbers};
+use crate::record::{self, ScriptRecord, ShellNumbers};
 use crate::replace;
 use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
@@ -11,7 +11,7 @@ use agent_bash_call::{
     notice_of_fallback,
 };
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
-use agent_bash_process::BoxWatch;
+use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -36,7 +36,7 @@ pub(crate) struct Call<'a> {
     script: ScriptFile,
     started_at: Timestamp,
     started: Duration,
-    sandbox: Option<BoxWatch>,
+    sandbox: Option<SandboxWatch>,
     held_back: bool,
     recording: Recording,
 }
@@ -58,7 +58,7 @@ pub(crate) fn script_file(
     exports: bool,
 ) -> (Vec<u8>, &'static [u8]) {
     if spec.shell.is_any_bash() {
-        let record = Record {
+        let record = ScriptRecord {
             cwd: &spec.cwd,
             exports: exports.then_some(&spec.env.changes),
             oldpwd: spec.env.get("OLDPWD"),
@@ -114,7 +114,7 @@ impl<'a> Call<'a> {
         script.write_all_at(&content, 0).map_err(failed)?;
         let recording = Recording::begin(spec, &supervised, fds.unwatched.as_ref());
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
-        let sandbox = BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
+        let sandbox = SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
                 let report = record::read_report(&left.report, code);
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
-            outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
+            outcome.sandbox = self.sandbox.as_mut().map(SandboxWatch::observe);
             outcome.held_back = self.held_back;
             outcome.traced = traced;
             outcome.closed_early = self.streams.closed_early();

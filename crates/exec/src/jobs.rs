@@ -92,7 +92,7 @@ impl Jobs {
     /// [`JobError::Registry`].
     pub fn list(&self) -> Result<Vec<Job>, JobError> {
         let records = self.registry.jobs()?;
-        Ok(records.iter().map(entry::Record::to_job).collect())
+        Ok(records.iter().map(entry::JobFiles::to_job).collect())
     }
 
     /// One job.
@@ -128,7 +128,7 @@ impl Jobs {
             tracing::warn!(%error, "old jobs could not be removed");
         }
         let counts =
-            |record: &entry::Record| record.entry.kind == JobKind::Started && record.is_running();
+            |record: &entry::JobFiles| record.entry.kind == JobKind::Started && record.is_running();
         let running = self
             .registry
             .jobs()?

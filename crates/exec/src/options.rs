@@ -36,15 +36,15 @@ pub struct ShellCacheOptions {
 
 impl ShellCacheOptions {
     /// For a program that makes one call and exits: no shells are started ahead.
-    pub fn one_call(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
+    pub fn one_shot(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             warm_shells: 0,
-            ..Self::many_calls(supervisor, clock, directory)
+            ..Self::long_lived(supervisor, clock, directory)
         }
     }
 
     /// For a host that makes many calls: two warm shells of each kind, kept for five minutes without a call.
-    pub fn many_calls(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
+    pub fn long_lived(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,
             clock,

@@ -6,7 +6,7 @@ use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
 use agent_bash_process::Inherited;
-use agent_bash_process::supervisor::{ShellBox, ShellFds, StartError, Supervised};
+use agent_bash_process::supervisor::{ShellFds, ShellSandbox, StartError, Supervised};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl From<WaitingShell> for ComingShell {
 impl ComingShell {
     /// Waits until it waits.
     pub(crate) async fn started(self) -> Result<WaitingShell, StartError> {
-        let mut supervised = self.supervised.greeted().await?;
+        let mut supervised = self.supervised.handshake().await?;
         let fds = match self.fds {
             Some(fds) => fds,
             None => supervised.started().await?,
@@ -84,7 +84,7 @@ struct Spoiled;
 
 /// Everything that a shell has from its start. A warm shell can only serve calls for which all of it is the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Kind {
+pub(crate) struct ShellKind {
     pub(crate) shell: Shell,
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
@@ -103,7 +103,7 @@ pub(crate) struct Kind {
     pool: Option<u64>,
 }
 
-impl Kind {
+impl ShellKind {
     /// The kind of a call without a session, a snapshot or a box.
     pub(crate) fn bare(
         shell: &Shell,
@@ -143,7 +143,7 @@ impl Kind {
     }
 
     /// The same in this box.
-    pub(crate) fn in_box(self, sandbox: Option<Arc<Plan>>) -> Self {
+    pub(crate) fn in_sandbox(self, sandbox: Option<Arc<Plan>>) -> Self {
         Self { sandbox, ..self }
     }
 
@@ -154,10 +154,14 @@ impl Kind {
 
     /// What a shell of this kind is kept in, for this trial if there is one. `directory`: where it gets a directory of
     /// its own.
-    pub(crate) fn kept_in(&self, directory: &Path, trial: Option<&Overlay>) -> Option<ShellBox> {
+    pub(crate) fn kept_in(
+        &self,
+        directory: &Path,
+        trial: Option<&Overlay>,
+    ) -> Option<ShellSandbox> {
         let trace = self.traced && trial.is_none();
         let apart = self.apart && trial.is_none();
-        (self.sandbox.is_some() || trial.is_some() || apart || trace).then(|| ShellBox {
+        (self.sandbox.is_some() || trial.is_some() || apart || trace).then(|| ShellSandbox {
             plan: self.sandbox.as_deref().cloned(),
             trial: trial.cloned(),
             apart,
@@ -168,7 +172,7 @@ impl Kind {
     }
 }
 
-impl Kind {
+impl ShellKind {
     /// Whether everything except the snapshot and the number of the calls is the same: a session keeps what it has loaded,
     /// and the box that it has, even if the configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
@@ -183,7 +187,7 @@ impl Kind {
     }
 }
 
-impl PartialEq for Kind {
+impl PartialEq for ShellKind {
     fn eq(&self, other: &Self) -> bool {
         self.is_like(other)
             && self.pool == other.pool
@@ -205,7 +209,7 @@ pub(crate) struct Pool {
 
 #[derive(Debug)]
 struct Shelf {
-    kind: Kind,
+    kind: ShellKind,
     /// Oldest first: it is most likely to be ready.
     shells: Vec<ComingShell>,
     /// Reserved, but not here yet.
@@ -228,7 +232,7 @@ impl Pool {
     }
 
     /// A shell, preferably one that is ready, and how many of its kind remain. Shells that were killed are dropped.
-    pub(crate) fn take(&self, kind: &Kind) -> Option<(ComingShell, usize)> {
+    pub(crate) fn take(&self, kind: &ShellKind) -> Option<(ComingShell, usize)> {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         let mut index = 0;
@@ -248,14 +252,14 @@ impl Pool {
 
     /// Whether another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or [`Pool::give_up`]
     /// must follow.
-    pub(crate) fn reserve(&self, kind: &Kind) -> bool {
+    pub(crate) fn reserve(&self, kind: &ShellKind) -> bool {
         self.reserve_of(kind, self.size)
     }
 
     /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept: as many as ran
     /// concurrently, in addition to the wanted number. They are about to be needed again, and each one not kept means
     /// starting another supervisor, even if no other call runs at this very moment.
-    pub(crate) fn reserve_recycled(&self, kind: &Kind) -> bool {
+    pub(crate) fn reserve_recycled(&self, kind: &ShellKind) -> bool {
         let most = self.most.load(Ordering::Acquire);
         let at_most = if self.run_beside(1) {
             most + self.size
@@ -269,7 +273,7 @@ impl Pool {
     }
 
     /// Ends surplus warm shells when no call runs.
-    pub(crate) fn trim(&self, kind: &Kind) {
+    pub(crate) fn trim(&self, kind: &ShellKind) {
         let mut all = self.lock();
         let own = all.iter_mut().find(|shelf| shelf.kind == *kind);
         let surplus = own.map(|own| {
@@ -280,7 +284,7 @@ impl Pool {
         drop(surplus);
     }
 
-    fn reserve_of(&self, kind: &Kind, at_most: usize) -> bool {
+    fn reserve_of(&self, kind: &ShellKind, at_most: usize) -> bool {
         if self.size == 0 {
             return false;
         }
@@ -292,7 +296,7 @@ impl Pool {
     }
 
     /// Whether no shell of this kind is waiting or coming.
-    pub(crate) fn is_out_of(&self, kind: &Kind) -> bool {
+    pub(crate) fn is_out_of(&self, kind: &ShellKind) -> bool {
         let all = self.lock();
         let own = all.iter().find(|shelf| shelf.kind == *kind);
         own.is_none_or(|own| own.shells.is_empty() && own.reserved == 0)
@@ -311,14 +315,14 @@ impl Pool {
     }
 
     /// Adds a shell for an announced call, whatever number is wanted.
-    pub(crate) fn put_for_one(&self, kind: &Kind, shell: ComingShell) {
+    pub(crate) fn put_for_one(&self, kind: &ShellKind, shell: ComingShell) {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         own.shells.push(shell);
     }
 
     /// Adds a reserved shell.
-    pub(crate) fn put(&self, kind: &Kind, shell: ComingShell) {
+    pub(crate) fn put(&self, kind: &ShellKind, shell: ComingShell) {
         let mut shelves = self.lock();
         // If its kind was evicted meanwhile, the shell is not needed.
         if let Some(shelf) = shelves.iter_mut().find(|shelf| shelf.kind == *kind) {
@@ -328,14 +332,14 @@ impl Pool {
     }
 
     /// A reserved shell will not come.
-    pub(crate) fn give_up(&self, kind: &Kind) {
+    pub(crate) fn give_up(&self, kind: &ShellKind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.reserved = shelf.reserved.saturating_sub(1);
         }
     }
 
     /// Records that somebody will check later whether a kind needs more shells. False if that is already planned.
-    pub(crate) fn schedule_refill(&self, kind: &Kind) -> bool {
+    pub(crate) fn schedule_refill(&self, kind: &ShellKind) -> bool {
         let mut all = self.lock();
         !std::mem::replace(
             &mut shelf(&mut all, kind, self.clock.now()).refill_due,
@@ -344,7 +348,7 @@ impl Pool {
     }
 
     /// Clears the pending refill.
-    pub(crate) fn refill_started(&self, kind: &Kind) {
+    pub(crate) fn refill_started(&self, kind: &ShellKind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.refill_due = false;
         }
@@ -388,7 +392,7 @@ impl Drop for Running<'_> {
 }
 
 /// The shelf of a kind, created if missing; if there are too many, the least recently used one is removed.
-fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &Kind, now: Duration) -> &'a mut Shelf {
+fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &ShellKind, now: Duration) -> &'a mut Shelf {
     let index = shelves
         .iter()
         .position(|shelf| shelf.kind == *kind)
@@ -418,13 +422,13 @@ mod tests {
     use super::*;
     use agent_bash_process::SystemClock;
 
-    fn kind() -> Kind {
+    fn kind() -> ShellKind {
         let shell = Shell {
             path: "/bin/bash".into(),
             args: Vec::new(),
             is_bash: true,
         };
-        Kind::bare(&shell, &Arc::default(), Streams::Merged, Limits::default())
+        ShellKind::bare(&shell, &Arc::default(), Streams::Merged, Limits::default())
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
 
 /// The contents of a record for bash.
 #[derive(Debug, Clone)]
-pub(crate) struct Record<'a> {
+pub(crate) struct ScriptRecord<'a> {
     /// Directory to enter.
     pub(crate) cwd: &'a Path,
     /// Variables to set and unset: those that the shell did not have from its start.
@@ -175,7 +175,7 @@ pub(crate) struct Record<'a> {
     pub(crate) numbers: ShellNumbers,
 }
 
-impl Record<'_> {
+impl ScriptRecord<'_> {
     /// The contents of the script file: the record's parts and the script.
     pub(crate) fn with_script(&self, script: &str) -> Vec<u8> {
         let mut text = Vec::with_capacity(script.len() + 512);
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_file_is_record_and_script() {
-        let record = Record {
+        let record = ScriptRecord {
             cwd: Path::new("/tmp"),
             exports: None,
             oldpwd: None,
@@ -284,17 +284,17 @@ mod tests {
                 stdin: None,
             },
         };
-        let parts = |record: Record<'_>| {
+        let parts = |record: ScriptRecord<'_>| {
             let file = String::from_utf8(record.with_script("echo hi\n")).unwrap();
             file.split('\0').map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(parts(record.clone()), ["/tmp", "", "", "", "echo hi\n"]);
-        let with_tail = Record {
+        let with_tail = ScriptRecord {
             tail: true,
             ..record.clone()
         };
         assert_eq!(parts(with_tail), ["/tmp", "", "", "tail", "echo hi\n"]);
-        let fed = Record {
+        let fed = ScriptRecord {
             oldpwd: Some(OsStr::new("/")),
             numbers: ShellNumbers {
                 script: 9,

@@ -9,18 +9,18 @@
 
 mod ask;
 mod call;
-mod conversation;
 mod directory;
 mod live;
-mod place;
 mod record;
 mod remembered;
+mod shell_channel;
+mod shell_cwd;
 mod source;
 mod survivors;
 
 use crate::exports;
 use crate::options::ShellCacheOptions;
-use crate::pool::Kind;
+use crate::pool::ShellKind;
 use crate::snapshot::Snapshot;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
@@ -45,10 +45,10 @@ pub(crate) struct Sessions {
 #[derive(Debug)]
 struct Named {
     name: SessionName,
-    kind: Kind,
+    kind: ShellKind,
     /// It was opened by a call that wanted a snapshot.
     snapshot: bool,
-    session: Arc<AsyncMutex<Session>>,
+    session: Arc<AsyncMutex<ShellSession>>,
 }
 
 /// A persistent shell in a listing.
@@ -79,7 +79,7 @@ impl Named {
 
 /// A session: its current shell, if any, and what a new one starts with.
 #[derive(Debug, Default)]
-struct Session {
+struct ShellSession {
     shell: Option<LiveShell>,
     remembered: Option<Remembered>,
     /// Why the last shell has gone, if no call has said so yet.
@@ -92,7 +92,7 @@ impl Sessions {
     pub(crate) async fn run(
         &self,
         name: &SessionName,
-        kind: &Kind,
+        kind: &ShellKind,
         spec: &RunSpec,
         options: &ShellCacheOptions,
         out: &mut dyn OutputConsumer,
@@ -141,7 +141,7 @@ impl Sessions {
         session.definitions(name, &kind, options).await
     }
 
-    fn named(&self, name: &SessionName) -> Option<(Kind, Arc<AsyncMutex<Session>>)> {
+    fn named(&self, name: &SessionName) -> Option<(ShellKind, Arc<AsyncMutex<ShellSession>>)> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let named = all.iter().find(|named| named.name == *name)?;
         Some((named.kind.clone(), Arc::clone(&named.session)))
@@ -156,7 +156,12 @@ impl Sessions {
         all.len() < before
     }
 
-    fn session(&self, name: &SessionName, kind: &Kind, snapshot: bool) -> Arc<AsyncMutex<Session>> {
+    fn session(
+        &self,
+        name: &SessionName,
+        kind: &ShellKind,
+        snapshot: bool,
+    ) -> Arc<AsyncMutex<ShellSession>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().find(|named| {
             named.name == *name && named.snapshot == snapshot && named.kind.is_like(kind)
@@ -178,7 +183,7 @@ impl Sessions {
 /// How often a script is retried with a new shell because the old one ended, or did not respond, before taking it.
 const ATTEMPTS: usize = 2;
 
-impl Session {
+impl ShellSession {
     /// Takes note of what the shell exports since its last call. A shell that does not say is no longer there.
     async fn hear_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
         let Some(remembered) = &mut self.remembered else {

@@ -15,9 +15,9 @@ mod compose;
 mod dump;
 mod file;
 mod filter;
-pub(crate) mod living;
 mod names;
 mod options;
+pub(crate) mod running_shell;
 mod skipped;
 
 use agent_bash_core::{Clock, Definitions, Notice, NoticeKind, RunSpec, Shell, Timestamp};
@@ -136,7 +136,7 @@ impl Snapshot {
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     options: Option<SnapshotOptions>,
-    entries: Mutex<Vec<Arc<Entry>>>,
+    entries: Mutex<Vec<Arc<CacheEntry>>>,
 }
 
 /// A call's snapshot, if any.
@@ -165,7 +165,7 @@ struct RcIdentity {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CacheEntry {
     key: Key,
     /// Concurrent calls wait for a single capture.
     captured: OnceCell<Captured>,
@@ -247,7 +247,7 @@ impl Snapshots {
     }
 
     /// The entry for a key: the existing one, unless it is no longer usable.
-    fn entry(&self, key: Key, now: Duration) -> Arc<Entry> {
+    fn entry(&self, key: Key, now: Duration) -> Arc<CacheEntry> {
         // Ignores poisoning: no operation leaves the list inconsistent while holding the lock.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.iter().find(|entry| entry.key == key)
@@ -260,7 +260,7 @@ impl Snapshots {
         if entries.len() >= MAX_SNAPSHOTS {
             entries.remove(0);
         }
-        let entry = Arc::new(Entry {
+        let entry = Arc::new(CacheEntry {
             key,
             captured: OnceCell::new(),
         });
@@ -269,7 +269,7 @@ impl Snapshots {
     }
 }
 
-impl Entry {
+impl CacheEntry {
     fn is_of_use(&self, now: Duration) -> bool {
         match self.captured.get() {
             None => true,

@@ -1,6 +1,6 @@
 //! Starts shells that wait for a script.
 
-use crate::pool::{ComingShell, Kind, WaitingShell};
+use crate::pool::{ComingShell, ShellKind, WaitingShell};
 use crate::record;
 use agent_bash_core::Streams;
 use agent_bash_core::changes::Overlay;
@@ -24,7 +24,7 @@ pub(crate) struct OfCall<'a> {
 /// `directory` one that is kept in something gets a directory of its own.
 pub(crate) async fn shell(
     supervised: Supervised,
-    kind: &Kind,
+    kind: &ShellKind,
     directory: &Path,
     of_call: OfCall<'_>,
 ) -> Result<WaitingShell, StartError> {
@@ -35,7 +35,7 @@ pub(crate) async fn shell(
 /// As [`shell`], without waiting for it.
 pub(crate) fn order(
     mut supervised: Supervised,
-    kind: &Kind,
+    kind: &ShellKind,
     directory: &Path,
     of_call: OfCall<'_>,
 ) -> Result<ComingShell, StartError> {
@@ -44,7 +44,7 @@ pub(crate) fn order(
         stdin,
         trial,
     } = of_call;
-    let Kind {
+    let ShellKind {
         shell, snapshot, ..
     } = kind;
     let start = ShellStart {

@@ -35,7 +35,7 @@ struct Pipe {
 
 /// A readable stream, as an index into the open ones.
 #[derive(Debug)]
-pub(crate) struct Ready(usize);
+pub(crate) struct ReadyStream(usize);
 
 impl OutputStreams {
     /// Takes over read ends.
@@ -91,9 +91,9 @@ impl OutputStreams {
 }
 
 impl Source for OutputStreams {
-    type Ready = Ready;
+    type SourceEvent = ReadyStream;
 
-    async fn ready(&mut self) -> Ready {
+    async fn ready(&mut self) -> ReadyStream {
         if self.pushed > 1 {
             // A stream that is always ready never suspends: without yielding, a slow consumer would starve all
             // timers and other tasks. A stream that was found empty suspends by itself; yielding there would wake
@@ -102,12 +102,16 @@ impl Source for OutputStreams {
             self.pushed = 0;
         }
         match self.readable().await {
-            Some(index) => Ready(index),
+            Some(index) => ReadyStream(index),
             None => std::future::pending().await,
         }
     }
 
-    fn read(&mut self, Ready(index): Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
+    fn read(
+        &mut self,
+        ReadyStream(index): ReadyStream,
+        out: &mut dyn OutputConsumer,
+    ) -> Option<Progress> {
         self.buffer.clear();
         self.buffer.reserve(BUFFER);
         let pipe = self.pipes.get_mut(index)?;

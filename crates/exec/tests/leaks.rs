@@ -11,7 +11,7 @@ use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
-use support::own_process::{children, descriptors, status};
+use support::process_state::{children, descriptors, status};
 use support::{marked, options, run_with, soon};
 
 /// Length of a long line in bytes.

@@ -10,7 +10,7 @@ use agent_bash_core::Cancel;
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::time::Duration;
 use support::census::Census;
-use support::own_process::children;
+use support::process_state::children;
 use support::{marked, options, run_with, soon};
 
 fn runtime() -> tokio::runtime::Runtime {

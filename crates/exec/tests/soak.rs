@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::census::Census;
-use support::own_process::{children, descriptors, status};
+use support::process_state::{children, descriptors, status};
 use support::{marked, options, run_with, soon};
 
 /// Environment variable with the number of calls for the long run.

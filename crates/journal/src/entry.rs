@@ -32,7 +32,7 @@ impl fmt::Display for JournalLevel {
 /// A call that has ended, or was refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct JournalEntry {
     /// The caller.
     pub by: Caller,
     /// True if the command is hidden from the model: typed behind `!!`.
@@ -67,7 +67,7 @@ pub struct Entry {
     pub secrets: Vec<String>,
 }
 
-impl Entry {
+impl JournalEntry {
     /// Returns the prefix of a user's line as it was typed: `!`, or `!!` if the model does not see
     /// it.
     pub fn bang(&self) -> &'static str {

@@ -13,7 +13,7 @@ mod recording;
 mod writer;
 
 pub use agent_bash_core as core;
-pub use entry::{Entry, Escalation, JournalLevel, Objection, Printed};
+pub use entry::{Escalation, JournalEntry, JournalLevel, Objection, Printed};
 pub use history::{History, HistoryEnd, HistoryEntry};
 pub use keep::{Keep, Swept, sweep};
 pub use printed::PrintedTail;

@@ -1,6 +1,6 @@
 //! Lists and reads journals.
 
-use crate::{DIRECTORY, Entry};
+use crate::{DIRECTORY, JournalEntry};
 use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ pub struct Recording {
 #[non_exhaustive]
 pub struct Recorded {
     /// The calls in the order of their end.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
     /// Number of invalid lines, such as the last one of a killed process.
     pub damaged: u64,
     /// Number of lines that a newer version wrote and this one does not understand.
@@ -47,7 +47,7 @@ pub struct Recorded {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Entry(Box<Entry>),
+    Entry(Box<JournalEntry>),
     Full { full: bool },
 }
 

@@ -1,6 +1,6 @@
 //! [`Journal`]: appends entries to the file of this process.
 
-use crate::{DIRECTORY, Entry, JournalLevel};
+use crate::{DIRECTORY, JournalEntry, JournalLevel};
 use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file cannot be created or written, or is [`FULL`].
-    pub fn record(&self, entry: &Entry) -> io::Result<()> {
+    pub fn record(&self, entry: &JournalEntry) -> io::Result<()> {
         if self.options.level == JournalLevel::Off {
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl Journal {
         })
     }
 
-    fn line(&self, entry: &Entry) -> io::Result<Vec<u8>> {
+    fn line(&self, entry: &JournalEntry) -> io::Result<Vec<u8>> {
         let before = entry.command.len();
         let mut value = serde_json::to_value(entry)?;
         self.hide_in(&mut value, &entry.secrets);

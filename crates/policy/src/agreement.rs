@@ -7,7 +7,7 @@
 
 use tree_sitter::{Node, Parser};
 
-use crate::syntax::ast::{Command, Compound, Kind, List, Part, Word};
+use crate::syntax::ast::{Command, Compound, CompoundKind, List, Word, WordPart};
 use crate::{Parsed, Span};
 
 /// Longest text in bytes that is given to the grammar.
@@ -29,7 +29,7 @@ pub(crate) enum Agreement {
 }
 
 /// A word of a simple command, and whether it is the first one.
-type Found = (Span, bool);
+type CommandWord = (Span, bool);
 
 /// Compares the grammar's reading of a text with ours.
 pub(crate) fn agreement(script: &Parsed<'_>) -> Agreement {
@@ -51,7 +51,7 @@ pub(crate) fn agreement(script: &Parsed<'_>) -> Agreement {
 }
 
 /// The words that the grammar finds; `None` where it has to guess.
-fn parse(text: &str) -> Option<Vec<Found>> {
+fn parse(text: &str) -> Option<Vec<CommandWord>> {
     let openers = text
         .bytes()
         .filter(|byte| b"|(){}<`".contains(byte))
@@ -133,14 +133,14 @@ fn span(node: Node<'_>) -> Span {
 
 /// The words of the simple commands of our reading, sorted. Substitutions are followed with a work list rather than by
 /// recursion.
-fn ours(list: &List) -> Vec<Found> {
+fn ours(list: &List) -> Vec<CommandWord> {
     let mut out = Vec::new();
     let mut lists = vec![list];
     while let Some(list) = lists.pop() {
         let stages = list.entries.iter().flat_map(|entry| &entry.stages);
         let mut commands: Vec<&Command> = stages.collect();
         let mut words: Vec<&Word> = Vec::new();
-        let mut parts: Vec<&Part> = Vec::new();
+        let mut parts: Vec<&WordPart> = Vec::new();
         while let Some(command) = commands.pop() {
             match command {
                 Command::Simple(simple) => {
@@ -163,14 +163,18 @@ fn ours(list: &List) -> Vec<Found> {
             parts.extend(&word.parts);
             while let Some(part) = parts.pop() {
                 match part {
-                    Part::Command { list, .. } | Part::Process { list, .. } => lists.push(list),
-                    Part::Param { param, .. } => {
+                    WordPart::Command { list, .. } | WordPart::Process { list, .. } => {
+                        lists.push(list)
+                    }
+                    WordPart::Param { param, .. } => {
                         parts.extend(&param.operand);
                         parts.extend(param.index.iter().flatten());
                     }
-                    Part::Arithmetic(inner) => parts.extend(inner),
-                    Part::Array(inner) => parts.extend(inner.iter().flat_map(|word| &word.parts)),
-                    Part::Bare(_) | Part::Quoted(_) => {}
+                    WordPart::Arithmetic(inner) => parts.extend(inner),
+                    WordPart::Array(inner) => {
+                        parts.extend(inner.iter().flat_map(|word| &word.parts))
+                    }
+                    WordPart::Bare(_) | WordPart::Quoted(_) => {}
                 }
             }
         }
@@ -185,11 +189,11 @@ fn inside<'l>(
     lists: &mut Vec<&'l List>,
     commands: &mut Vec<&'l Command>,
     words: &mut Vec<&'l Word>,
-    parts: &mut Vec<&'l Part>,
+    parts: &mut Vec<&'l WordPart>,
 ) {
     match &compound.kind {
-        Kind::Group(list) | Kind::Subshell(list) => lists.push(list),
-        Kind::If {
+        CompoundKind::Group(list) | CompoundKind::Subshell(list) => lists.push(list),
+        CompoundKind::If {
             branches,
             otherwise,
         } => {
@@ -200,8 +204,8 @@ fn inside<'l>(
             );
             lists.extend(otherwise);
         }
-        Kind::While { condition, body } => lists.extend([condition, body]),
-        Kind::For {
+        CompoundKind::While { condition, body } => lists.extend([condition, body]),
+        CompoundKind::For {
             words: values,
             body,
             ..
@@ -209,20 +213,20 @@ fn inside<'l>(
             words.extend(values.iter().flatten());
             lists.push(body);
         }
-        Kind::CountedFor { header, body } => {
+        CompoundKind::CountedFor { header, body } => {
             parts.extend(header);
             lists.push(body);
         }
-        Kind::Case { subject, arms } => {
+        CompoundKind::Case { subject, arms } => {
             words.push(subject);
             for arm in arms {
                 words.extend(&arm.patterns);
                 lists.push(&arm.body);
             }
         }
-        Kind::Function { body, .. } | Kind::Coprocess(body) => commands.push(body),
-        Kind::Condition(values) => words.extend(values),
-        Kind::Arithmetic(inner) => parts.extend(inner),
+        CompoundKind::Function { body, .. } | CompoundKind::Coprocess(body) => commands.push(body),
+        CompoundKind::Condition(values) => words.extend(values),
+        CompoundKind::Arithmetic(inner) => parts.extend(inner),
     }
 }
 

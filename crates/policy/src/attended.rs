@@ -5,7 +5,7 @@ mod table;
 use agent_bash_syntax::Script;
 use agent_bash_syntax::ast::{Command, Link};
 use agent_bash_syntax::git::Git;
-use agent_bash_syntax::run::{Field, Ran};
+use agent_bash_syntax::run::{Field, ResolvedCommand};
 use table::{ROWS, Row, Wants};
 
 /// What a script wants of a terminal.
@@ -93,19 +93,19 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
 /// The commands of a script that change the directory of the shell which runs it.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const WORDS: [&str; 3] = ["cd", "pushd", "popd"];
-    let is = |ran: &Ran| ran.name().is_some_and(|name| WORDS.contains(&name));
+    let is = |ran: &ResolvedCommand| ran.name().is_some_and(|name| WORDS.contains(&name));
     script
         .ran
         .iter()
         .any(|ran| !ran.dormant && ran.through.is_empty() && is(ran))
 }
 
-fn is_run_here(ran: &Ran) -> bool {
+fn is_run_here(ran: &ResolvedCommand) -> bool {
     let is_elsewhere = |outer: &String| ELSEWHERE.contains(&outer.as_str());
     !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
 }
 
-fn wanted_by(ran: &Ran, script: &Script<'_>) -> Option<Wants> {
+fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<Wants> {
     let name = ran.name()?;
     let words = ran.arguments();
     if words.iter().any(|word| is_one_of(word, &SAY)) {
@@ -129,7 +129,7 @@ fn wanted_by(ran: &Ran, script: &Script<'_>) -> Option<Wants> {
 }
 
 impl Row {
-    fn is_met_by(&self, name: &str, ran: &Ran) -> bool {
+    fn is_met_by(&self, name: &str, ran: &ResolvedCommand) -> bool {
         let git;
         let (verb, words) = if name == "git" {
             git = Git::read(&ran.words);
@@ -189,13 +189,13 @@ fn is_one_of(word: &Field, options: &[&str]) -> bool {
 }
 
 /// Whether what it prints goes to another program or a file.
-fn prints_elsewhere(ran: &Ran) -> bool {
+fn prints_elsewhere(ran: &ResolvedCommand) -> bool {
     let mut redirections = ran.redirections.iter();
     ran.feeds || redirections.any(|it| it.writes() && it.fd.is_none_or(|fd| fd == 1))
 }
 
 /// Whether it reads from another program or a file.
-fn reads_elsewhere(ran: &Ran) -> bool {
+fn reads_elsewhere(ran: &ResolvedCommand) -> bool {
     let mut redirections = ran.redirections.iter();
     let is_input = |operator: &str| operator.starts_with('<');
     ran.piped

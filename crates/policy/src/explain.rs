@@ -8,10 +8,10 @@ use agent_bash_core::visible::{one_line, shown};
 use serde::Serialize;
 
 use crate::agreement::{Agreement, agreement};
-use crate::marked::marked_lines;
+use crate::excerpt::marked_lines;
 use crate::policy::{Policy, decided};
 use crate::safety::{RuleSelection, check_safety, rules};
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::{Piece, Value};
 use crate::{Check, Finding, Script, Span, Verdict};
 
@@ -128,7 +128,7 @@ fn runs_project_code(name: &str) -> bool {
     matches!(name, "npm" | "pytest" | "swift" | "xcodebuild")
 }
 
-fn read_command(ran: &Ran, base: &str) -> ReadCommand {
+fn read_command(ran: &ResolvedCommand, base: &str) -> ReadCommand {
     let mut words: Vec<String> = ran
         .words
         .iter()

@@ -9,7 +9,7 @@
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::{Piece, Value};
 use crate::{Check, Finding, Script, Span, Verdict};
 
@@ -170,7 +170,7 @@ impl Interceptor {
             return Verdict::Allow;
         }
         let text = script.parsed.text;
-        let lines: Vec<(String, &Ran)> = script
+        let lines: Vec<(String, &ResolvedCommand)> = script
             .ran
             .iter()
             .filter(|ran| replaceable(ran))
@@ -222,7 +222,7 @@ impl Interceptor {
 }
 
 /// Whether a tool could replace the command where it is.
-fn replaceable(ran: &Ran) -> bool {
+fn replaceable(ran: &ResolvedCommand) -> bool {
     // `./cat` is a program of the project, not the one that the rules mean.
     let program = ran
         .words
@@ -247,7 +247,7 @@ fn replaceable(ran: &Ran) -> bool {
 }
 
 /// A command on one line, as matched by patterns.
-fn line(ran: &Ran) -> String {
+fn line(ran: &ResolvedCommand) -> String {
     let mut out = ran.name().map_or_else(
         || written(&ran.words[0].value),
         |name| written(&Value::text(name)),

@@ -3,9 +3,9 @@
 //! result, not a failure.
 
 use crate::Script;
-use crate::syntax::ast::{Command, Entry, Link};
+use crate::syntax::ast::{Command, Link, ListEntry};
 use crate::syntax::git::Git;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 
 /// Programs for which exit code 1 is a result.
 const PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
@@ -18,7 +18,7 @@ const GIT: [&str; 2] = ["diff", "grep"];
 /// a script without a syntax error.
 pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     match script.parsed.list.entries.last()? {
-        Entry {
+        ListEntry {
             link: Link::Next,
             background: false,
             prefixed: false,
@@ -53,12 +53,12 @@ pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
         }
         Command::Compound(_) => None,
     };
-    let is_at_once = |entry: &Entry| match &entry.stages[..] {
+    let is_at_once = |entry: &ListEntry| match &entry.stages[..] {
         [only] => program(only).is_some_and(|name| AT_ONCE.contains(&name)),
         _ => false,
     };
     let mut rest = entries.iter().skip_while(|entry| is_at_once(entry));
-    let plain = |entry: &Entry| {
+    let plain = |entry: &ListEntry| {
         let programs = entry.stages.iter().map(program);
         let all = programs
             .into_iter()
@@ -92,7 +92,7 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
         return false;
     };
     // The command itself, after its variable assignments and without its redirections; substitutions are inside it.
-    let itself = |ran: &&Ran| {
+    let itself = |ran: &&ResolvedCommand| {
         ran.span.start >= simple.span.start
             && ran.span.end == last.span.end
             && ran.through.is_empty()

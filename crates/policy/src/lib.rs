@@ -14,11 +14,11 @@ struct Readme;
 
 mod agreement;
 mod attended;
+mod excerpt;
 mod explain;
 mod group;
 mod interceptor;
 mod last_pipeline;
-mod marked;
 mod normalise;
 mod policy;
 mod privileges;
@@ -32,13 +32,13 @@ pub use agent_bash_syntax::{Context, Dialect, Parsed, Script, Span};
 pub use attended::{
     WantsTerminal, changes_directory, in_background, reads_from_top, wants_terminal,
 };
+pub use excerpt::{MarkedLine, marked_lines};
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use group::Group;
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
 pub use last_pipeline::{ends_if_interrupted, ends_with_answer, last_pipeline};
-pub use marked::{MarkedLine, marked_lines};
 pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;
 pub use privileges::takes_privileges;

@@ -6,7 +6,7 @@
 
 use crate::agreement::{Agreement, agreement};
 use crate::syntax::Parsed;
-use crate::syntax::ast::{Command, Entry, Part, Simple};
+use crate::syntax::ast::{Command, ListEntry, Simple, WordPart};
 use std::num::NonZeroU64;
 
 /// A script without its limits.
@@ -32,7 +32,7 @@ pub fn trimmed(script: &str) -> &str {
 /// Removes the limits from a script, if it ends with any that can be removed.
 pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
     let [
-        Entry {
+        ListEntry {
             background: false,
             prefixed: false,
             stages,
@@ -105,7 +105,7 @@ fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
         .words
         .iter()
         .map(|word| match word.parts.as_slice() {
-            [Part::Bare(text)] => Some(text.as_str()),
+            [WordPart::Bare(text)] => Some(text.as_str()),
             _ => None,
         })
         .collect::<Option<_>>()?;

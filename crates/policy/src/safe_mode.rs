@@ -14,8 +14,8 @@ mod programs;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{Agreement, agreement};
-use crate::syntax::ast::{Command, List, Part, Redir, RedirOp, Word};
-use crate::syntax::run::{Ran, Redirection};
+use crate::syntax::ast::{Command, List, Redir, RedirOp, Word, WordPart};
+use crate::syntax::run::{Redirection, ResolvedCommand};
 use crate::{Check, Finding, Script, Span, Verdict};
 
 /// The message for a script that is not allowed (a fixed text of the `workspace` profile).
@@ -180,7 +180,7 @@ fn shape(list: &List) -> Option<Refusal> {
 fn is_plain(word: &Word) -> bool {
     word.parts
         .iter()
-        .all(|part| matches!(part, Part::Bare(_) | Part::Quoted(_)))
+        .all(|part| matches!(part, WordPart::Bare(_) | WordPart::Quoted(_)))
 }
 
 fn harmless_form(redir: &Redir) -> bool {
@@ -211,7 +211,7 @@ fn is_descriptor(target: &str) -> bool {
 }
 
 /// Checks one command: it must be on the list, and neither run another program nor write a file by its options.
-fn command(ran: &Ran, mode: &SafeMode) -> Option<Refusal> {
+fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<Refusal> {
     let refuse = |rule, why: String| {
         let words = ran
             .words

@@ -12,16 +12,16 @@ mod no_blind_git_add;
 mod no_dangerous_rm;
 mod no_force_push;
 mod path;
-mod reach;
 mod registry;
 mod remote_code;
 mod rule;
 mod selection;
 mod services;
 mod system;
+mod touched_paths;
 mod zsh;
 
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::{Check, Finding, Script, Span, Verdict};
 use rule::{Hit, Scene};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         .collect();
     let asked = &asked;
     let scene = Scene::new(script, asked, 0);
-    let blocked = |commands: &[Ran]| {
+    let blocked = |commands: &[ResolvedCommand]| {
         commands.iter().find_map(|ran| {
             asked
                 .iter()
@@ -102,9 +102,9 @@ fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>>
     for ran in &script.ran {
         let is_refused = |rule: &&Rule| (rule.check)(ran, scene).is_some();
         paths.extend(if scene.asked.iter().any(is_refused) {
-            reach::of(ran, scene)?
+            touched_paths::of(ran, scene)?
         } else {
-            reach::of_other(ran, scene)?
+            touched_paths::of_other(ran, scene)?
         });
     }
     Some(paths)

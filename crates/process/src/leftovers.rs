@@ -2,7 +2,7 @@
 //! still in the job's session, or can still write to its output, is one of them. A process that has left both is
 //! not found.
 
-use crate::proc_fs;
+use crate::proc_scan;
 use crate::supervisor::command_line;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessIdentity;
@@ -37,9 +37,9 @@ impl Leftovers {
                 && process.pid != own
                 && process.pid != self.supervisor.pid
                 && process.start_time >= self.supervisor.start_time
-                && (Some(process.session) == session || proc_fs::writes_to(process.pid, &pipes))
+                && (Some(process.session) == session || proc_scan::writes_to(process.pid, &pipes))
         };
-        proc_fs::processes()
+        proc_scan::processes()
             .into_iter()
             .filter(is_left)
             .map(|process| ProcessIdentity::new(process.pid, process.start_time))
@@ -55,20 +55,24 @@ impl Leftovers {
         };
         let pipes: Vec<u64> = self.pipe.into_iter().collect();
         let named = pids.into_iter().map(|pid| {
-            let command = command_line(&proc_fs::arguments(pid), b"");
-            Survivor::new(pid.unsigned_abs(), command, proc_fs::writes_to(pid, &pipes))
+            let command = command_line(&proc_scan::arguments(pid), b"");
+            Survivor::new(
+                pid.unsigned_abs(),
+                command,
+                proc_scan::writes_to(pid, &pipes),
+            )
         });
         named.collect()
     }
 
     /// Orphans are reparented to the supervisor.
     fn below_the_supervisor(&self) -> Vec<i32> {
-        let living: Vec<_> = proc_fs::processes()
+        let living: Vec<_> = proc_scan::processes()
             .into_iter()
             .filter(|process| !process.zombie)
             .collect();
         let mut family = BTreeSet::from([self.supervisor.pid]);
-        proc_fs::add_descendants(&mut family, &living);
+        proc_scan::add_descendants(&mut family, &living);
         family.remove(&self.supervisor.pid);
         family.into_iter().collect()
     }

@@ -13,19 +13,18 @@
 //! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`),
 //! processing of output (`agent-bash-sink`).
 
-mod box_watch;
 mod clock;
 pub mod environment;
 mod foreground;
 mod git_settings;
-mod here;
 mod inherited;
 mod interrupt;
 mod leftovers;
 mod platform;
-mod proc_fs;
+mod proc_scan;
 mod quote;
 mod refused;
+mod sandbox_watch;
 mod secrets;
 mod shell;
 mod signal;
@@ -33,27 +32,28 @@ pub mod supervisor;
 mod terminal_size;
 mod transport;
 mod unattended;
+mod unresolvable_cwd;
 
 pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessIdentity, ProcessInfo};
-pub use box_watch::BoxWatch;
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
-pub use here::is_reached_from_here;
 pub use inherited::Inherited;
 pub use interrupt::{interrupt_below, ticks_since_boot};
 pub use leftovers::Leftovers;
 pub use platform::{
     is_automounter, is_known_directory, known_path, make_fifo, shrink_pipe, unnamed_file,
 };
-pub use proc_fs::{
+pub use proc_scan::{
     Children, directory_of, has_terminal_open, holds_open, is_on_terminal, processes_of_session,
 };
 pub use quote::quoted;
+pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};
 pub use terminal_size::terminal_columns;
 pub use transport::{Carrier, Transport};
+pub use unresolvable_cwd::is_reached_from_here;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -28,18 +28,18 @@
 mod channel;
 mod host;
 pub mod job_directory;
-mod own_directory;
 mod protocol;
 mod server;
+mod shell_directory;
 
 pub use host::{
-    Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, StartedOnTerminal,
-    Supervised, Supervisor,
+    Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ShellFds, StartError,
+    StartedOnTerminal, Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
 #[doc(hidden)]
 pub use protocol::ORDERS;
-pub use protocol::{Detach, Event, ShellBox, ShellEnd, ShellStart, TerminalStart};
+pub use protocol::{Detach, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init};
 

@@ -9,7 +9,7 @@ pub use crate::file::{FilePieceData, FileWrittenData};
 pub use crate::hello::{HelloData, MachineData};
 
 use agent_bash_core::changes::Changes;
-use agent_bash_core::sandbox::JobBox;
+use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,7 +185,7 @@ pub struct JobData {
     pub started_at: Timestamp,
     /// The sandbox that it is in; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<JobBox>,
+    pub sandbox: Option<JobSandbox>,
     /// Why what it changes is not recorded, if it was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,

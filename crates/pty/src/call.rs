@@ -10,7 +10,7 @@ use agent_bash_call::{
 use agent_bash_core::{
     Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Timestamp,
 };
-use agent_bash_process::BoxWatch;
+use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::Supervised;
 use std::fmt;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ pub struct PtyRun {
     pub(crate) spec: RunSpec,
     pub(crate) options: PtyOptions,
     /// The shell's box, if it is in one.
-    pub(crate) sandbox: Option<BoxWatch>,
+    pub(crate) sandbox: Option<SandboxWatch>,
     pub(crate) supervised: Supervised,
     /// Of what it does to files.
     pub(crate) changes: Recording,
     pub(crate) source: TerminalSource,
     pub(crate) script: ScriptFile,
     pub(crate) watchdog: Watchdog,
-    pub(crate) ended: EndTold,
+    pub(crate) ended: EndReporter,
     pub(crate) started_at: Timestamp,
     pub(crate) started: Duration,
 }
 
 /// Reports how the session ended, even if nobody waited for it.
-pub(crate) struct EndTold {
+pub(crate) struct EndReporter {
     pub(crate) shared: Arc<Shared>,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -81,7 +81,7 @@ impl PtyRun {
             None => {
                 let duration = ended.at.saturating_sub(self.started);
                 let mut outcome = left.outcome(&handover, duration);
-                outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
+                outcome.sandbox = self.sandbox.as_mut().map(SandboxWatch::observe);
                 outcome.traced = traced;
                 self.source.add_to(&mut outcome, out);
                 Ok(outcome)
@@ -117,7 +117,7 @@ impl TerminalSource {
     }
 }
 
-impl Drop for EndTold {
+impl Drop for EndReporter {
     fn drop(&mut self) {
         let killed = self.shared.kill.is_cancelled();
         self.shared.end(PtyEnd {

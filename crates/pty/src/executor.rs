@@ -1,7 +1,7 @@
 //! Starts commands on terminals.
 
 use crate::PtySize;
-use crate::call::{EndTold, PtyRun, failed};
+use crate::call::{EndReporter, PtyRun, failed};
 use crate::options::PtyOptions;
 use crate::recording::{Recording, RecordingWriter};
 use crate::script;
@@ -11,8 +11,8 @@ use crate::terminal::Terminal;
 use agent_bash_call::{Recording as ChangesRecording, Signals, Watchdog, cancelled_before, launch};
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
-use agent_bash_process::BoxWatch;
-use agent_bash_process::supervisor::{ShellBox, ShellStart, TerminalStart};
+use agent_bash_process::SandboxWatch;
+use agent_bash_process::supervisor::{ShellSandbox, ShellStart, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
@@ -136,12 +136,12 @@ impl PtyExecutor {
         Ok(PtyRun {
             spec: spec.clone(),
             source: TerminalSource::new(terminal, program_side, for_source, clock, session),
-            ended: EndTold {
+            ended: EndReporter {
                 shared,
                 clock: Arc::clone(&options.clock),
             },
             options,
-            sandbox: BoxWatch::of(
+            sandbox: SandboxWatch::of(
                 supervised.enforced().cloned(),
                 spec.sandbox.as_deref(),
                 shell.pid,
@@ -230,7 +230,7 @@ fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalS
         start: ShellStart {
             env_changes: size.into_iter().chain(spec.env.changes.clone()).collect(),
             limits: spec.limits,
-            sandbox: (spec.sandbox.is_some() || spec.trace.is_some()).then(|| ShellBox {
+            sandbox: (spec.sandbox.is_some() || spec.trace.is_some()).then(|| ShellSandbox {
                 plan: spec.sandbox.as_deref().cloned(),
                 trial: None,
                 apart: false,

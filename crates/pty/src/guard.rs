@@ -34,7 +34,7 @@ pub(crate) enum Piece<'a> {
 
 /// The parser's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ParserState {
     Ground,
     /// After ESC, which is held back, or was `sent` because it ended a string.
     Escape {
@@ -57,7 +57,7 @@ enum State {
 /// The filter. Its pieces do not depend on how the output was split into chunks.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    state: State,
+    state: ParserState,
     /// The current control sequence from its ESC on.
     sequence: Vec<u8>,
     /// Bytes waiting for their piece to be complete.
@@ -72,7 +72,7 @@ const SUB: u8 = 0x1a;
 impl Guard {
     pub(crate) fn new() -> Self {
         Self {
-            state: State::Ground,
+            state: ParserState::Ground,
             sequence: Vec::new(),
             bytes: Vec::new(),
         }
@@ -105,60 +105,65 @@ impl Guard {
     fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
         match (self.state, byte) {
             // In any state, these cancel the current sequence.
-            (State::Escape { .. } | State::Sequence | State::Dropped, CAN | SUB) => {
+            (
+                ParserState::Escape { .. } | ParserState::Sequence | ParserState::Dropped,
+                CAN | SUB,
+            ) => {
                 self.sequence.clear();
                 self.bytes.push(byte);
-                self.state = State::Ground;
+                self.state = ParserState::Ground;
             }
-            (State::Sequence | State::Dropped, ESC) => {
+            (ParserState::Sequence | ParserState::Dropped, ESC) => {
                 self.sequence.clear();
-                self.state = State::Escape { sent: false };
+                self.state = ParserState::Escape { sent: false };
             }
-            (State::Command(_) | State::Text, ESC) => {
+            (ParserState::Command(_) | ParserState::Text, ESC) => {
                 self.bytes.push(byte);
-                self.state = State::Escape { sent: true };
+                self.state = ParserState::Escape { sent: true };
             }
-            (State::Escape { .. }, ESC) => {}
-            (_, ESC) => self.state = State::Escape { sent: false },
-            (State::Command(_), BEL | CAN | SUB) | (State::Text, CAN | SUB) => {
+            (ParserState::Escape { .. }, ESC) => {}
+            (_, ESC) => self.state = ParserState::Escape { sent: false },
+            (ParserState::Command(_), BEL | CAN | SUB) | (ParserState::Text, CAN | SUB) => {
                 self.bytes.push(byte);
-                self.state = State::Ground;
+                self.state = ParserState::Ground;
             }
             // Control characters inside a sequence are executed.
-            (State::Ground | State::Text, _)
-            | (State::Escape { .. } | State::Sequence, 0..0x20) => self.bytes.push(byte),
-            (State::Escape { sent }, _) => self.after_escape(byte, sent, piece),
-            (State::Intermediate, _) => {
+            (ParserState::Ground | ParserState::Text, _)
+            | (ParserState::Escape { .. } | ParserState::Sequence, 0..0x20) => {
+                self.bytes.push(byte)
+            }
+            (ParserState::Escape { sent }, _) => self.after_escape(byte, sent, piece),
+            (ParserState::Intermediate, _) => {
                 self.bytes.push(byte);
                 if matches!(byte, 0x30..=0x7e | CAN | SUB) {
-                    self.state = State::Ground;
+                    self.state = ParserState::Ground;
                 }
             }
-            (State::Sequence, 0x20..=0x3f) => {
+            (ParserState::Sequence, 0x20..=0x3f) => {
                 self.sequence.push(byte);
                 if self.sequence.len() > LONGEST_SEQUENCE {
                     self.sequence.clear();
-                    self.state = State::Dropped;
+                    self.state = ParserState::Dropped;
                 }
             }
-            (State::Sequence, 0x40..=0x7e) => {
-                self.state = State::Ground;
+            (ParserState::Sequence, 0x40..=0x7e) => {
+                self.state = ParserState::Ground;
                 self.sequence.push(byte);
                 self.end_of_sequence(cols, piece);
             }
-            (State::Dropped, 0x40..=0x7e) | (State::Cut, BEL | CAN | SUB) => {
-                self.state = State::Ground;
+            (ParserState::Dropped, 0x40..=0x7e) | (ParserState::Cut, BEL | CAN | SUB) => {
+                self.state = ParserState::Ground;
             }
             // Not part of a sequence, or dropped.
-            (State::Sequence | State::Dropped | State::Cut, _) => {}
-            (State::Command(length), _) if length >= LONGEST_STRING => {
+            (ParserState::Sequence | ParserState::Dropped | ParserState::Cut, _) => {}
+            (ParserState::Command(length), _) if length >= LONGEST_STRING => {
                 // Ends it for the emulator.
                 self.bytes.push(CAN);
-                self.state = State::Cut;
+                self.state = ParserState::Cut;
             }
-            (State::Command(length), _) => {
+            (ParserState::Command(length), _) => {
                 self.bytes.push(byte);
-                self.state = State::Command(length + 1);
+                self.state = ParserState::Command(length + 1);
             }
         }
     }
@@ -170,13 +175,13 @@ impl Guard {
         }
         if byte == b'[' {
             self.sequence.extend_from_slice(&[ESC, byte]);
-            self.state = State::Sequence;
+            self.state = ParserState::Sequence;
             return;
         }
         if byte == b'c' {
             self.flush(piece);
             piece(Piece::Reset(&[ESC, byte]));
-            self.state = State::Ground;
+            self.state = ParserState::Ground;
             return;
         }
         if !sent {
@@ -184,10 +189,10 @@ impl Guard {
         }
         self.bytes.push(byte);
         self.state = match byte {
-            b']' => State::Command(0),
-            b'P' | b'X' | b'^' | b'_' => State::Text,
-            0x20..=0x2f => State::Intermediate,
-            _ => State::Ground,
+            b']' => ParserState::Command(0),
+            b'P' | b'X' | b'^' | b'_' => ParserState::Text,
+            0x20..=0x2f => ParserState::Intermediate,
+            _ => ParserState::Ground,
         };
     }
 

@@ -59,7 +59,7 @@ pub(crate) struct TerminalSource {
 
 /// What is ready to be handled.
 #[derive(Debug)]
-pub(crate) enum Ready {
+pub(crate) enum TerminalEvent {
     /// Number of bytes of output read; 0 at EOF.
     Chunk(io::Result<usize>),
     /// Typed input was written to the terminal.
@@ -152,32 +152,32 @@ impl TerminalSource {
 }
 
 impl Source for TerminalSource {
-    type Ready = Ready;
+    type SourceEvent = TerminalEvent;
 
-    async fn ready(&mut self) -> Ready {
+    async fn ready(&mut self) -> TerminalEvent {
         let has_input = self.shared.has_input();
         tokio::select! {
             biased;
             // Before reading, so that a command that floods its terminal can still be interrupted.
-            typed = self.terminal.write_from(&self.shared.input), if has_input => Ready::Typed(typed),
-            () = self.shared.wake.notified() => Ready::Woken,
-            now = self.alarm.at(self.look) => Ready::Look(now),
-            chunk = self.terminal.read(&mut self.buffer), if !self.ended => Ready::Chunk(chunk),
+            typed = self.terminal.write_from(&self.shared.input), if has_input => TerminalEvent::Typed(typed),
+            () = self.shared.wake.notified() => TerminalEvent::Woken,
+            now = self.alarm.at(self.look) => TerminalEvent::Look(now),
+            chunk = self.terminal.read(&mut self.buffer), if !self.ended => TerminalEvent::Chunk(chunk),
         }
     }
 
-    fn read(&mut self, ready: Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
+    fn read(&mut self, ready: TerminalEvent, out: &mut dyn OutputConsumer) -> Option<Progress> {
         match ready {
-            Ready::Chunk(chunk) => return Some(self.take(chunk, out)),
-            Ready::Typed(typed) => {
+            TerminalEvent::Chunk(chunk) => return Some(self.take(chunk, out)),
+            TerminalEvent::Typed(typed) => {
                 if typed.is_err() {
                     self.shared.drop_input();
                 }
                 self.shared.set_waiting(None);
                 self.is_active();
             }
-            Ready::Woken => {}
-            Ready::Look(now) => self.look(now),
+            TerminalEvent::Woken => {}
+            TerminalEvent::Look(now) => self.look(now),
         }
         None
     }

@@ -3,8 +3,8 @@
 
 use crate::argv::argv;
 use crate::error::{NotReached, Obstacle};
-use crate::said::Said;
 use crate::script::{script, word};
+use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
 use agent_bash_core::{Clock, visible};
 use agent_bash_process::{Carrier, Transport};
@@ -37,7 +37,7 @@ const LINE: u64 = 4096;
 
 /// What the way needs of this machine.
 #[derive(Debug, Clone)]
-pub struct Here {
+pub struct LocalHost {
     /// The environment of transports: ssh finds its agent in it, kubectl its configuration.
     pub env: Arc<BTreeMap<OsString, OsString>>,
     /// Their directory.
@@ -54,7 +54,7 @@ pub(crate) struct Line {
     /// From its stdout.
     pub(crate) output: BufReader<Receiver>,
     /// What the transport says beside it.
-    pub(crate) said: Said,
+    pub(crate) said: StderrTail,
     /// Who reads that.
     pub(crate) reading: JoinHandle<()>,
     /// The transport.
@@ -70,7 +70,7 @@ pub(crate) struct Line {
 pub(crate) async fn dial(
     target: &Target,
     program: &Program,
-    here: &Here,
+    here: &LocalHost,
 ) -> Result<Line, NotReached> {
     let not_reached = |what, said| NotReached {
         target: target.name.clone(),
@@ -88,7 +88,7 @@ pub(crate) async fn dial(
         let reason = error.to_string();
         not_reached(Obstacle::NoTransport { program, reason }, String::new())
     })?;
-    let said = Said::default();
+    let said = StderrTail::default();
     let mut line = Line {
         input: transport.input,
         output: BufReader::new(transport.output),
@@ -132,7 +132,12 @@ fn nonce() -> io::Result<String> {
 
 impl Line {
     /// Follows the script until it becomes our program.
-    async fn boot(&mut self, program: &Program, nonce: &str, here: &Here) -> Result<(), Obstacle> {
+    async fn boot(
+        &mut self,
+        program: &Program,
+        nonce: &str,
+        here: &LocalHost,
+    ) -> Result<(), Obstacle> {
         let Self { input, output, .. } = self;
         let first = answer(output, nonce);
         let first = within(here, CONNECT, Obstacle::Silent(CONNECT), first).await?;
@@ -157,7 +162,7 @@ impl Line {
 }
 
 async fn within<T>(
-    here: &Here,
+    here: &LocalHost,
     limit: Duration,
     late: Obstacle,
     work: impl Future<Output = Result<T, Obstacle>>,

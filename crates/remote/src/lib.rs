@@ -13,14 +13,14 @@ mod dial;
 mod error;
 mod program;
 mod remote;
-mod said;
 mod script;
+mod stderr_tail;
 mod target;
 
 pub use agent_bash_protocol as protocol;
 pub use argv::argv;
 pub use channel::{Channel, Failed, MAX_LINE, Patience, Update};
-pub use dial::{BANNER, CONNECT, Here, UPLOAD};
+pub use dial::{BANNER, CONNECT, LocalHost, UPLOAD};
 pub use error::{NotReached, Obstacle};
 pub use program::{Program, ProgramError};
 pub use remote::{AskError, Connection, Remote, Uploads};

@@ -2,9 +2,9 @@
 //! request was on its way.
 
 use crate::channel::{Channel, Failed, Patience, Update};
-use crate::dial::{CONNECT, Here, LAST_WORDS, dial};
+use crate::dial::{CONNECT, LAST_WORDS, LocalHost, dial};
 use crate::error::{NotReached, Obstacle};
-use crate::said::Said;
+use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
 use agent_bash_core::Cancel;
 use agent_bash_protocol::Hello;
@@ -59,7 +59,7 @@ impl Uploads {
 pub struct Remote {
     target: Target,
     uploads: Arc<Uploads>,
-    here: Here,
+    here: LocalHost,
     /// What is said to it first.
     hello: Hello,
     patience: Patience,
@@ -72,7 +72,7 @@ pub struct Remote {
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
-    said: Said,
+    said: StderrTail,
     /// What it said of itself.
     pub machine: MachineData,
     /// Whether our program was uploaded for it.
@@ -99,7 +99,7 @@ pub enum AskError {
 
 impl Remote {
     /// The target; nothing is started yet. `hello` is what is said to our program there first.
-    pub fn new(target: Target, uploads: Arc<Uploads>, here: Here, hello: Hello) -> Self {
+    pub fn new(target: Target, uploads: Arc<Uploads>, here: LocalHost, hello: Hello) -> Self {
         Self {
             target,
             uploads,
@@ -282,7 +282,7 @@ fn machine(answer: Option<&RawValue>) -> Result<MachineData, Obstacle> {
 }
 
 /// Why a channel was closed, with the last that its transport said of it.
-fn with_reason(why: String, said: &Said) -> String {
+fn with_reason(why: String, said: &StderrTail) -> String {
     match said.text().lines().last() {
         Some(last) => format!("{why} ({last})"),
         None => why,

@@ -2,11 +2,11 @@
 
 use crate::bash_text::script_rows;
 use crate::card_frame::{
-    Body, CardFrame, Part, ended, folded, last_rows, parts_that_fit, rows_above,
+    Body, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, rows_above,
 };
 use crate::styled_line::wrapped;
 use crate::{
-    CardChanges, CardState, OutputLimits, OutputText, Remark, Theme, remark, spell, words,
+    CardChanges, CardState, FooterLine, OutputLimits, OutputText, Theme, footer, spinner, words,
 };
 use agent_bash_core::{SizeStyle, Status, size_text};
 use ratatui::style::Style;
@@ -36,9 +36,9 @@ pub struct BangCard {
     /// What it printed.
     pub output: OutputText,
     /// Where the full output is, if the message does not hold all of it.
-    pub kept: Option<KeptOutput>,
+    pub kept: Option<StoredOutput>,
     /// Further remarks, for example on survivors or on the state of the shell.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<FooterLine>,
     /// What it did to files.
     pub changes: Option<CardChanges>,
     /// Whether only the command and the outcome are shown.
@@ -47,7 +47,7 @@ pub struct BangCard {
 
 /// The full output of a command whose output was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptOutput {
+pub struct StoredOutput {
     /// For example `artifact://3`; `None` if it was not kept.
     pub uri: Option<String>,
     /// How many bytes of its beginning are kept, if it was longer than what is kept at most.
@@ -91,7 +91,7 @@ impl BangCard {
 
     fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
         let inner = usize::from(width).saturating_sub(MARGIN);
-        let (icon, style) = spell::mark(&self.state, self.elapsed, theme);
+        let (icon, style) = spinner::mark(&self.state, self.elapsed, theme);
         let border = if self.excluded_from_context {
             theme.rail
         } else {
@@ -172,7 +172,7 @@ impl BangCard {
                 format!("the model saw {}", words::part(shown, all))
             };
             foot.extend(note(
-                &remark::kept(&about, kept.uri.as_deref(), kept.first, None),
+                &footer::stored_output(&about, kept.uri.as_deref(), kept.first, None),
                 theme.warning,
             ));
         }
@@ -194,7 +194,7 @@ impl BangCard {
         let badge = self.state.badge();
         let mut parts = match &self.state {
             CardState::Ended(Status::NotStarted { .. }) => {
-                vec![Part::new(0, Span::styled(badge, badge_style))]
+                vec![FooterPart::new(0, Span::styled(badge, badge_style))]
             }
             _ => vec![ended(&badge, badge_style, self.elapsed, theme)],
         };
@@ -202,9 +202,9 @@ impl BangCard {
             parts.push(folded(&self.output, inner, theme));
         }
         let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
-        parts.extend(mark.map(|spans| Part { rank: 1, spans }));
+        parts.extend(mark.map(|spans| FooterPart { rank: 1, spans }));
         if self.state.is_live() {
-            parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
+            parts.push(FooterPart::new(1, Span::styled("esc to cancel", theme.dim)));
         }
         let mut line = Line::from(SPACE);
         line.spans.extend(parts_that_fit(parts, inner, theme.dim));

@@ -3,7 +3,7 @@
 use crate::Theme;
 use crate::file_row::style;
 use crate::styled_line::wrapped;
-use crate::words::{self, apart, counted, sign};
+use crate::words::{self, counted, sign, split_git};
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
@@ -72,7 +72,7 @@ impl CardChanges {
     /// to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
         let late = self.late.iter().map(|(set, is_unsure)| (set, *is_unsure));
-        let late = words::later(late);
+        let late = words::background_summary(late);
         let own = self.own_mark(theme);
         if late.is_empty() {
             return own;
@@ -87,7 +87,7 @@ impl CardChanges {
     }
 
     fn own_mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
-        let (own, of_git) = apart(&self.set);
+        let (own, of_git) = split_git(&self.set);
         let counted = counts(&own, theme);
         let outside: u64 = self.set.outside.values().sum();
         if self.set.counts.total() + outside == 0 && self.set.state != ChangesState::Held {

@@ -121,13 +121,13 @@ pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
 }
 
 /// A part of a footer.
-pub(crate) struct Part {
+pub(crate) struct FooterPart {
     /// Where there is little room, those of the highest rank go first; those of rank 0 stay.
     pub(crate) rank: u8,
     pub(crate) spans: Vec<Span<'static>>,
 }
 
-impl Part {
+impl FooterPart {
     pub(crate) fn new(rank: u8, span: Span<'static>) -> Self {
         let spans = vec![span];
         Self { rank, spans }
@@ -135,28 +135,28 @@ impl Part {
 }
 
 /// How it ended and how long it took, in columns, so that both stand below each other on all cards.
-pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme) -> Part {
+pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme) -> FooterPart {
     const OUTCOME: usize = CardState::BADGE;
     let elapsed = format!("{:>DURATION$}", words::duration(elapsed));
     let spans = vec![
         Span::styled(format!("{badge:<OUTCOME$}"), style),
         Span::styled(elapsed, theme.dim),
     ];
-    Part { rank: 0, spans }
+    FooterPart { rank: 0, spans }
 }
 
 /// How much output a folded card hides.
-pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> Part {
+pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> FooterPart {
     let text = match output.row_count(columns) {
         1 => "1 row folded".to_owned(),
         rows => format!("{rows} rows folded"),
     };
-    Part::new(2, Span::styled(text, theme.dim))
+    FooterPart::new(2, Span::styled(text, theme.dim))
 }
 
 /// The parts that there is room for, separated by dots; what stays is shortened if need be.
 pub(crate) fn parts_that_fit(
-    mut parts: Vec<Part>,
+    mut parts: Vec<FooterPart>,
     columns: usize,
     between: Style,
 ) -> Vec<Span<'static>> {
@@ -170,7 +170,7 @@ pub(crate) fn parts_that_fit(
     }
 }
 
-fn dotted(parts: &[Part], between: Style) -> Vec<Span<'static>> {
+fn dotted(parts: &[FooterPart], between: Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for part in parts {
         if !spans.is_empty() {

@@ -3,7 +3,7 @@
 use crate::panel_frame::{framed, inner_rows};
 use crate::styled_line::wrapped;
 use crate::visible_text::{shortened, width};
-use crate::{Theme, spell};
+use crate::{Theme, spinner};
 use agent_bash_core::visible::one_line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -95,8 +95,8 @@ impl HistoryRow<'_> {
 
     /// When it was, as far as the command keeps half of the columns: the duration goes before the age.
     fn when(&self, columns: usize) -> String {
-        let took = self.took.map(spell::brief).unwrap_or_default();
-        let age = spell::age(self.age);
+        let took = self.took.map(spinner::brief).unwrap_or_default();
+        let age = spinner::age(self.age);
         let both = format!(" {took:>6} {age:>4}  ");
         let shorter = [both, format!(" {age:>4}  ")];
         let fits = |when: &String| 2 * (BESIDE + width(when)) <= columns;
@@ -107,7 +107,7 @@ impl HistoryRow<'_> {
     }
 
     /// What stands beside the command, before it and behind it, and the columns that are left for it.
-    fn beside(&self, columns: usize) -> (String, String, usize) {
+    fn margins(&self, columns: usize) -> (String, String, usize) {
         let when = self.when(columns);
         let room = columns.saturating_sub(BESIDE + width(&when));
         let line = shortened(self.line, room);
@@ -124,7 +124,7 @@ impl HistoryRow<'_> {
 
     /// The rows of the command if it is cut in the list.
     fn preview(&self, columns: usize, style: Style) -> Vec<Line<'static>> {
-        let (_, _, room) = self.beside(columns);
+        let (_, _, room) = self.margins(columns);
         if width(self.line) <= room {
             return Vec::new();
         }
@@ -136,7 +136,7 @@ impl HistoryRow<'_> {
     }
 
     fn draw(&self, columns: usize, style: Style, theme: &Theme) -> Line<'static> {
-        let (when, directory, room) = self.beside(columns);
+        let (when, directory, room) = self.margins(columns);
         let mut spans = vec![
             Span::raw(" "),
             self.mark(theme),

@@ -1,6 +1,6 @@
 //! The background jobs of a session: a list, and the output of the selected one.
 
-use crate::{OutputText, Theme, spell, visible_text, words};
+use crate::{OutputText, Theme, spinner, visible_text, words};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -198,7 +198,7 @@ impl JobRow {
         match &self.state {
             JobRowState::Running => {
                 let elapsed = self.elapsed.unwrap_or_default();
-                (spell::spinner(elapsed), "running", theme.running)
+                (spinner::spinner(elapsed), "running", theme.running)
             }
             JobRowState::Succeeded => ("✓", "exit 0", theme.ok),
             JobRowState::Failed(how) => ("✗", how, theme.error),

@@ -93,11 +93,11 @@ impl LineCursor {
 
     /// Puts what is right of the cursor onto the line, which is seen now.
     pub(crate) fn show_line(&mut self, line: &mut StyledLine, most: usize) {
-        let before = line.kept();
+        let before = line.char_count();
         for (c, style) in std::mem::take(&mut self.right) {
             line.put(c, style, most);
         }
-        self.behind += line.kept() - before;
+        self.behind += line.char_count() - before;
     }
 
     /// The other way round.

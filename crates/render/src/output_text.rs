@@ -125,7 +125,7 @@ impl OutputText {
     }
 
     /// The lines that are shown.
-    fn seen(&self) -> &Lines {
+    fn visible_lines(&self) -> &Lines {
         match &self.stand_in {
             Some(text) => &text.lines,
             None => &self.lines,
@@ -156,13 +156,13 @@ impl OutputText {
 
     /// Whether the beginning of what was printed is not kept.
     pub(crate) fn begins_later(&self) -> bool {
-        let first = self.seen().kept.front();
-        self.seen().dropped > 0 || first.is_some_and(StyledLine::begins_later)
+        let first = self.visible_lines().kept.front();
+        self.visible_lines().dropped > 0 || first.is_some_and(StyledLine::begins_later)
     }
 
     /// Whether some of what was printed is not kept.
     pub fn is_cut(&self) -> bool {
-        self.seen().dropped > 0 || self.shown().any(StyledLine::is_cut)
+        self.visible_lines().dropped > 0 || self.shown().any(StyledLine::is_cut)
     }
 
     /// The lines that are kept, without their styles.
@@ -177,24 +177,24 @@ impl OutputText {
 
     /// The last line, if no line end was printed behind it.
     pub fn open_line(&self) -> String {
-        let open = self.seen().kept.back();
+        let open = self.visible_lines().kept.back();
         open.map(|line| line.text().into_owned())
             .unwrap_or_default()
     }
 
     /// Whether nothing was printed.
     pub fn is_empty(&self) -> bool {
-        self.seen().dropped == 0 && self.shown().next().is_none()
+        self.visible_lines().dropped == 0 && self.shown().next().is_none()
     }
 
     /// Number of lines, including those no longer kept.
     pub fn total_lines(&self) -> u64 {
-        self.seen().dropped + self.shown().count() as u64
+        self.visible_lines().dropped + self.shown().count() as u64
     }
 
     /// Lines that are no longer kept.
     pub fn dropped_lines(&self) -> u64 {
-        self.seen().dropped
+        self.visible_lines().dropped
     }
 
     /// The last rows, at most `most`, of the last `lines` lines.
@@ -206,16 +206,23 @@ impl OutputText {
         let mut left = most;
         while first > 0 && left > 0 && kept - first < lines {
             first -= 1;
-            let count = self.seen().kept[first].row_count(width);
+            let count = self.visible_lines().kept[first].row_count(width);
             hidden_of_first = count.saturating_sub(left);
             left -= count - hidden_of_first;
         }
-        for (at, line) in self.seen().kept.iter().enumerate().take(kept).skip(first) {
+        for (at, line) in self
+            .visible_lines()
+            .kept
+            .iter()
+            .enumerate()
+            .take(kept)
+            .skip(first)
+        {
             let skip = if at == first { hidden_of_first } else { 0 };
             line.draw_rows(width, skip, theme, &mut rows);
         }
         let before: usize = self
-            .seen()
+            .visible_lines()
             .kept
             .iter()
             .take(first)
@@ -223,7 +230,7 @@ impl OutputText {
             .sum();
         OutputRows {
             rows,
-            earlier: self.seen().dropped + (before + hidden_of_first) as u64,
+            earlier: self.visible_lines().dropped + (before + hidden_of_first) as u64,
             later: 0,
         }
     }
@@ -232,7 +239,7 @@ impl OutputText {
     pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
         let kept = self.shown().count();
         let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
-        for line in self.seen().kept.iter().take(kept) {
+        for line in self.visible_lines().kept.iter().take(kept) {
             let count = line.row_count(width);
             if at + count > skip && rows.len() < most {
                 line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
@@ -246,7 +253,7 @@ impl OutputText {
         }
         OutputRows {
             rows,
-            earlier: self.seen().dropped + skip.min(at) as u64,
+            earlier: self.visible_lines().dropped + skip.min(at) as u64,
             later,
         }
     }
@@ -258,9 +265,13 @@ impl OutputText {
 
     /// All lines, without the open one if it is empty.
     fn shown(&self) -> impl Iterator<Item = &StyledLine> {
-        let open_is_empty = self.seen().kept.back().is_some_and(StyledLine::is_empty);
-        let count = self.seen().kept.len() - usize::from(open_is_empty);
-        self.seen().kept.iter().take(count)
+        let open_is_empty = self
+            .visible_lines()
+            .kept
+            .back()
+            .is_some_and(StyledLine::is_empty);
+        let count = self.visible_lines().kept.len() - usize::from(open_is_empty);
+        self.visible_lines().kept.iter().take(count)
     }
 }
 

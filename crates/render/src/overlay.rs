@@ -1,7 +1,7 @@
 //! The overlay: the screen of a command that runs on its own terminal, in a box, or on all that there is above a line
 //! that says which keys are not the command's.
 
-use crate::{CardState, ScreenView, Theme, spell, visible_text};
+use crate::{CardState, ScreenView, Theme, spinner, visible_text};
 use agent_bash_core::{Screen, Status};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -73,11 +73,11 @@ impl OverlayState {
 
     fn mark(&self, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
         match self {
-            Self::Running => (spell::spinner(elapsed), theme.running),
+            Self::Running => (spinner::spinner(elapsed), theme.running),
             Self::WaitingForInput => ("?", theme.warning),
             Self::WaitingForSecret => ("*", theme.warning),
             Self::Killed => ("■", theme.error),
-            Self::Ended(status) => spell::mark(&CardState::Ended(status.clone()), elapsed, theme),
+            Self::Ended(status) => spinner::mark(&CardState::Ended(status.clone()), elapsed, theme),
         }
     }
 }

@@ -146,7 +146,7 @@ impl StyledLine {
     }
 
     /// Number of characters that are kept.
-    pub(crate) fn kept(&self) -> usize {
+    pub(crate) fn char_count(&self) -> usize {
         self.chars
     }
 

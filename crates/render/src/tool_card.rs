@@ -2,13 +2,14 @@
 
 use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{
-    Body, CardFrame, Part, ended, folded, last_rows, parts_that_fit, railed, rows_above, shown_of,
+    Body, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, railed, rows_above,
+    shown_of,
 };
-use crate::remark::{Remark, remarks};
+use crate::footer::{FooterLine, remarks};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use crate::{
-    CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, result_rows, spell, words,
+    CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, result_rows, spinner, words,
 };
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Status, ToolResult};
@@ -54,9 +55,9 @@ pub struct ToolCard {
     /// Only the command and the outcome are shown.
     pub folded: bool,
     /// Further remarks, one per line.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<FooterLine>,
     /// Remarks of the host's, which stay when the call has ended.
-    pub asides: Vec<Remark>,
+    pub asides: Vec<FooterLine>,
     /// It runs on a terminal of its own, to which keys go.
     pub on_terminal: bool,
     /// What it did to files, or would do.
@@ -128,7 +129,7 @@ impl ToolCard {
         if is_binary {
             // The remaining notices are part of the text.
             self.remarks
-                .retain(|remark| matches!(remark, Remark::UseTool(_)));
+                .retain(|remark| matches!(remark, FooterLine::UseTool(_)));
         }
     }
 
@@ -159,7 +160,7 @@ impl ToolCard {
 
     fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
         let inner = usize::from(width).saturating_sub(RAIL);
-        let (_, style) = spell::mark(&self.state, self.elapsed, theme);
+        let (_, style) = spinner::mark(&self.state, self.elapsed, theme);
         let rail = Span::styled(
             "│ ",
             if self.state.is_live() {
@@ -223,7 +224,9 @@ impl ToolCard {
             ]));
         }
         // A card that has all of the output to page through does not say that some of it is missing.
-        let told = |remark: &&Remark| page.is_none() || !matches!(remark, Remark::Truncated { .. });
+        let told = |remark: &&FooterLine| {
+            page.is_none() || !matches!(remark, FooterLine::Truncated { .. })
+        };
         // How it runs is said of what runs.
         let waits = self.state == CardState::WaitingForAnswer;
         let asides = self.asides.iter().filter(|_| !waits);
@@ -245,7 +248,7 @@ impl ToolCard {
 
     /// Icon and command.
     fn head(&self, inner: usize, expanded: bool, theme: &Theme) -> Vec<Line<'static>> {
-        let (icon, style) = spell::mark(&self.state, self.elapsed, theme);
+        let (icon, style) = spinner::mark(&self.state, self.elapsed, theme);
         let columns = inner.saturating_sub(RAIL);
         let command = match &self.directory {
             Some(directory) => format!("cd {} && {}", one_line(directory), self.command),
@@ -350,22 +353,22 @@ impl ToolCard {
             } else {
                 0
             };
-            parts.push(Part::new(rank, Span::styled(badge, badge_style)));
+            parts.push(FooterPart::new(rank, Span::styled(badge, badge_style)));
         }
         if self.folded {
             parts.push(folded(&self.output, inner, theme));
         }
         let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
-        parts.extend(mark.map(|spans| Part { rank: 1, spans }));
+        parts.extend(mark.map(|spans| FooterPart { rank: 1, spans }));
         if let Some(limit) = self
             .timeout
             .filter(|limit| was_started && self.is_near(*limit))
         {
-            let limit = format!("Timeout: {}", spell::limit(limit));
-            parts.push(Part::new(3, Span::styled(limit, theme.dim)));
+            let limit = format!("Timeout: {}", spinner::limit(limit));
+            parts.push(FooterPart::new(3, Span::styled(limit, theme.dim)));
         }
         if self.state.is_live() && was_started && !self.on_terminal {
-            parts.push(Part::new(1, Span::styled("esc to cancel", theme.dim)));
+            parts.push(FooterPart::new(1, Span::styled("esc to cancel", theme.dim)));
         }
         let rail = if self.state.is_live() {
             style

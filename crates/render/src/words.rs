@@ -1,6 +1,6 @@
 //! How an outcome looks, and short forms of numbers, times and counts, wherever a finished call is shown as text.
 
-pub use crate::took::{duration, millis};
+pub use crate::duration::{duration, millis};
 use crate::{CardState, icon};
 use agent_bash_core::changes::{
     Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange,
@@ -114,7 +114,7 @@ pub fn fate(changes: &Changes) -> Option<&'static str> {
 
 /// How many files of a set are not in a `.git`, and how many are, where all of them are known; else all are among the former.
 /// Git changes several of its own at every command, and they are not what somebody looks for.
-pub(crate) fn apart(changes: &Changes) -> (ChangeCounts, u64) {
+pub(crate) fn split_git(changes: &Changes) -> (ChangeCounts, u64) {
     let (of_git, own): (Vec<_>, Vec<_>) =
         changes.files.iter().partition(|file| file.name.is_of_git());
     if of_git.is_empty() || changes.more > 0 {
@@ -125,7 +125,7 @@ pub(crate) fn apart(changes: &Changes) -> (ChangeCounts, u64) {
 
 /// `+2 ~1 −1`; with files in a `.git`: `~1, 7 in .git`.
 fn own_delta(changes: &Changes) -> String {
-    let (own, of_git) = apart(changes);
+    let (own, of_git) = split_git(changes);
     let parts = [delta(&own), format!("{of_git} in .git")];
     let parts = parts.into_iter().take(if of_git > 0 { 2 } else { 1 });
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
@@ -146,7 +146,7 @@ pub fn effect(changes: &Changes) -> String {
 
 /// What that did which calls have left running, in all the sets that there are of it: `later +1 ~2`. True beside a set: it is not
 /// known whether this call or an earlier one left it running (`perhaps later +1`).
-pub fn later<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)>) -> Vec<String> {
+pub fn background_summary<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)>) -> Vec<String> {
     let mut alike: Vec<(bool, Vec<&Changes>)> = Vec::new();
     for (set, is_unsure) in sets {
         let is_like = |other: &&Changes| fate(other) == fate(set);
@@ -297,14 +297,14 @@ mod tests {
             set(3, done, &[("b", Change::Deleted)]),
         ];
         let all = |unsure| sets.iter().map(move |set| (set, unsure));
-        assert_eq!(later(all(false)), ["later +1 ~1"]);
-        assert_eq!(later(all(true)), ["perhaps later +1 ~1"]);
+        assert_eq!(background_summary(all(false)), ["later +1 ~1"]);
+        assert_eq!(background_summary(all(true)), ["perhaps later +1 ~1"]);
         let other = set(4, undone, &[("c", new)]);
         let nothing = set(5, done, &[]);
         let mixed = all(false).chain([(&other, false), (&sets[0], true), (&nothing, true)]);
         let wanted = ["later +1 ~1", "later +1 undone", "perhaps later +1 ~1"];
-        assert_eq!(later(mixed), wanted);
-        assert!(later([(&nothing, false)]).is_empty());
+        assert_eq!(background_summary(mixed), wanted);
+        assert!(background_summary([(&nothing, false)]).is_empty());
     }
 
     #[test]

@@ -2,16 +2,16 @@
 
 use crate::ansi::{Palette, shortened_on_paper};
 use crate::call::own_jobs;
-use crate::given::JobLine;
+use crate::page_data::JobLine;
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
     JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, size_text, visible,
 };
-use agent_bash_journal::{Entry, Escalation, Objection};
+use agent_bash_journal::{Escalation, JournalEntry, Objection};
 use maud::{Markup, html};
 
 /// The script, and why it was not run.
-pub(crate) fn command(entry: &Entry) -> Markup {
+pub(crate) fn command(entry: &JournalEntry) -> Markup {
     html! {
         @if !entry.command.trim().is_empty() { pre.command { (marked(&entry.command, entry.objection.as_ref())) } }
         @if let Some(objection) = &entry.objection { (objected(objection, &entry.result.status)) }
@@ -57,7 +57,7 @@ pub(crate) fn stages(result: &ToolResult) -> String {
     format!("stages {}", codes.collect::<Vec<_>>().join(" "))
 }
 
-pub(crate) fn facts(entry: &Entry) -> Vec<String> {
+pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
     let result = &entry.result;
     let mut facts = vec![visible::one_line(&result.cwd).into_owned()];
     facts.extend(
@@ -79,7 +79,7 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
         facts.push("let out of the sandbox".to_owned());
     }
     let escalation = entry.escalation.as_ref();
-    facts.extend(escalation.map(|escalation| asked(entry, escalation)));
+    facts.extend(escalation.map(|escalation| escalation_text(entry, escalation)));
     if !result.stages.is_empty() {
         facts.push(stages(result));
     }
@@ -107,7 +107,7 @@ pub(crate) fn facts(entry: &Entry) -> Vec<String> {
 }
 
 /// `asked to leave the sandbox: "reason"; the answer was no: later`.
-fn asked(entry: &Entry, escalation: &Escalation) -> String {
+fn escalation_text(entry: &JournalEntry, escalation: &Escalation) -> String {
     let answer = match escalation.allowed {
         Some(true) => "the answer was yes",
         Some(false) => "the answer was no",
@@ -128,7 +128,7 @@ fn asked(entry: &Entry, escalation: &Escalation) -> String {
     format!("asked to leave the sandbox: \u{201c}{reason}\u{201d}; {answer}{said}")
 }
 
-pub(crate) fn output(entry: &Entry, palette: &mut Palette) -> Markup {
+pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
     let result = &entry.result;
     html! {
         @match &entry.printed {
@@ -141,7 +141,7 @@ pub(crate) fn output(entry: &Entry, palette: &mut Palette) -> Markup {
     }
 }
 
-pub(crate) fn processes(entry: &Entry, jobs: &[JobLine]) -> Markup {
+pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
     // Survivors of one call write to its output, which is among the facts if it was kept.
     let artifacts = entry.result.artifacts.iter();
     let mut said: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
@@ -189,7 +189,7 @@ fn process_now(job: &JobLine, pid: u32) -> &'static str {
 }
 
 /// The processes of these jobs that were not there when the call ended.
-fn started_since<'a>(entry: &Entry, jobs: &[&'a JobLine]) -> Vec<&'a (u32, String)> {
+fn started_since<'a>(entry: &JournalEntry, jobs: &[&'a JobLine]) -> Vec<&'a (u32, String)> {
     let survivors = &entry.result.survivors;
     let is_new = |pid: u32| survivors.iter().all(|survivor| survivor.pid != pid);
     let alive = jobs.iter().filter_map(|job| job.alive.as_deref()).flatten();
@@ -205,7 +205,7 @@ fn now(jobs: &[JobLine], id: &JobId) -> Markup {
     html! { @if let Some(job) = job(jobs, id) { " · now: " (visible::one_line(&job.state)) } }
 }
 
-pub(crate) fn denials(entry: &Entry) -> Markup {
+pub(crate) fn denials(entry: &JournalEntry) -> Markup {
     let Some(sandbox) = &entry.result.sandbox else {
         return html! {};
     };
@@ -223,7 +223,7 @@ pub(crate) fn denials(entry: &Entry) -> Markup {
 }
 
 /// Those that say what is said nowhere else on the page.
-pub(crate) fn notices(entry: &Entry) -> Markup {
+pub(crate) fn notices(entry: &JournalEntry) -> Markup {
     let notices: Vec<&Notice> = entry
         .result
         .notices

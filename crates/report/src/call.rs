@@ -2,13 +2,13 @@
 
 use crate::ansi::Palette;
 use crate::body;
-use crate::changes::{Known, changes, late};
-use crate::given::JobLine;
-use crate::given::Page;
+use crate::changes::{Known, background_changes, changes};
 use crate::kinds::{FILTERS, outside};
+use crate::page_data::JobLine;
+use crate::page_data::Page;
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{JobId, NoticeKind, Status, visible};
-use agent_bash_journal::Entry;
+use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::{
     self, OUTSIDE_SANDBOX, STILL_RUNS, clock, duration, effect, millis,
 };
@@ -18,13 +18,18 @@ use maud::{Markup, html};
 const NO_COMMAND: &str = "(no command: the request was invalid)";
 
 /// The call with this number.
-pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Palette) -> Markup {
+pub(crate) fn call(
+    number: usize,
+    entry: &JournalEntry,
+    page: &Page,
+    palette: &mut Palette,
+) -> Markup {
     let (result, jobs) = (&entry.result, &page.jobs);
-    let after = page.late(entry);
+    let after = page.background_changes(entry);
     let runs = runs(entry, jobs);
     let known = |set| Known {
         diffs: page.diffs(set),
-        deeds: page.deeds(set),
+        deeds: page.actions(set),
         runs,
         call: result.started_at,
     };
@@ -46,7 +51,7 @@ pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Pale
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
                         (changes(set, known(set)))
                     } }
-                    (all_late(after, |set| late(set, known(set), page.or_earlier.contains(&set.id))))
+                    (all_late(after, |set| background_changes(set, known(set), page.or_earlier.contains(&set.id))))
                     (body::notices(entry))
                 }
             }
@@ -54,15 +59,16 @@ pub(crate) fn call(number: usize, entry: &Entry, page: &Page, palette: &mut Pale
     }
 }
 
-fn row(number: usize, entry: &Entry, page: &Page) -> Markup {
+fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
     let jobs = &page.jobs;
     let result = &entry.result;
     let (class, icon, ended) = look(entry, jobs);
     let mut lines = entry.command.lines();
     let first = lines.find(|line| !line.trim().is_empty());
     let changed = result.changes.as_ref().map(effect).unwrap_or_default();
-    let after = page.late(entry).iter();
-    let later = words::later(after.map(|set| (set, page.or_earlier.contains(&set.id))));
+    let after = page.background_changes(entry).iter();
+    let later =
+        words::background_summary(after.map(|set| (set, page.or_earlier.contains(&set.id))));
     html! {
         span.number { span.unseen { "Call " } (number) }
         time { (clock(result.started_at)) }
@@ -98,7 +104,7 @@ fn row(number: usize, entry: &Entry, page: &Page) -> Markup {
     }
 }
 
-fn by_user(entry: &Entry) -> &'static str {
+fn by_user(entry: &JournalEntry) -> &'static str {
     if entry.excluded_from_context {
         "by the user; no model saw it"
     } else {
@@ -125,7 +131,7 @@ fn all_late<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) ->
 const LATE: usize = 2;
 
 /// The marks of a row, and whether one is to be looked at. What was left running says whether it still is, if that is known.
-fn marks(entry: &Entry, jobs: &[JobLine]) -> Vec<(String, bool)> {
+fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
     let own = own_jobs(entry, jobs);
     let runs = own.iter().any(|job| job.is_alive());
     let marks = words::marks(&entry.result, (!own.is_empty()).then_some(runs));
@@ -140,7 +146,7 @@ fn marks(entry: &Entry, jobs: &[JobLine]) -> Vec<(String, bool)> {
 }
 
 /// The jobs that it has become, or that hold what it left running, as far as they are known.
-pub(crate) fn own_jobs<'a>(entry: &Entry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
+pub(crate) fn own_jobs<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
     let survivors = entry.result.survivors.iter();
     let mut ids: Vec<&JobId> = survivors.filter_map(|it| it.job.as_ref()).collect();
     if let Status::MovedToBackground { job, .. } = &entry.result.status {
@@ -150,12 +156,12 @@ pub(crate) fn own_jobs<'a>(entry: &Entry, jobs: &'a [JobLine]) -> Vec<&'a JobLin
 }
 
 /// Whether something that it left running, or its job, has not ended yet.
-pub(crate) fn runs(entry: &Entry, jobs: &[JobLine]) -> bool {
+pub(crate) fn runs(entry: &JournalEntry, jobs: &[JobLine]) -> bool {
     own_jobs(entry, jobs).iter().any(|job| job.is_alive())
 }
 
 /// Class, icon and words for how it ended: with what the exit code does not show, and what has become of its job since.
-fn look(entry: &Entry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
+fn look(entry: &JournalEntry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
     let result = &entry.result;
     let look = words::outcome(&result.status);
     let is_failed_stage = |kind: &NoticeKind| matches!(kind, NoticeKind::FailedStage { .. });

@@ -1,7 +1,7 @@
 //! What a call did to files: one row a file, with its diff where that is still known.
 
 use crate::ansi::shortened_on_paper;
-use crate::given::{Deed, Diff};
+use crate::page_data::{Deed, Diff};
 use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState, FileChange};
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_render::words::{clock, date, sign};
@@ -31,7 +31,7 @@ pub(crate) fn changes(changes: &Changes, known: Known<'_>) -> Markup {
 }
 
 /// What the call left running has changed, or what that or an earlier one did.
-pub(crate) fn late(changes: &Changes, known: Known<'_>, or_earlier: bool) -> Markup {
+pub(crate) fn background_changes(changes: &Changes, known: Known<'_>, or_earlier: bool) -> Markup {
     let title = if or_earlier {
         "Files, by what this call or an earlier one left running: it is not known which"
     } else {

@@ -1,12 +1,12 @@
 //! What stands above the calls: the session in a few facts, and the controls.
 
 use crate::call::{own_jobs, runs};
-use crate::given::Page;
 use crate::kinds::FILTERS;
+use crate::page_data::Page;
 use crate::timeline::{moment, span};
 use agent_bash_core::changes::ChangesState;
 use agent_bash_core::visible;
-use agent_bash_journal::Entry;
+use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::{clock, date, duration, millis};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ fn links(numbers: &[usize]) -> Markup {
     }
 }
 
-fn facts(entries: &[Entry]) -> Vec<String> {
+fn facts(entries: &[JournalEntry]) -> Vec<String> {
     let mut facts = vec![match entries.len() {
         1 => "1 call".to_owned(),
         calls => format!("{calls} calls"),
@@ -115,7 +115,7 @@ pub(crate) fn controls(page: &Page) -> Markup {
             div.kinds role="group" aria-label="Show" {
                 button type="button" data-kind="" aria-pressed="true" { "All " span { (entries.len()) } }
                 @for filter in &FILTERS {
-                    @let count = entries.iter().filter(|entry| filter.applies(entry, page.late(entry))).count();
+                    @let count = entries.iter().filter(|entry| filter.applies(entry, page.background_changes(entry))).count();
                     @if count > 0 {
                         button type="button" data-kind=(filter.key) data-label=(filter.label) aria-pressed="false" { (filter.label) " " span { (count) } }
                     }

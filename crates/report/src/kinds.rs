@@ -2,7 +2,7 @@
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Caller, Status};
-use agent_bash_journal::Entry;
+use agent_bash_journal::JournalEntry;
 
 /// A kind of calls.
 pub(crate) struct Filter {
@@ -10,7 +10,7 @@ pub(crate) struct Filter {
     pub(crate) key: &'static str,
     /// For people.
     pub(crate) label: &'static str,
-    applies: fn(&Entry, &[Changes]) -> bool,
+    applies: fn(&JournalEntry, &[Changes]) -> bool,
 }
 
 /// Those of the page, in their order.
@@ -68,18 +68,18 @@ pub(crate) const FILTERS: [Filter; 7] = [
 
 impl Filter {
     /// Whether a call is one of these, of which what it left running has changed this.
-    pub(crate) fn applies(&self, entry: &Entry, late: &[Changes]) -> bool {
+    pub(crate) fn applies(&self, entry: &JournalEntry, late: &[Changes]) -> bool {
         (self.applies)(entry, late)
     }
 }
 
 /// By a rule: a request that could not be read was refused by nobody.
-fn is_refused(entry: &Entry) -> bool {
+fn is_refused(entry: &JournalEntry) -> bool {
     matches!(entry.result.status, Status::Blocked { .. })
 }
 
 /// Files that it changed beyond the directory that is looked at.
-pub(crate) fn outside(entry: &Entry) -> u64 {
+pub(crate) fn outside(entry: &JournalEntry) -> u64 {
     let changes = entry.result.changes.as_ref();
     changes.map_or(0, |changes| changes.outside.values().sum())
 }

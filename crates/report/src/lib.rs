@@ -8,12 +8,12 @@ mod body;
 mod call;
 mod changes;
 mod colour;
-mod given;
 mod head;
 mod kinds;
 mod page;
+mod page_data;
 mod policy;
 mod timeline;
 
 pub use agent_bash_journal as journal;
-pub use given::{Deed, Diff, JobLine, Page};
+pub use page_data::{Deed, Diff, JobLine, Page};

@@ -2,12 +2,12 @@
 
 use crate::ansi::Palette;
 use crate::call::call;
-use crate::given::Page;
 use crate::head::{controls, summary};
+use crate::page_data::Page;
 use crate::policy::policy;
 use crate::timeline::timeline;
 use agent_bash_core::visible;
-use agent_bash_journal::Entry;
+use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -47,7 +47,7 @@ impl Page {
 
     /// Below a heading for each day.
     fn calls(&self, palette: &mut Palette) -> Markup {
-        let day = |entry: &Entry| {
+        let day = |entry: &JournalEntry| {
             let mut date = date(entry.result.started_at);
             date.truncate(10);
             date
@@ -71,7 +71,7 @@ impl Page {
     }
 
     /// Whether a process of the session that is not its first began with this call.
-    fn begins(&self, entry: &Entry) -> bool {
+    fn begins(&self, entry: &JournalEntry) -> bool {
         let later = self.processes.get(1..).unwrap_or_default();
         later.contains(&entry.result.started_at)
     }

@@ -2,7 +2,7 @@
 //! short, and marked.
 
 use agent_bash_core::{Timestamp, visible};
-use agent_bash_journal::Entry;
+use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::{clock, date, duration, millis, outcome};
 use maud::{Markup, html};
 
@@ -23,14 +23,14 @@ const ALL_PAUSES: f64 = 300.0;
 const TICKS: u32 = 5;
 
 /// A part of the strip: from these milliseconds to those, at this place.
-struct Part {
+struct StripPart {
     time: [f64; 2],
     at: [f64; 2],
     is_pause: bool,
 }
 
 /// The strip; nothing if there is only one moment.
-pub(crate) fn timeline(entries: &[Entry]) -> Markup {
+pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     let spans: Vec<[f64; 2]> = entries.iter().map(span).collect();
     let parts = parts(&spans);
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
@@ -61,8 +61,8 @@ pub(crate) fn timeline(entries: &[Entry]) -> Markup {
                 @for index in order {
                     @let (entry, [begin, end]) = (&entries[index], spans[index]);
                     @let look = outcome(&entry.result.status);
-                    @let x = place(&parts, begin).min(WIDTH - LEAST);
-                    @let width = (place(&parts, end) - x).max(LEAST);
+                    @let x = position(&parts, begin).min(WIDTH - LEAST);
+                    @let width = (position(&parts, end) - x).max(LEAST);
                     a href={ "#c" (index + 1) } tabindex="-1" {
                         rect.(look.class) x=(units(x)) y=(lanes[index] * HEIGHT + 1) width=(units(width)) height=(HEIGHT - 2) {
                             title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&look.text)) " · " (duration(millis(entry.result.duration_ms))) }
@@ -81,7 +81,7 @@ pub(crate) fn timeline(entries: &[Entry]) -> Markup {
     clippy::cast_precision_loss,
     reason = "milliseconds since 1970 have 41 bits"
 )]
-pub(crate) fn span(entry: &Entry) -> [f64; 2] {
+pub(crate) fn span(entry: &JournalEntry) -> [f64; 2] {
     let begin = entry.result.started_at.0 as f64;
     [begin, begin + entry.result.duration_ms.max(0.0)]
 }
@@ -101,7 +101,7 @@ fn units(value: f64) -> String {
 }
 
 /// From the first moment to the last; nothing if there are not two.
-fn parts(spans: &[[f64; 2]]) -> Vec<Part> {
+fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     let mut sorted = spans.to_vec();
     sorted.sort_by(|one, other| one[0].total_cmp(&other[0]));
     let mut times: Vec<([f64; 2], bool)> = Vec::new();
@@ -137,7 +137,7 @@ fn parts(spans: &[[f64; 2]]) -> Vec<Part> {
         };
         let begin = at;
         at += width;
-        Part {
+        StripPart {
             time,
             at: [begin, at],
             is_pause,
@@ -147,7 +147,7 @@ fn parts(spans: &[[f64; 2]]) -> Vec<Part> {
 }
 
 /// Where a moment is.
-fn place(parts: &[Part], time: f64) -> f64 {
+fn position(parts: &[StripPart], time: f64) -> f64 {
     let part = parts.iter().find(|part| time <= part.time[1]);
     part.map_or(WIDTH, |part| between(time, part.time, part.at))
 }
@@ -159,7 +159,7 @@ fn between(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
 }
 
 /// The times below the strip, at equal distances; with the day where it is another one.
-fn ticks(parts: &[Part]) -> Vec<String> {
+fn ticks(parts: &[StripPart]) -> Vec<String> {
     let mut day = String::new();
     let ticks = (0..TICKS).map(|tick| {
         let at = WIDTH * f64::from(tick) / f64::from(TICKS - 1);
@@ -221,11 +221,11 @@ mod tests {
         let parts = parts(&spans);
         let pauses: Vec<bool> = parts.iter().map(|part| part.is_pause).collect();
         assert_eq!(pauses, [false, true, false]);
-        assert!((place(&parts, hour + 4000.0) - WIDTH).abs() < 0.01);
-        let (one, other) = (place(&parts, 4000.0), WIDTH - place(&parts, hour));
+        assert!((position(&parts, hour + 4000.0) - WIDTH).abs() < 0.01);
+        let (one, other) = (position(&parts, 4000.0), WIDTH - position(&parts, hour));
         assert!((one - other).abs() < 0.01, "{one} {other}");
-        assert!((place(&parts, hour) - place(&parts, 4000.0) - PAUSE).abs() < 0.01);
-        assert!((place(&parts, 2000.0) - one / 2.0).abs() < 0.01);
+        assert!((position(&parts, hour) - position(&parts, 4000.0) - PAUSE).abs() < 0.01);
+        assert!((position(&parts, 2000.0) - one / 2.0).abs() < 0.01);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Why a process could not confine itself, or not be started confined. Nothing was run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BoxError {
+pub enum SandboxError {
     /// A means that the box cannot be without.
     #[error("the sandbox needs {what}, which this system lacks")]
     Lacks {
@@ -67,7 +67,7 @@ pub enum BoxError {
     Silent,
 }
 
-impl BoxError {
+impl SandboxError {
     /// The same of a trial, without which nothing is run either.
     pub(crate) fn into_no_trial(self) -> Self {
         match self {

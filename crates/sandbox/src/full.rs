@@ -11,7 +11,7 @@ mod shared;
 mod terminal;
 mod writable;
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use crate::networks::Entrance;
 use crate::plan::Order;
 use agent_bash_core::sandbox::Lack;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 /// Moves this process into namespaces that are made for it, if the order takes any, and into the network that it shares
 /// with others, if it does. What they could not do is returned.
-pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<Lack>, BoxError> {
+pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<Lack>, SandboxError> {
     let plan = order.full();
     if plan.is_none() && order.trial.is_none() {
         return Ok(Vec::new());
@@ -35,7 +35,7 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
     match &order.trial {
         // Before all that is decided by paths: they lead into the view from here on.
         Some(trial) => apart
-            .map_err(BoxError::into_no_trial)
+            .map_err(SandboxError::into_no_trial)
             .and_then(|()| overlay::mount(trial, &order.own))?,
         None => apart?,
     }
@@ -45,20 +45,20 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
     // It still refers to the mount that lies below the new ones.
     let entered = directory.and_then(rustix::process::chdir);
     if entered.is_err() {
-        rustix::process::chdir("/").map_err(BoxError::step("entering the directory"))?;
+        rustix::process::chdir("/").map_err(SandboxError::step("entering the directory"))?;
     }
     Ok(missing)
 }
 
 /// Leaves the host's namespaces. What the host mounts later, over a secret for example, does not appear here.
-pub(crate) fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), BoxError> {
+pub(crate) fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), SandboxError> {
     namespaces::leave(plan.map(|plan| plan.network), entrance)?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", apart).map_err(BoxError::step("separating the mounts"))
+    mount_change("/", apart).map_err(SandboxError::step("separating the mounts"))
 }
 
 /// Makes the mounts of a box.
-fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
+fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
     let roots = writable::outermost(plan.writable.iter().chain(own));
     writable::separate(&roots)?;
     writable::protect(&roots, &plan.protected)?;

@@ -1,7 +1,7 @@
 //! Becoming a boxed program: recognised by its name at the top of `main`, before any threads; reads its order,
 //! restricts itself, tries whether that holds, reports, and executes the program. The pid stays the same.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use crate::networks::Entrance;
 use crate::plan::Order;
 use crate::report::Message;
@@ -39,10 +39,10 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
         return FAILED;
     };
     let mut report = File::from(report);
-    let Err(error) = become_boxed(File::from(order), &mut report, args);
+    let Err(error) = enter_sandbox(File::from(order), &mut report, args);
     let message = match error {
-        BoxError::NoTrial(reason) => Message::NoTrial(reason),
-        BoxError::Lacks { what } => Message::Lacks(what.into_owned()),
+        SandboxError::NoTrial(reason) => Message::NoTrial(reason),
+        SandboxError::Lacks { what } => Message::Lacks(what.into_owned()),
         other => Message::Failed(other.to_string()),
     };
     // Nobody is left to be told if the pipe is closed.
@@ -50,11 +50,11 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     FAILED
 }
 
-fn become_boxed(
+fn enter_sandbox(
     order: File,
     report: &mut File,
     mut args: impl Iterator<Item = OsString>,
-) -> Result<std::convert::Infallible, BoxError> {
+) -> Result<std::convert::Infallible, SandboxError> {
     let order = read_order(order)?;
     let entrance = entrance(&order)?;
     let socket = entrance.iter().map(|it| it.socket.as_raw_fd());
@@ -70,13 +70,13 @@ fn become_boxed(
     let program = args
         .next()
         .map(PathBuf::from)
-        .ok_or(BoxError::Start("no program is named"))?;
-    let name = args.next().ok_or(BoxError::Start("no name is given"))?;
+        .ok_or(SandboxError::Start("no program is named"))?;
+    let name = args.next().ok_or(SandboxError::Start("no name is given"))?;
     let enforced = restrict(&order, entrance.as_ref())?;
     if order.trace {
         be_watched(report)?;
     }
-    say(report, &Message::Ready(enforced)).map_err(BoxError::step("reporting"))?;
+    say(report, &Message::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this process becomes the program; no process is started"
@@ -90,18 +90,18 @@ fn become_boxed(
         };
     }
     let error = command.exec();
-    Err(BoxError::Exec { program, error })
+    Err(SandboxError::Exec { program, error })
 }
 
 /// Lets whoever reads the report watch. Last of all: what this process itself changes concerns nobody.
 #[cfg(target_os = "linux")]
-fn be_watched(report: &mut File) -> Result<(), BoxError> {
+fn be_watched(report: &mut File) -> Result<(), SandboxError> {
     let begun = crate::trace::begin();
     let message = match &begun {
         Ok(listener) => Message::Watched(listener.as_raw_fd()),
         Err(error) => Message::Unwatched(error.to_string()),
     };
-    say(report, &message).map_err(BoxError::step("reporting"))?;
+    say(report, &message).map_err(SandboxError::step("reporting"))?;
     if begun.is_ok() {
         crate::trace::wait_to_be_watched();
     }
@@ -109,19 +109,19 @@ fn be_watched(report: &mut File) -> Result<(), BoxError> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn be_watched(_: &mut File) -> Result<(), BoxError> {
-    Err(BoxError::lacks("Linux"))
+fn be_watched(_: &mut File) -> Result<(), SandboxError> {
+    Err(SandboxError::lacks("Linux"))
 }
 
 #[cfg(target_os = "linux")]
-fn restrict(order: &Order, entrance: Option<&Entrance>) -> Result<Option<Report>, BoxError> {
+fn restrict(order: &Order, entrance: Option<&Entrance>) -> Result<Option<Report>, SandboxError> {
     crate::restrict::restrict(order, entrance)
 }
 
 /// The way into a shared network, as a descriptor that the program does not inherit. It is a socket, which cannot be
 /// opened anew by its path.
 #[cfg(target_os = "linux")]
-fn entrance(order: &Order) -> Result<Option<Entrance>, BoxError> {
+fn entrance(order: &Order) -> Result<Option<Entrance>, SandboxError> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
     let Some((part, number)) = order.network else {
         return Ok(None);
@@ -130,18 +130,18 @@ fn entrance(order: &Order) -> Result<Option<Entrance>, BoxError> {
         let this = pidfd_open(getpid(), PidfdFlags::empty())?;
         pidfd_getfd(this, number, PidfdGetfdFlags::empty())
     };
-    let socket = own().map_err(BoxError::step("taking over the network's socket"))?;
+    let socket = own().map_err(SandboxError::step("taking over the network's socket"))?;
     Ok(Some(Entrance { part, socket }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn entrance(_: &Order) -> Result<Option<Entrance>, BoxError> {
+fn entrance(_: &Order) -> Result<Option<Entrance>, SandboxError> {
     Ok(None)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Order, _: Option<&Entrance>) -> Result<Option<Report>, BoxError> {
-    Err(BoxError::lacks("Linux"))
+fn restrict(_: &Order, _: Option<&Entrance>) -> Result<Option<Report>, SandboxError> {
+    Err(SandboxError::lacks("Linux"))
 }
 
 /// A descriptor that somebody forgot to close would be a way out.
@@ -161,11 +161,11 @@ fn close_all_but(kept: &[i32]) {
     }
 }
 
-fn read_order(mut file: File) -> Result<Order, BoxError> {
+fn read_order(mut file: File) -> Result<Order, SandboxError> {
     let mut text = Vec::new();
     file.read_to_end(&mut text)
-        .map_err(BoxError::step("reading the order"))?;
-    serde_json::from_slice(&text).map_err(BoxError::step("reading the order"))
+        .map_err(SandboxError::step("reading the order"))?;
+    serde_json::from_slice(&text).map_err(SandboxError::step("reading the order"))
 }
 
 fn say(report: &mut File, message: &Message) -> std::io::Result<()> {

@@ -26,14 +26,14 @@ pub mod view;
 pub mod view;
 
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
-pub use error::BoxError;
+pub use error::SandboxError;
 pub use launcher::{NAME, init};
-pub use networks::{Entrance, Networks, Part};
+pub use networks::{Entrance, NetworkRole, Networks};
 pub use plan::Order;
 pub use resolve::{
     Facts, Identity, ResolveError, Stamp, Surroundings, Uncached, Wanted, resolve, workspace,
 };
-pub use start::{Ready, Start};
+pub use start::{Start, StartedProgram};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

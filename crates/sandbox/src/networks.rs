@@ -33,7 +33,7 @@ struct Power {
 /// What a box does about its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum NetworkRole {
     /// It makes the network, and sends descriptors of it.
     Make,
     /// It looks for them, and enters.
@@ -44,7 +44,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Entrance {
     /// What that box does.
-    pub part: Part,
+    pub part: NetworkRole,
     /// Where it sends the descriptors, or finds them. For nobody else: without it, others would learn that there will
     /// be no network.
     pub socket: OwnedFd,
@@ -67,14 +67,14 @@ impl Networks {
         all.retain(|(_, members)| !is_lost(members));
         if let Some((_, members)) = all.iter().find(|(other, _)| *other == power) {
             return Ok(Some(Entrance {
-                part: Part::Join,
+                part: NetworkRole::Join,
                 socket: members.try_clone()?.into(),
             }));
         }
         let (members, maker) = UnixStream::pair()?;
         all.push((power, members));
         Ok(Some(Entrance {
-            part: Part::Make,
+            part: NetworkRole::Make,
             socket: maker.into(),
         }))
     }
@@ -110,18 +110,18 @@ mod tests {
     fn boxes_of_one_power_share_a_network_and_no_others() {
         let networks = Networks::default();
         let first = part(&networks, &plan("/a")).unwrap();
-        assert_eq!(first.part, Part::Make);
+        assert_eq!(first.part, NetworkRole::Make);
         let again = part(&networks, &plan("/a")).unwrap();
-        assert_eq!(again.part, Part::Join);
+        assert_eq!(again.part, NetworkRole::Join);
         let reading = Plan {
             level: Level::ReadOnly,
             ..plan("/a")
         };
         for other in [plan("/b"), reading] {
-            assert_eq!(part(&networks, &other).unwrap().part, Part::Make);
+            assert_eq!(part(&networks, &other).unwrap().part, NetworkRole::Make);
         }
         let host = Networks::default();
-        assert_eq!(part(&host, &plan("/a")).unwrap().part, Part::Make);
+        assert_eq!(part(&host, &plan("/a")).unwrap().part, NetworkRole::Make);
     }
 
     #[test]
@@ -145,6 +145,9 @@ mod tests {
     fn a_network_that_was_not_made_is_made_by_the_next() {
         let networks = Networks::default();
         drop(part(&networks, &plan("/a")));
-        assert_eq!(part(&networks, &plan("/a")).unwrap().part, Part::Make);
+        assert_eq!(
+            part(&networks, &plan("/a")).unwrap().part,
+            NetworkRole::Make
+        );
     }
 }

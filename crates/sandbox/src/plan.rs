@@ -1,6 +1,6 @@
 //! What is handed to a launcher.
 
-use crate::networks::Part;
+use crate::networks::NetworkRole;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
 #[cfg(target_os = "linux")]
@@ -28,7 +28,7 @@ pub struct Order {
     pub inherited: Vec<i32>,
     /// The descriptor by which it gets into a network that it shares with other boxes, and its part in that; see
     /// [`Networks`](crate::Networks).
-    pub network: Option<(Part, i32)>,
+    pub network: Option<(NetworkRole, i32)>,
 }
 
 #[cfg(target_os = "linux")]

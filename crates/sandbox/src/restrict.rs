@@ -1,7 +1,7 @@
 //! Restricting this process, in the order that it takes, and trying whether that holds.
 
 use crate::base::{capabilities, landlock, seccomp};
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use crate::full;
 use crate::networks::Entrance;
 use crate::plan::Order;
@@ -22,13 +22,14 @@ const LACKS_OF_BASE: [Lack; 5] = [
 pub(crate) fn restrict(
     order: &Order,
     entrance: Option<&Entrance>,
-) -> Result<Option<Report>, BoxError> {
+) -> Result<Option<Report>, SandboxError> {
     let Some(plan) = &order.plan else {
         full::enter(order, entrance)?;
         return Ok(None);
     };
     let own = &order.own;
-    rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
+    rustix::thread::set_no_new_privs(true)
+        .map_err(SandboxError::step("giving up new privileges"))?;
     let mut missing = full::enter(order, entrance)?;
     if plan.tier == Tier::Base {
         missing.extend(LACKS_OF_BASE);
@@ -47,19 +48,19 @@ pub(crate) fn restrict(
 }
 
 /// Tries what every box forbids, and what this process could do a moment ago.
-fn try_it() -> Result<(), BoxError> {
+fn try_it() -> Result<(), SandboxError> {
     let own_name = rustix::fs::open(
         "/proc/self/comm",
         OFlags::WRONLY | OFlags::CLOEXEC,
         Mode::empty(),
     );
     if own_name.is_ok() {
-        return Err(BoxError::Untight {
+        return Err(SandboxError::Untight {
             what: "writing a file",
         });
     }
     if rustix::net::socket(AddressFamily::UNIX, SocketType::DGRAM, None).is_ok() {
-        return Err(BoxError::Untight {
+        return Err(SandboxError::Untight {
             what: "opening a socket",
         });
     }

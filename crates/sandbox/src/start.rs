@@ -1,6 +1,6 @@
 //! Starting a launcher: the descriptors it is handed, the words of its command line, and what it says.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use crate::launcher::NAME;
 use crate::plan::Order;
 use crate::report::Message;
@@ -27,17 +27,17 @@ pub struct Start {
 impl Start {
     /// Writes the order down for the launcher. Its descriptors are marked to be inherited: no other thread may start a
     /// process until [`Self::report`] was called.
-    pub fn new(order: &Order) -> Result<Self, BoxError> {
+    pub fn new(order: &Order) -> Result<Self, SandboxError> {
         let mut file = unnamed_file()?;
-        let text = serde_json::to_vec(order).map_err(BoxError::step("writing the order"))?;
+        let text = serde_json::to_vec(order).map_err(SandboxError::step("writing the order"))?;
         file.write_all(&text)
-            .map_err(BoxError::step::<io::Error>("writing the order"))?;
+            .map_err(SandboxError::step::<io::Error>("writing the order"))?;
         // Close-on-exec, both of them.
         let (said, report) =
-            io::pipe().map_err(BoxError::step::<io::Error>("opening the report pipe"))?;
+            io::pipe().map_err(SandboxError::step::<io::Error>("opening the report pipe"))?;
         let (said, report) = (OwnedFd::from(said), OwnedFd::from(report));
         rustix::io::fcntl_setfd(&report, FdFlags::empty())
-            .map_err(BoxError::step("opening the report pipe"))?;
+            .map_err(SandboxError::step("opening the report pipe"))?;
         Ok(Self {
             order: file.into(),
             said,
@@ -64,7 +64,7 @@ impl Start {
     /// What the launcher, the process with this pid, says once it was started. The program runs when this returns.
     ///
     /// `patience` bounds each wait for it.
-    pub fn report(self, launcher: i32, patience: Duration) -> Result<Ready, BoxError> {
+    pub fn report(self, launcher: i32, patience: Duration) -> Result<StartedProgram, SandboxError> {
         drop((self.order, self.report));
         let patience = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
@@ -73,20 +73,20 @@ impl Start {
         let mut heard = Heard::default();
         let mut text = Vec::new();
         while read_more(&self.said, &patience, &mut text)
-            .map_err(BoxError::step("waiting for the launcher"))?
+            .map_err(SandboxError::step("waiting for the launcher"))?
         {
             while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = text.drain(..=end).collect();
                 heard.take(&line, launcher, &patience)?;
             }
         }
-        heard.all().ok_or(BoxError::Silent)
+        heard.all().ok_or(SandboxError::Silent)
     }
 }
 
 /// What is so when the program runs.
 #[derive(Debug)]
-pub struct Ready {
+pub struct StartedProgram {
     /// What is enforced by its box, if it is in one.
     pub sandbox: Option<Report>,
     /// If it was to be watched: the descriptor by which that is done, or why nobody can.
@@ -104,9 +104,14 @@ struct Heard {
 
 impl Heard {
     /// What is meant by a line.
-    fn take(&mut self, line: &[u8], launcher: i32, patience: &Timespec) -> Result<(), BoxError> {
+    fn take(
+        &mut self,
+        line: &[u8],
+        launcher: i32,
+        patience: &Timespec,
+    ) -> Result<(), SandboxError> {
         let message = serde_json::from_slice(line)
-            .map_err(BoxError::step("reading what the launcher said"))?;
+            .map_err(SandboxError::step("reading what the launcher said"))?;
         match message {
             Message::Ready(sandbox) => {
                 self.ready = true;
@@ -114,20 +119,20 @@ impl Heard {
             }
             Message::Watched(number) => {
                 let taken = taken_from(launcher, number, patience)
-                    .map_err(|error| BoxError::Unwatched(error.to_string()))?;
+                    .map_err(|error| SandboxError::Unwatched(error.to_string()))?;
                 self.watched = Some(Ok(taken));
             }
             Message::Unwatched(reason) => self.watched = Some(Err(reason)),
-            Message::NoTrial(reason) => return Err(BoxError::NoTrial(reason)),
-            Message::Lacks(what) => return Err(BoxError::lacks(what)),
-            Message::Failed(reason) => return Err(BoxError::Said(reason)),
+            Message::NoTrial(reason) => return Err(SandboxError::NoTrial(reason)),
+            Message::Lacks(what) => return Err(SandboxError::lacks(what)),
+            Message::Failed(reason) => return Err(SandboxError::Said(reason)),
         }
         Ok(())
     }
 
     /// All of it, if the program runs.
-    fn all(self) -> Option<Ready> {
-        self.ready.then_some(Ready {
+    fn all(self) -> Option<StartedProgram> {
+        self.ready.then_some(StartedProgram {
             sandbox: self.sandbox,
             watched: self.watched,
         })
@@ -166,16 +171,16 @@ fn taken_from(_: i32, _: i32, _: &Timespec) -> io::Result<OwnedFd> {
 }
 
 #[cfg(target_os = "linux")]
-fn unnamed_file() -> Result<File, BoxError> {
+fn unnamed_file() -> Result<File, SandboxError> {
     use rustix::fs::{MemfdFlags, memfd_create};
     memfd_create("agent-bash-box", MemfdFlags::empty())
         .map(File::from)
-        .map_err(BoxError::step("writing the order"))
+        .map_err(SandboxError::step("writing the order"))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unnamed_file() -> Result<File, BoxError> {
-    Err(BoxError::lacks("Linux"))
+fn unnamed_file() -> Result<File, SandboxError> {
+    Err(SandboxError::lacks("Linux"))
 }
 
 /// Reads what has come. False at the end of the file.
@@ -199,7 +204,7 @@ mod tests {
     use super::*;
     use agent_bash_core::sandbox::Tier;
 
-    fn heard(text: &str) -> Result<Option<Ready>, BoxError> {
+    fn heard(text: &str) -> Result<Option<StartedProgram>, SandboxError> {
         let mut heard = Heard::default();
         let patience = Timespec {
             tv_sec: 1,
@@ -221,9 +226,9 @@ mod tests {
         assert_eq!(heard(&both).unwrap_err().to_string(), "no such file");
         assert!(heard("").unwrap().is_none() && heard("{}").is_err());
         let lacks = heard(r#"{"lacks":"Landlock"}"#);
-        assert!(matches!(&lacks, Err(BoxError::Lacks { what }) if what == "Landlock"));
+        assert!(matches!(&lacks, Err(SandboxError::Lacks { what }) if what == "Landlock"));
         let untried = heard(r#"{"no_trial":"why"}"#);
-        assert!(matches!(untried, Err(BoxError::NoTrial(_))));
+        assert!(matches!(untried, Err(SandboxError::NoTrial(_))));
     }
 
     #[test]
@@ -233,6 +238,6 @@ mod tests {
         assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));
         // The descriptor of a process that is not there.
         let text = "{\"watched\":5}\n{\"ready\":null}";
-        assert!(matches!(heard(text), Err(BoxError::Unwatched(_))));
+        assert!(matches!(heard(text), Err(SandboxError::Unwatched(_))));
     }
 }

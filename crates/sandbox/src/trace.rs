@@ -3,9 +3,9 @@
 
 mod table;
 
-pub use table::{Call, Effect, Flags, Follow, Operand, Place, call};
+pub use table::{Call, Effect, FileArgument, Flags, Follow, Operand, call};
 
-use crate::base::seccomp::program::{ARCHITECTURE, Answer, Case, Elsewhere, Rule, assemble};
+use crate::base::seccomp::program::{ARCHITECTURE, Case, Elsewhere, FilterAction, Rule, assemble};
 use crate::base::seccomp::rules::any_of;
 use agent_bash_notify::{Instruction, install};
 use rustix::fs::{Mode, OFlags};
@@ -57,7 +57,7 @@ fn program() -> Option<Vec<Instruction>> {
     let mut rules: Vec<Rule> = table::all().map(rule).collect();
     // Its requests are in memory, out of sight; programs have another way.
     let absent = |number| {
-        let answer = Answer::Error(libc::ENOSYS);
+        let answer = FilterAction::Error(libc::ENOSYS);
         let tests = Vec::new();
         let cases = vec![Case { tests, answer }];
         Rule { number, cases }
@@ -82,7 +82,7 @@ fn rule(call: &Call) -> Rule {
             tests.push(any_of(argument, CHANGES as u32));
         }
     }
-    let answer = Answer::Later;
+    let answer = FilterAction::Later;
     Rule {
         number: call.number,
         cases: vec![Case { tests, answer }],

@@ -1,7 +1,7 @@
 //! The view of a trial for a shell that waits. Its supervisor has left the host's namespaces before it started the shell, and
 //! mounts the view when a call takes it: nobody has looked into the workspace before, so that nothing in it is stale.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use crate::full;
 use crate::full::{mounts, overlay};
 use agent_bash_core::changes::Overlay;
@@ -17,7 +17,7 @@ impl Mounts {
     ///
     /// # Errors
     /// They cannot be listed.
-    pub fn now() -> Result<Self, BoxError> {
+    pub fn now() -> Result<Self, SandboxError> {
         mounts::table().map(Self)
     }
 
@@ -25,7 +25,7 @@ impl Mounts {
     ///
     /// # Errors
     /// [`BoxError::NoTrial`] says why not.
-    pub fn check(&self, trial: &Overlay) -> Result<(), BoxError> {
+    pub fn check(&self, trial: &Overlay) -> Result<(), SandboxError> {
         overlay::check(trial, &self.0)
     }
 }
@@ -35,8 +35,8 @@ impl Mounts {
 ///
 /// # Errors
 /// The system forbids it.
-pub fn leave_host() -> Result<(), BoxError> {
-    full::leave(None, None).map_err(BoxError::into_no_trial)
+pub fn leave_host() -> Result<(), SandboxError> {
+    full::leave(None, None).map_err(SandboxError::into_no_trial)
 }
 
 /// The workspace as a view, until this is dropped.
@@ -48,7 +48,7 @@ impl View {
     ///
     /// # Errors
     /// [`BoxError::NoTrial`] says why not. This process is of no more use then.
-    pub fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<Self, BoxError> {
+    pub fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<Self, SandboxError> {
         overlay::mount(trial, own)?;
         Ok(Self(trial.root.clone()))
     }

@@ -14,7 +14,7 @@ use agent_bash::exec::{ShellCache, ShellCacheOptions};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{self, Supervisor, Token};
 use agent_bash::session::SessionParts;
-use agent_bash::{BashTool, HostContext, SandboxSettings, Session, profiles};
+use agent_bash::{BashTool, Conversation, HostContext, SandboxSettings, profiles};
 use agent_bash_server::rpc;
 use async_trait::async_trait;
 use serde_json::Value;
@@ -81,7 +81,7 @@ impl Client {
     fn new(token: &Token, workspace: &Path, state: &Path, side: Side) -> Self {
         let tier = side.tier();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let shells = ShellCache::new(ShellCacheOptions::many_calls(
+        let shells = ShellCache::new(ShellCacheOptions::long_lived(
             Supervisor::this_program(token),
             Arc::clone(&clock),
             std::env::temp_dir(),
@@ -102,7 +102,7 @@ impl Client {
                 .changes_in(state.to_owned(), "bench"),
             Side::Plain | Side::Boxed(_) => tool,
         };
-        let session = Arc::new(Session::new(tool.build(), SessionParts::default()));
+        let session = Arc::new(Conversation::new(tool.build(), SessionParts::default()));
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move {
             let (input, output) = tokio::io::split(theirs);

@@ -5,8 +5,8 @@
 
 use agent_bash::core::Cancel;
 use agent_bash::process::supervisor::{self, Supervisor};
-use agent_bash::session::SessionOptions;
-use agent_bash::{HostContext, Session, settings};
+use agent_bash::session::ConversationOptions;
+use agent_bash::{Conversation, HostContext, settings};
 use agent_bash_server::rpc;
 use serde_json::json;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ fn main() -> Result<(), Failed> {
     let token = supervisor::init();
     let host = HostContext::capture(std::path::absolute(".")?);
     let settings = settings::load(&host)?.settings;
-    let options = SessionOptions::many_calls("served", Supervisor::this_program(&token));
+    let options = ConversationOptions::long_lived("served", Supervisor::this_program(&token));
     let script = std::env::args().nth(1).unwrap_or("echo hello".to_owned());
     tokio::runtime::Runtime::new()?.block_on(async {
-        let session = Arc::new(Session::open(&settings, host, options)?);
+        let session = Arc::new(Conversation::open(&settings, host, options)?);
         // A socket or a pipe would work as well.
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (input, output) = tokio::io::split(ours);

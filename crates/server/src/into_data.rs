@@ -4,7 +4,7 @@ use agent_bash::change_sets::{FileDiff, Listed, Preview, Text};
 use agent_bash::core::Ending;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
-use agent_bash::sink::{ArtifactInfo, Found, Next, Page};
+use agent_bash::sink::{ArtifactInfo, Next, Page, SearchResult};
 use agent_bash_protocol::data::{
     ArtifactData, BashData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData,
     FoundLineData, JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData,
@@ -214,7 +214,7 @@ impl IntoData<PageData> for Page {
     }
 }
 
-impl IntoData<FoundData> for Found {
+impl IntoData<FoundData> for SearchResult {
     fn into_data(self) -> FoundData {
         FoundData {
             text: self.text(),

@@ -1,7 +1,7 @@
 //! What both servers do with background jobs.
 
-use crate::kept;
-use agent_bash::Session;
+use crate::stored_output;
+use agent_bash::Conversation;
 use agent_bash::core::{Cancel, JobId, parse_duration};
 use agent_bash::exec::Job;
 use serde_json::Value;
@@ -15,14 +15,14 @@ const WRITE: Duration = Duration::from_secs(10);
 
 /// Writes to a job's stdin, and closes it afterwards if so requested. Returns the job.
 pub(crate) async fn feed(
-    session: &Session,
+    session: &Conversation,
     id: &JobId,
     text: &str,
     close: bool,
     cancel: &Cancel,
 ) -> Result<Job, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
-    let jobs = kept::jobs(session).map_err(|error| said(&error))?;
+    let jobs = stored_output::jobs(session).map_err(|error| said(&error))?;
     if !text.is_empty() {
         tokio::select! {
             biased;

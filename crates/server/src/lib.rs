@@ -7,11 +7,11 @@
 
 mod into_data;
 mod jobs;
-mod kept;
 mod live;
 pub mod mcp;
 pub mod rpc;
 mod stdio;
+mod stored_output;
 
 pub use agent_bash_protocol::data::{ChangesSetData, FileDiffData};
 pub use into_data::IntoData;

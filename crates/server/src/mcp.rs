@@ -14,9 +14,9 @@ mod log;
 mod message;
 mod options;
 mod reading;
+mod remote;
 mod served;
 mod so_far;
-mod there;
 mod tools;
 mod transport;
 mod windows;
@@ -24,7 +24,7 @@ mod windows;
 pub use asking::Asking;
 pub use options::Options;
 
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
@@ -50,7 +50,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub async fn serve<R, W>(
     input: R,
     output: W,
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     options: Options,
     stop: &Cancel,
 ) -> io::Result<()>

@@ -10,10 +10,10 @@ mod files;
 mod in_flight;
 mod job_watch;
 mod outbox;
-mod own_program;
+mod program_upload;
 mod read;
 mod refused;
-mod there;
+mod remote;
 mod updates;
 pub mod worker;
 
@@ -24,8 +24,8 @@ pub use agent_bash_protocol::message::{
 pub use agent_bash_protocol::name::Name;
 pub use agent_bash_protocol::{BUILD, MAX_REQUEST_BYTES, MAX_REQUESTS, PROTOCOL, data, message};
 
-use self::answer::Answer;
-use agent_bash::Session;
+use self::answer::RpcAnswer;
+use agent_bash::Conversation;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::in_order::Tickets;
@@ -35,11 +35,11 @@ use agent_bash::running::Running;
 use agent_bash_protocol::line::{Line, Lines};
 use agent_bash_protocol::{ErrorCode, Hello};
 use files::Uploads;
-use in_flight::{InFlight, Kind};
+use in_flight::{InFlight, RequestKind};
 use job_watch::JobWatch;
 use message::Response;
 use outbox::{Outbox, Writing};
-use read::Asked;
+use read::ParsedRequest;
 use refused::Refused;
 use std::io;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub async fn serve<R, W>(
     input: R,
     output: W,
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     stop: &Cancel,
 ) -> io::Result<()>
 where
@@ -77,7 +77,7 @@ where
     serving.serve(Lines::new(input), writing).await
 }
 
-fn response(id: Option<RpcId>, kind: &str, answer: Answer) -> Response {
+fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
     match answer {
         Ok(data) => RpcResponse::success(id, kind, data),
         Err(refused) => RpcResponse::failure(id, kind, refused.error).with_code(refused.code),
@@ -85,7 +85,7 @@ fn response(id: Option<RpcId>, kind: &str, answer: Answer) -> Response {
 }
 
 struct Serving {
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     adapted: Adapted,
     /// The calls of adapters. They may continue after their answers, but not after their client has disconnected.
     running: Arc<Running>,
@@ -110,7 +110,7 @@ struct Serving {
 
 impl Serving {
     /// Serves until `end` is triggered, which it triggers itself when the client has gone.
-    fn new(session: Arc<Session>, outbox: Outbox, clock: Arc<dyn Clock>, end: Cancel) -> Self {
+    fn new(session: Arc<Conversation>, outbox: Outbox, clock: Arc<dyn Clock>, end: Cancel) -> Self {
         let running = Arc::new(Running::new(end.clone()));
         let adapted = Adapted::new(
             Arc::clone(&session),
@@ -172,7 +172,7 @@ impl Serving {
             let line = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
-                () = self.outbox.gone() => return Ok(()),
+                () = self.outbox.disconnected() => return Ok(()),
                 Some(done) = self.tasks.join_next() => {
                     if let Err(error) = done {
                         tracing::error!(%error, "a request was not answered");
@@ -206,7 +206,7 @@ impl Serving {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        let Asked { id, kind, call } = match read::request(line) {
+        let ParsedRequest { id, kind, call } = match read::request(line) {
             Ok(asked) => asked,
             Err(refusal) => {
                 self.is_out_of_step = self.is_worker;
@@ -225,8 +225,8 @@ impl Serving {
             RpcCall::ToolCall { .. } | RpcCall::Bash { .. } | RpcCall::AdapterCall { .. }
         );
         let what = match call {
-            RpcCall::Bash { .. } => Kind::Bash,
-            _ => Kind::Other,
+            RpcCall::Bash { .. } => RequestKind::Bash,
+            _ => RequestKind::Other,
         };
         match self.in_flight.begin(id.clone(), what, line.len()) {
             Err(refused) => Some(RpcResponse::failure(id, &kind, refused)),
@@ -258,7 +258,7 @@ impl Serving {
         }
     }
 
-    fn hello(&mut self, hello: &Hello) -> Answer {
+    fn hello(&mut self, hello: &Hello) -> RpcAnswer {
         if self.is_worker {
             let error = "`hello` comes first, and once: a worker has one host";
             return Err(Refused::new(ErrorCode::Protocol, error));

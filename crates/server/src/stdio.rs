@@ -59,17 +59,17 @@ enum Output {
 
 impl Input {
     fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        input(fd).or_else(|_| Ok(Self::Thread(Reader::start(own(fd)?)?)))
+        input(fd).or_else(|_| Ok(Self::Thread(Reader::start(duplicate(fd)?)?)))
     }
 }
 
 impl Output {
     fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        output(fd).or_else(|_| Ok(Self::Thread(Writer::start(own(fd)?)?)))
+        output(fd).or_else(|_| Ok(Self::Thread(Writer::start(duplicate(fd)?)?)))
     }
 }
 
-fn own(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, 0)?)
 }
 
@@ -112,7 +112,7 @@ struct Socket(UnixStream);
 
 impl Socket {
     fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        let socket = own(fd)?;
+        let socket = duplicate(fd)?;
         let flags = fcntl_getfl(fd)?;
         // Set only temporarily: tokio insists on the flag when registering a socket, but not afterwards.
         fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;

@@ -11,7 +11,7 @@ use agent_bash::adapters;
 use agent_bash::core::{Cancel, Clock, Timestamp};
 use agent_bash::process::SystemClock;
 use agent_bash::session::SessionParts;
-use agent_bash::{BashTool, HostContext, Session, profiles};
+use agent_bash::{BashTool, Conversation, HostContext, profiles};
 use agent_bash_server::{mcp, rpc};
 use agent_bash_test_kit::FaultyExecutor;
 use async_trait::async_trait;
@@ -37,11 +37,11 @@ impl Clock for FaultyClock {
     async fn sleep(&self, _: Duration) {}
 }
 
-fn session(clock: Arc<dyn Clock>) -> Arc<Session> {
+fn session(clock: Arc<dyn Clock>) -> Arc<Conversation> {
     let host = HostContext::capture("/".into());
     let tool = BashTool::builder(profiles::STANDARD, host, Arc::new(FaultyExecutor), clock);
     let tool = tool.sessions(true).build();
-    Arc::new(Session::new(tool, SessionParts::default()))
+    Arc::new(Conversation::new(tool, SessionParts::default()))
 }
 
 /// The client's side of a connection.

@@ -6,7 +6,7 @@
 use crate::lines::Text;
 use crate::report::{Piece, Shown};
 use crate::scan;
-use crate::window::{Part, Shrink, Window};
+use crate::window::{Shrink, TextPart, Window};
 use agent_bash_core::{Direction, TruncatedBy, Truncation, whole_characters};
 
 /// What is shown, and how much is not.
@@ -166,7 +166,7 @@ fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) 
 }
 
 /// Where the `n`-th line from the end begins, if that is inside the part.
-fn nth_last_line(part: &Part, n: u64) -> Option<u64> {
+fn nth_last_line(part: &TextPart, n: u64) -> Option<u64> {
     let start = part.start;
     let bytes = part.bytes();
     let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -200,7 +200,7 @@ fn last_bytes(text: &Text, max: usize) -> Piece {
 }
 
 /// The first line start at or after `earliest` that is followed by text.
-fn line_start_at_or_after(part: &Part, earliest: u64) -> Option<u64> {
+fn line_start_at_or_after(part: &TextPart, earliest: u64) -> Option<u64> {
     let (start, end) = (part.start, part.end());
     if earliest == 0 {
         return Some(0);

@@ -37,11 +37,11 @@ pub(crate) enum Step {
 #[derive(Default)]
 pub(crate) struct Escape {
     parser: Parser,
-    state: State,
+    state: EscapeState,
 }
 
 #[derive(Clone, Copy, Default)]
-enum State {
+enum EscapeState {
     /// Nothing relevant since the ESC.
     #[default]
     Opened,
@@ -80,14 +80,14 @@ impl Escape {
     /// Begins a sequence at an ESC.
     pub(crate) fn open(&mut self) {
         self.feed(ESC);
-        self.state = State::Opened;
+        self.state = EscapeState::Opened;
     }
 
     /// Takes the next byte. [`Step::Last`] and [`Step::After`] end the sequence.
     pub(crate) fn byte(&mut self, byte: u8) -> Step {
         match self.state {
-            State::Body { is_osc, left } => self.in_body(is_osc, left, byte),
-            State::Opened | State::Sequence => self.in_sequence(byte),
+            EscapeState::Body { is_osc, left } => self.in_body(is_osc, left, byte),
+            EscapeState::Opened | EscapeState::Sequence => self.in_sequence(byte),
         }
     }
 
@@ -100,9 +100,11 @@ impl Escape {
         if byte >= 0x80 {
             return self.cancel(Step::After);
         }
-        if matches!(self.state, State::Opened) && matches!(byte, b']' | b'P' | b'X' | b'^' | b'_') {
+        if matches!(self.state, EscapeState::Opened)
+            && matches!(byte, b']' | b'P' | b'X' | b'^' | b'_')
+        {
             self.feed(byte);
-            self.state = State::Body {
+            self.state = EscapeState::Body {
                 is_osc: byte == b']',
                 left: MAX_STRING,
             };
@@ -122,7 +124,7 @@ impl Escape {
             Some(CAN | SUB) => Step::Last(None),
             Some(_) => Step::Control,
             None => {
-                self.state = State::Sequence;
+                self.state = EscapeState::Sequence;
                 Step::Inside
             }
         }
@@ -140,7 +142,7 @@ impl Escape {
             _ if left == 0 => self.cancel(Step::After),
             _ => {
                 let left = left - 1;
-                self.state = State::Body { is_osc, left };
+                self.state = EscapeState::Body { is_osc, left };
                 Step::Inside
             }
         }
@@ -151,8 +153,8 @@ impl Escape {
         step
     }
 
-    fn feed(&mut self, byte: u8) -> Seen {
-        let mut seen = Seen::default();
+    fn feed(&mut self, byte: u8) -> ByteEffect {
+        let mut seen = ByteEffect::default();
         self.parser.advance(&mut seen, &[byte]);
         seen
     }
@@ -160,14 +162,14 @@ impl Escape {
 
 /// What `vte` reported for a byte.
 #[derive(Default)]
-struct Seen {
+struct ByteEffect {
     ended: bool,
     printed: bool,
     control: Option<u8>,
     effect: Option<LineEdit>,
 }
 
-impl Perform for Seen {
+impl Perform for ByteEffect {
     fn print(&mut self, _: char) {
         self.printed = true;
     }

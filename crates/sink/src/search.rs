@@ -28,7 +28,7 @@ pub struct Search {
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Found {
+pub struct SearchResult {
     /// The matches with their context, in order, at most a page of text.
     pub lines: Vec<FoundLine>,
     /// Number of matches, shown or not.
@@ -64,7 +64,7 @@ pub enum SearchError {
     Io(#[from] io::Error),
 }
 
-impl Found {
+impl SearchResult {
     /// In the format of `grep -n`: `12:match`, `13-context`, `--` between groups that do not touch.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -110,7 +110,7 @@ impl FileView {
     ///
     /// # Errors
     /// [`SearchError`].
-    pub fn search(&self, search: &Search) -> Result<Found, SearchError> {
+    pub fn search(&self, search: &Search) -> Result<SearchResult, SearchError> {
         let pattern =
             Regex::new(&search.pattern).map_err(|error| SearchError::Pattern(error.to_string()))?;
         let mut searcher = Searcher {
@@ -120,13 +120,13 @@ impl FileView {
             longest: self.longest_page(),
             shown_bytes: 0,
             shown_matches: 0,
-            found: Found::default(),
+            found: SearchResult::default(),
         };
         let from = search.from_line;
         let each = |number, line: &LongLine, is_match| searcher.line(number, line, is_match);
         self.each_line(pattern, from, || true, each)?;
         let capped_at = self.capped_at()?;
-        Ok(Found {
+        Ok(SearchResult {
             capped_at,
             ..searcher.found
         })
@@ -202,7 +202,7 @@ struct Searcher<'a> {
     longest: usize,
     shown_bytes: usize,
     shown_matches: usize,
-    found: Found,
+    found: SearchResult,
 }
 
 impl<F: FnMut(u64, &LongLine, bool)> Lines<F> {

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct SharedDir {
     pub(crate) options: ArtifactDirOptions,
-    state: Mutex<State>,
+    state: Mutex<DirState>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct DirState {
     pub(crate) dir: Option<Arc<PrivateDir>>,
     /// Created through this value and not removed since.
     pub(crate) made: BTreeSet<ArtifactId>,
@@ -29,7 +29,7 @@ impl SharedDir {
         }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, DirState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

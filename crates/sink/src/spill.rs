@@ -18,10 +18,10 @@ pub(crate) struct Spill {
     store: Option<Arc<dyn ArtifactStore>>,
     meta: ArtifactMeta,
     stream: StreamId,
-    state: State,
+    state: SpillState,
 }
 
-enum State {
+enum SpillState {
     /// In memory; no file yet.
     Held(Vec<u8>),
     /// All bytes so far are in the file.
@@ -47,7 +47,7 @@ impl Spill {
             store,
             meta,
             stream,
-            state: State::Held(Vec::new()),
+            state: SpillState::Held(Vec::new()),
         }
     }
 
@@ -56,30 +56,30 @@ impl Spill {
         if self.store.is_none() {
             return;
         }
-        if let State::Held(held) = &mut self.state {
+        if let SpillState::Held(held) = &mut self.state {
             if held.len() + bytes.len() <= HELD {
                 held.extend_from_slice(bytes);
                 return;
             }
             self.materialise();
         }
-        if let State::File(writer) = &mut self.state
+        if let SpillState::File(writer) = &mut self.state
             && let Err(error) = writer.write(bytes)
         {
-            self.state = State::Failed(error.to_string());
+            self.state = SpillState::Failed(error.to_string());
         }
     }
 
     /// A duplicate of the file's descriptor. The file holds all bytes so far.
     pub(crate) fn file(&mut self) -> Option<File> {
         self.materialise();
-        let State::File(writer) = &self.state else {
+        let SpillState::File(writer) = &self.state else {
             return None;
         };
         match writer.file() {
             Ok(file) => Some(file),
             Err(error) => {
-                self.state = State::Failed(error.to_string());
+                self.state = SpillState::Failed(error.to_string());
                 None
             }
         }
@@ -92,7 +92,7 @@ impl Spill {
         }
         self.materialise();
         let failed = match self.state {
-            State::File(writer) => match writer.finish(end) {
+            SpillState::File(writer) => match writer.finish(end) {
                 Ok(artifact) => {
                     return SpillOutcome {
                         artifact: Some(artifact),
@@ -101,8 +101,8 @@ impl Spill {
                 }
                 Err(error) => Some(error.to_string()),
             },
-            State::Failed(reason) => Some(reason),
-            State::Held(_) => None,
+            SpillState::Failed(reason) => Some(reason),
+            SpillState::Held(_) => None,
         };
         SpillOutcome {
             artifact: None,
@@ -112,15 +112,15 @@ impl Spill {
 
     /// Moves the buffered bytes into a file.
     fn materialise(&mut self) {
-        let (State::Held(held), Some(store)) = (&mut self.state, &self.store) else {
+        let (SpillState::Held(held), Some(store)) = (&mut self.state, &self.store) else {
             return;
         };
         let written = store
             .create(&self.meta, self.stream)
             .and_then(|mut writer| writer.write(held).map(|()| writer));
         self.state = match written {
-            Ok(writer) => State::File(writer),
-            Err(error) => State::Failed(error.to_string()),
+            Ok(writer) => SpillState::File(writer),
+            Err(error) => SpillState::Failed(error.to_string()),
         };
     }
 }

@@ -12,9 +12,9 @@ pub(crate) struct Window {
     tail_cap: usize,
     shrink: Option<Shrink>,
     /// The first bytes, at most `head_cap`.
-    pub(crate) head: Part,
+    pub(crate) head: TextPart,
     /// The last bytes, at most `tail_cap`.
-    pub(crate) tail: Part,
+    pub(crate) tail: TextPart,
     /// Length of the whole text.
     pub(crate) total: u64,
     /// Raw stream position after the last byte of the text.
@@ -32,7 +32,7 @@ pub(crate) struct Shrink {
 
 /// A contiguous part of a text.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct TextPart {
     /// The bytes, preceded by `lead` bytes that are already dropped (compacted only now and then).
     buffer: Vec<u8>,
     lead: usize,
@@ -212,7 +212,7 @@ impl Window {
     }
 }
 
-impl Part {
+impl TextPart {
     /// Number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.buffer.len() - self.lead

@@ -12,12 +12,12 @@ use crate::Span;
 #[derive(Debug, Default, Clone)]
 pub struct List {
     /// The pipelines in order, each with how it follows the one before.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListEntry>,
 }
 
 /// One pipeline and its connection to its neighbours.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ListEntry {
     /// How it is connected to the pipeline before it.
     pub link: Link,
     /// Whether its and-or list runs in the background (`&`).
@@ -86,7 +86,7 @@ pub struct Simple {
 #[derive(Debug, Clone)]
 pub struct Compound {
     /// What it is.
-    pub kind: Kind,
+    pub kind: CompoundKind,
     /// Redirections behind it, which hold for all of it.
     pub redirs: Vec<Redir>,
     /// Where it stands.
@@ -95,7 +95,7 @@ pub struct Compound {
 
 /// The compound commands of bash.
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub enum CompoundKind {
     /// `{ …; }`.
     Group(List),
     /// `( … )`.
@@ -126,7 +126,7 @@ pub enum Kind {
     /// `for (( … ))`.
     CountedFor {
         /// The three expressions.
-        header: Vec<Part>,
+        header: Vec<WordPart>,
         /// Run in each iteration.
         body: List,
     },
@@ -147,7 +147,7 @@ pub enum Kind {
     /// `[[ … ]]`; only its words are kept.
     Condition(Vec<Word>),
     /// `(( … ))`.
-    Arithmetic(Vec<Part>),
+    Arithmetic(Vec<WordPart>),
     /// `coproc`.
     Coprocess(Command),
 }
@@ -169,7 +169,7 @@ pub struct Assign {
     /// The variable.
     pub name: String,
     /// The subscript, if any.
-    pub index: Option<Vec<Part>>,
+    pub index: Option<Vec<WordPart>>,
     /// `+=`.
     pub append: bool,
     /// The value; an array is a word with the single part [`Part::Array`].
@@ -180,14 +180,14 @@ pub struct Assign {
 #[derive(Debug, Clone)]
 pub struct Word {
     /// Its parts in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WordPart>,
     /// Where it stands.
     pub span: Span,
 }
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum WordPart {
     /// Unquoted text, in which tilde, braces and glob characters are active.
     Bare(String),
     /// Quoted or escaped text.
@@ -214,7 +214,7 @@ pub enum Part {
         reads: bool,
     },
     /// `$(( … ))` and `$[ … ]`.
-    Arithmetic(Vec<Part>),
+    Arithmetic(Vec<WordPart>),
     /// `( … )` of an array assignment.
     Array(Vec<Word>),
 }
@@ -229,11 +229,11 @@ pub struct Param {
     /// `${#name}`.
     pub length: bool,
     /// The subscript, if any.
-    pub index: Option<Vec<Part>>,
+    pub index: Option<Vec<WordPart>>,
     /// The operator after the name, such as `:-`, `%%`, `/`, `@`; empty if none.
     pub operator: String,
     /// The operand after the operator.
-    pub operand: Vec<Part>,
+    pub operand: Vec<WordPart>,
 }
 
 /// A redirection.
@@ -246,7 +246,7 @@ pub struct Redir {
     /// The word after the operator (for a heredoc its delimiter).
     pub target: Word,
     /// The body of a heredoc.
-    pub body: Option<Rc<OnceCell<Vec<Part>>>>,
+    pub body: Option<Rc<OnceCell<Vec<WordPart>>>>,
     /// Whether the delimiter of a heredoc is quoted, so that its body is data.
     pub literal_body: bool,
 }

@@ -7,10 +7,10 @@
 mod brace;
 mod parameter;
 
-use super::ast::{Part, Word};
+use super::ast::{Word, WordPart};
 use super::pattern::push_globbed;
 use super::run::{Machine, is_assignment};
-use super::state::{Slot, State};
+use super::state::{ShellState, Slot};
 use super::value::{Piece, Value, Why};
 
 /// The result of expanding a parameter.
@@ -58,7 +58,7 @@ impl Fields<'_> {
 
 impl Machine<'_> {
     /// Expands a word into its fields: none, one or many.
-    pub(super) fn fields(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
+    pub(super) fn fields(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
         if let Some(value) = plain(word) {
             return vec![value];
         }
@@ -69,7 +69,7 @@ impl Machine<'_> {
         out
     }
 
-    fn split_fields(&mut self, parts: &[Part], st: &mut State) -> Vec<Value> {
+    fn split_fields(&mut self, parts: &[WordPart], st: &mut ShellState) -> Vec<Value> {
         let separators = Self::separators(st);
         let mut fields = Fields {
             separators: &separators,
@@ -79,7 +79,7 @@ impl Machine<'_> {
         };
         for (index, part) in parts.iter().enumerate() {
             match part {
-                Part::Bare(text) => {
+                WordPart::Bare(text) => {
                     let text = if index == 0 {
                         Self::tilde(text, st, &mut fields.current)
                     } else {
@@ -87,11 +87,11 @@ impl Machine<'_> {
                     };
                     push_globbed(&mut fields.current, text);
                 }
-                Part::Quoted(text) => {
+                WordPart::Quoted(text) => {
                     fields.current.push_text(text);
                     fields.started = true;
                 }
-                Part::Param { param, quoted } => {
+                WordPart::Param { param, quoted } => {
                     let expansion = self.parameter(param, *quoted, st);
                     match expansion {
                         Expansion::One(value) if *quoted => {
@@ -103,7 +103,7 @@ impl Machine<'_> {
                         Expansion::Many(values)
                             if values.is_empty()
                                 && *quoted
-                                && matches!(parts, [Part::Quoted(text), _] if text.is_empty()) =>
+                                && matches!(parts, [WordPart::Quoted(text), _] if text.is_empty()) =>
                         {
                             fields.started = false;
                         }
@@ -122,7 +122,7 @@ impl Machine<'_> {
                         }
                     }
                 }
-                Part::Command { list, quoted } => {
+                WordPart::Command { list, quoted } => {
                     let value = self.capture(list, st);
                     if *quoted {
                         fields.current.extend(&value.quoted());
@@ -142,7 +142,7 @@ impl Machine<'_> {
         fields.done
     }
 
-    pub(super) fn separators(st: &State) -> String {
+    pub(super) fn separators(st: &ShellState) -> String {
         match st.var("IFS").and_then(|slots| slots.last()) {
             Some(Slot::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
             _ => " \t\n".to_owned(),
@@ -150,7 +150,7 @@ impl Machine<'_> {
     }
 
     /// Expands a tilde at the beginning of `text` into `into`; returns the rest of the text.
-    fn tilde<'t>(text: &'t str, st: &State, into: &mut Value) -> &'t str {
+    fn tilde<'t>(text: &'t str, st: &ShellState, into: &mut Value) -> &'t str {
         // `of=~/file`: whatever looks like an assignment is treated as one, anywhere.
         if let Some(at) = text.find("=~")
             && is_assignment(text)
@@ -186,10 +186,10 @@ impl Machine<'_> {
     }
 
     /// Expands a word where bash neither splits nor globs: assignments, redirection targets, `case`.
-    pub(super) fn single(&mut self, parts: &[Part], st: &mut State) -> Value {
+    pub(super) fn single(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
-            if let (0, Part::Bare(text)) = (index, part) {
+            if let (0, WordPart::Bare(text)) = (index, part) {
                 let rest = Self::tilde(text, st, &mut value);
                 value.push_text(rest);
             } else {
@@ -200,17 +200,17 @@ impl Machine<'_> {
         value
     }
 
-    pub(super) fn single_part(&mut self, part: &Part, st: &mut State) -> Value {
+    pub(super) fn single_part(&mut self, part: &WordPart, st: &mut ShellState) -> Value {
         match part {
-            Part::Bare(text) | Part::Quoted(text) => Value::text(text.clone()),
-            Part::Param { param, quoted } => match self.parameter(param, *quoted, st) {
+            WordPart::Bare(text) | WordPart::Quoted(text) => Value::text(text.clone()),
+            WordPart::Param { param, quoted } => match self.parameter(param, *quoted, st) {
                 Expansion::One(value) => value.quoted(),
                 Expansion::Many(values) => join(&values, " "),
             },
-            Part::Command { list, .. } => self.capture(list, st).quoted(),
-            Part::Process { list, reads } => self.process_substitution(list, *reads, st),
-            Part::Arithmetic(parts) => self.arithmetic(parts, st),
-            Part::Array(words) => {
+            WordPart::Command { list, .. } => self.capture(list, st).quoted(),
+            WordPart::Process { list, reads } => self.process_substitution(list, *reads, st),
+            WordPart::Arithmetic(parts) => self.arithmetic(parts, st),
+            WordPart::Array(words) => {
                 let values: Vec<Value> = words
                     .iter()
                     .flat_map(|word| self.fields(word, st))
@@ -222,7 +222,7 @@ impl Machine<'_> {
 
     /// Follows the commands in an arithmetic expression: its substitutions, and those in the values of variables
     /// that it names, because bash evaluates these recursively.
-    pub(super) fn arithmetic(&mut self, parts: &[Part], st: &mut State) -> Value {
+    pub(super) fn arithmetic(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let text = self.single(parts, st);
         if let Some(number) = text.literal() {
             if number.trim().bytes().all(|b| b.is_ascii_digit()) {
@@ -241,8 +241,8 @@ impl Machine<'_> {
 /// The value of a word without expansions: by far the most common kind.
 pub(super) fn plain(word: &Word) -> Option<Value> {
     match word.parts.as_slice() {
-        [Part::Quoted(text)] => Some(Value::text(text.as_str())),
-        [Part::Bare(text)] if !text.contains(['{', '~', '*', '?', '[', '!']) => {
+        [WordPart::Quoted(text)] => Some(Value::text(text.as_str())),
+        [WordPart::Bare(text)] if !text.contains(['{', '~', '*', '?', '[', '!']) => {
             Some(Value::text(text.as_str()))
         }
         _ => None,

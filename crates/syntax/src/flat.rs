@@ -8,21 +8,21 @@ use crate::{Context, Span};
 
 use super::harmful::{ALSO_NAMES, HARMFUL};
 use super::pattern::push_globbed;
-use super::run::{Field, Machine, Ran};
-use super::state::State;
+use super::run::{Field, Machine, ResolvedCommand};
+use super::state::ShellState;
 use super::value::{Value, Why};
 
 /// Limit of commands from one text. They are unresolved, and each costs about a microsecond.
 const MAX_COMMANDS: usize = 20_000;
 
 /// Splits a text into commands.
-pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
+pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let mut out = Vec::new();
     let mut triggers = HARMFUL.iter().chain(&ALSO_NAMES);
     if !triggers.any(|trigger| text.contains(trigger)) {
         return out;
     }
-    let st = State::new(&context.cwd, context.home.as_deref());
+    let st = ShellState::new(&context.cwd, context.home.as_deref());
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
     let end = text.len();
@@ -46,7 +46,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
 }
 
 /// A word of the raw text; anything from a `$` on is unknown.
-fn field(text: &str, at: usize, st: &State) -> Field {
+fn field(text: &str, at: usize, st: &ShellState) -> Field {
     let mut value = Value::default();
     let plain = text.replace('\\', "");
     let plain = match (plain.strip_prefix('~'), st.home()) {
@@ -72,7 +72,7 @@ fn field(text: &str, at: usize, st: &State) -> Field {
 }
 
 /// Records the words as commands, one from every word on that names such a program.
-fn flush(words: &mut Vec<Field>, st: &State, out: &mut Vec<Ran>) {
+fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>) {
     let taken = std::mem::take(words);
     for (at, word) in taken.iter().enumerate() {
         let name = word

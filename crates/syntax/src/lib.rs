@@ -29,7 +29,7 @@ pub use context::{Context, Dialect};
 pub use span::Span;
 
 use reader::{Origin, Problem};
-use run::{Machine, Ran};
+use run::{Machine, ResolvedCommand};
 use std::cell::Cell;
 
 /// A script as parsed.
@@ -50,9 +50,9 @@ pub struct Script<'t> {
     /// Where it would run.
     pub context: &'t Context,
     /// Every command that may run, in the order found.
-    pub ran: Vec<Ran>,
+    pub ran: Vec<ResolvedCommand>,
     /// Commands found only by scanning the raw text; unknown words are ignored in them.
-    pub flat: Vec<Ran>,
+    pub flat: Vec<ResolvedCommand>,
     /// The byte at which our reader found a syntax error.
     pub syntax_error: Option<usize>,
     /// The script is too long, too deeply nested or otherwise too complex to be read completely.
@@ -83,7 +83,7 @@ impl Parsed<'_> {
         let alone = self.list.entries.iter().filter(|entry| !entry.background);
         alone.filter_map(|entry| match &entry.stages[..] {
             [ast::Command::Compound(compound)] => match &compound.kind {
-                ast::Kind::Function { name, .. } => Some(name.as_str()),
+                ast::CompoundKind::Function { name, .. } => Some(name.as_str()),
                 _ => None,
             },
             _ => None,

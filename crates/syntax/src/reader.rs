@@ -19,7 +19,7 @@ mod word;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::ast::{Assign, Command, Compound, Entry, Link, List, Part, Redir, Simple, Word};
+use super::ast::{Assign, Command, Compound, Link, List, ListEntry, Redir, Simple, Word, WordPart};
 use crate::Span;
 use pending::Pending;
 
@@ -77,7 +77,7 @@ pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -
 }
 
 /// Parses a text that bash expands like the inside of double quotes.
-pub(crate) fn read_text(text: &str, origin: Origin, budget: &Cell<u32>) -> Vec<Part> {
+pub(crate) fn read_text(text: &str, origin: Origin, budget: &Cell<u32>) -> Vec<WordPart> {
     let mut reader = Reader::new(text, origin, budget, 0);
     reader.heredoc_parts()
 }
@@ -290,8 +290,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn pipeline(&mut self, link: Link) -> Entry {
-        let mut entry = Entry {
+    fn pipeline(&mut self, link: Link) -> ListEntry {
+        let mut entry = ListEntry {
             link,
             background: false,
             prefixed: false,

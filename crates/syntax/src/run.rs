@@ -19,9 +19,9 @@ mod list;
 mod memory;
 mod output;
 mod path;
-mod ran;
 mod redirect;
 mod remembered;
+mod resolved_command;
 mod simple;
 mod text;
 mod traps;
@@ -33,14 +33,14 @@ use std::rc::Rc;
 
 use super::ast::List;
 use super::reader::MAX_NODES;
-use super::state::{MAX_SLOTS, Slot, State, Var};
+use super::state::{MAX_SLOTS, ShellState, Slot, Var};
 use super::value::Value;
 use crate::{Context, Span};
 
 pub use launch::{Invocation, shell_name};
 pub use path::lexical;
-pub use ran::{Field, Ran, Redirection};
 use remembered::Memory;
+pub use resolved_command::{Field, Redirection, ResolvedCommand};
 pub(super) use wrapper::is_assignment;
 
 /// Limit of commands walked: loops, functions and nested scripts all count.
@@ -57,7 +57,7 @@ const MAX_DEPTH: u16 = 80;
 pub(super) struct Waiting {
     text: Value,
     /// The state in which it was set.
-    before: State,
+    before: ShellState,
     through: Vec<String>,
     origin: Option<Span>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Machine<'c> {
     next_fd: u32,
     origin: Option<Span>,
     home: Option<Rc<str>>,
-    pub(crate) ran: Vec<Ran>,
+    pub(crate) ran: Vec<ResolvedCommand>,
     /// The recorded commands at each place.
     recorded: HashMap<Span, Vec<usize>>,
     pub(crate) incomplete: bool,
@@ -123,7 +123,7 @@ impl<'c> Machine<'c> {
     }
 
     /// A command on its own, without any context.
-    pub(super) fn bare(words: Vec<Field>, st: &State) -> Ran {
+    pub(super) fn bare(words: Vec<Field>, st: &ShellState) -> ResolvedCommand {
         let from = words
             .iter()
             .map(|field| field.span.start)
@@ -134,7 +134,7 @@ impl<'c> Machine<'c> {
             .map(|field| field.span.end)
             .max()
             .unwrap_or_default();
-        Ran {
+        ResolvedCommand {
             words: words.into(),
             env: Vec::new(),
             redirections: Vec::new(),
@@ -157,7 +157,7 @@ impl<'c> Machine<'c> {
 
     /// Walks a whole script, then the functions in it that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
-        let mut st = State::new(&self.context.cwd, self.context.home.as_deref());
+        let mut st = ShellState::new(&self.context.cwd, self.context.home.as_deref());
         self.list(list, &mut st);
         self.run_traps(&st);
         self.dormant = true;

@@ -35,7 +35,7 @@ const ENVIRONMENT: [&str; 9] = [
 
 /// The state of the shell at one point in the script.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct State {
+pub(crate) struct ShellState {
     /// Shared structurally: a state is copied often and changed rarely.
     pub(super) vars: Vars,
     /// Variables exported to programs; all of them if it contains `*`.
@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub(crate) ended: bool,
 }
 
-impl State {
+impl ShellState {
     /// A fresh shell in `cwd`.
     pub(crate) fn new(cwd: &Path, home: Option<&Path>) -> Self {
         let mut vars = BTreeMap::new();
@@ -80,7 +80,7 @@ impl State {
         if let Some(home) = home {
             known("HOME", &home.to_string_lossy());
         }
-        State {
+        ShellState {
             vars: Rc::new(vars),
             exported: Rc::new(ENVIRONMENT.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
@@ -165,7 +165,7 @@ impl State {
     }
 
     /// Joins two paths through the script. A path that has ended does not contribute.
-    pub(crate) fn join(self, other: State) -> State {
+    pub(crate) fn join(self, other: ShellState) -> ShellState {
         if self.ended {
             return other;
         }

@@ -27,7 +27,7 @@ pub enum Why {
 
 impl Why {
     /// The reason for two adjacent parts combined. `Fetched` takes precedence.
-    fn beside(&mut self, other: Why) {
+    fn combine(&mut self, other: Why) {
         if other == Why::Fetched {
             *self = other;
         }
@@ -277,7 +277,7 @@ impl Value {
                 why: before,
             }) => {
                 *last |= splits;
-                before.beside(why);
+                before.combine(why);
             }
             _ => self.pieces.push(Piece::Unknown { why, splits }),
         }

@@ -7,16 +7,16 @@ mod completing;
 mod earlier;
 mod keys;
 mod messages;
-mod news;
+mod msg;
 mod record;
 mod running;
 mod typed;
 
-pub(crate) use news::News;
+pub(crate) use msg::Msg;
 
 use crate::OnQuit;
 use crate::aliases::Aliases;
-use crate::approvals::Asked;
+use crate::approvals::ApprovalQuestion;
 use crate::complete::Listed;
 use crate::console::{Console, Handled};
 use crate::diff_state::DiffState;
@@ -25,15 +25,15 @@ use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::note::Note;
-use crate::pager_source::{Kept, Seek, Source};
+use crate::pager_source::{Seek, SharedText, Source};
 use crate::pager_state::{PagerRequest, PagerState};
-use crate::place::Place;
 use crate::prompt::Prompt;
-use crate::questions::{Answer, Questions, Waiting};
+use crate::prompt_directory::PromptDirectory;
+use crate::questions::{QuestionOutcome, Questions, Waiting};
 use crate::queue::Queue;
 use crate::redraw::Redraw;
 use crate::set_work::Wish;
-use crate::transcript::{Card, Entry, EntryId, Transcript};
+use crate::transcript::{Card, CardEntry, EntryId, Transcript};
 use agent_bash::SandboxSettings;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request, SessionName, Status};
@@ -121,7 +121,7 @@ pub(crate) struct App {
     /// One of them is to be selected once they are cards.
     awaits_held: bool,
     /// Where the prompt's commands run.
-    pub(crate) place: Place,
+    pub(crate) place: PromptDirectory,
     /// The home directory, for `~`; empty if there is none.
     pub(crate) home: String,
     /// Details about the tool.
@@ -180,7 +180,7 @@ pub(crate) enum Effect {
         from: u64,
     },
     Find {
-        kept: Kept,
+        kept: SharedText,
         seek: Seek,
     },
     /// Put a text into the clipboard of the host's terminal.
@@ -220,7 +220,12 @@ pub(crate) enum Effect {
 }
 
 impl App {
-    pub(crate) fn new(theme: Theme, terminal: Option<bool>, place: Place, about: String) -> Self {
+    pub(crate) fn new(
+        theme: Theme,
+        terminal: Option<bool>,
+        place: PromptDirectory,
+        about: String,
+    ) -> Self {
         let mut transcript = Transcript::default();
         transcript.add(Card::Note(Note::Lines(welcome(&theme))), Duration::ZERO);
         Self {
@@ -285,10 +290,10 @@ impl App {
 
     fn handle(&mut self, event: &Event, now: Duration) {
         match self.questions.event(event, now) {
-            Answer::NotAsked => {}
-            Answer::Taken => return,
-            Answer::Allowed => return self.change_call(|entry| entry.is_let_run(now)),
-            Answer::Yes(entry, proposed) => return self.act(entry, proposed),
+            QuestionOutcome::NotAsked => {}
+            QuestionOutcome::Taken => return,
+            QuestionOutcome::Allowed => return self.change_call(|entry| entry.is_let_run(now)),
+            QuestionOutcome::Yes(entry, proposed) => return self.act(entry, proposed),
         }
         let is_for_line = self.is_for_line(event, now);
         if let Some(console) = self.console.as_mut().filter(|_| !is_for_line) {
@@ -383,13 +388,13 @@ impl App {
     }
 
     /// A call wants to know whether it may have more.
-    pub(crate) fn ask(&mut self, asked: Asked, now: Duration) {
+    pub(crate) fn ask(&mut self, asked: ApprovalQuestion, now: Duration) {
         self.questions.push(Waiting::Call(asked), now);
         // One call runs at a time, and only calls have a sandbox to leave.
-        self.change_call(Entry::waits_for_answer);
+        self.change_call(CardEntry::waits_for_answer);
     }
 
-    fn change_call(&mut self, change: impl FnOnce(&mut Entry)) {
+    fn change_call(&mut self, change: impl FnOnce(&mut CardEntry)) {
         if let Some(call) = self.call {
             self.transcript.change(call, change);
         }

@@ -1,7 +1,7 @@
 use super::*;
-use crate::approvals::Asked;
+use crate::approvals::ApprovalQuestion;
 use crate::calls::CallEnd;
-use crate::transcript::Entry;
+use crate::transcript::CardEntry;
 use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
@@ -15,7 +15,7 @@ pub(super) fn app(terminal: Option<bool>) -> App {
     App::new(
         Theme::plain(),
         terminal,
-        Place::for_tests("~"),
+        PromptDirectory::for_tests("~"),
         String::new(),
     )
 }
@@ -39,7 +39,7 @@ pub(super) fn enters(app: &mut App, text: &str) -> Vec<Effect> {
 
 pub(super) fn ended(app: &mut App, entry: EntryId) {
     let end = ended_as(succeeded());
-    app.news(News::Ended {
+    app.update(Msg::Ended {
         entry,
         end,
         now: NOW,
@@ -170,7 +170,7 @@ fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
         ));
         let bang = app.bang.unwrap();
         let end = CallEnd::Refused("x".to_owned());
-        app.news(News::Ended {
+        app.update(Msg::Ended {
             entry: bang,
             end,
             now: NOW,
@@ -279,7 +279,7 @@ fn a_message_that_is_no_longer_true_goes() {
     enters(&mut app, "!ls");
     assert!(app.message.is_some());
     let entry = app.bang.unwrap();
-    app.news(News::Ended {
+    app.update(Msg::Ended {
         entry,
         end: CallEnd::Refused("x".to_owned()),
         now: NOW,
@@ -381,7 +381,7 @@ fn an_idle_interface_waits_for_nothing() {
     ended(&mut app, call);
     assert!(!app.is_live());
     assert_eq!(
-        app.transcript.current().map(Entry::command),
+        app.transcript.current().map(CardEntry::command),
         Some("sleep 9")
     );
 }
@@ -405,7 +405,7 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
     let early = Duration::from_millis(100);
     let later = Duration::from_secs(1);
     for (answer, allowed) in [('y', true), ('n', false)] {
-        let (asked, mut answered) = Asked::of("x", wish());
+        let (asked, mut answered) = ApprovalQuestion::of("x", wish());
         app.ask(asked, NOW);
         key(&mut app, answer, early);
         key(&mut app, 'x', later);
@@ -415,9 +415,9 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
     }
     assert!(app.prompt.is_empty(), "no key went elsewhere");
     // The next one needs its own answer, and what nobody waits for is gone.
-    let (first, mut answered) = Asked::of("x", wish());
-    let (over, answer_of_over) = Asked::of("x", wish());
-    let (last, mut answered_last) = Asked::of("x", wish());
+    let (first, mut answered) = ApprovalQuestion::of("x", wish());
+    let (over, answer_of_over) = ApprovalQuestion::of("x", wish());
+    let (last, mut answered_last) = ApprovalQuestion::of("x", wish());
     for asked in [first, over, last] {
         app.ask(asked, NOW);
     }
@@ -440,7 +440,7 @@ fn a_call_that_waits_for_its_answer_does_not_run_and_its_time_begins_with_that()
     ] {
         let mut app = app(None);
         enters(&mut app, "curl x");
-        let (asked, _answered) = Asked::of("curl x", wish());
+        let (asked, _answered) = ApprovalQuestion::of("curl x", wish());
         app.ask(asked, NOW);
         let seen = |app: &mut App, now| {
             let call = app.call.unwrap();

@@ -15,12 +15,12 @@ pub(crate) const DENIED: &str = "the person at the terminal does not allow this 
 /// [`crate::run`]. Calls that ask for no more than the sandbox allows are not asked about.
 pub struct Approvals {
     approver: Arc<Asking>,
-    asked: UnboundedReceiver<Asked>,
+    asked: UnboundedReceiver<ApprovalQuestion>,
 }
 
 /// A question that waits for its answer.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ApprovalQuestion {
     pub(crate) command: String,
     pub(crate) reason: String,
     /// What it asks for.
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
 }
 
 struct Asking {
-    ask: UnboundedSender<Asked>,
+    ask: UnboundedSender<ApprovalQuestion>,
 }
 
 impl Approvals {
@@ -48,7 +48,7 @@ impl Approvals {
     }
 
     /// The next question. Cancel safe.
-    pub(crate) async fn asked(&mut self) -> Asked {
+    pub(crate) async fn next_question(&mut self) -> ApprovalQuestion {
         match self.asked.recv().await {
             Some(asked) => asked,
             // Cannot happen: the approver, which is owned here, holds the sender.
@@ -69,7 +69,7 @@ impl fmt::Debug for Approvals {
     }
 }
 
-impl Asked {
+impl ApprovalQuestion {
     /// A question of a test, and where its answer goes.
     #[cfg(test)]
     pub(crate) fn of(command: &str, wanted: SandboxRequest) -> (Self, oneshot::Receiver<bool>) {
@@ -130,7 +130,7 @@ impl Approver for Asking {
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
         let (answer, answered) = oneshot::channel();
         let wanted = proposal.request.sandbox.clone();
-        let asked = wanted.map(|wanted| Asked {
+        let asked = wanted.map(|wanted| ApprovalQuestion {
             command: proposal.command.to_owned(),
             reason: reason.to_owned(),
             wanted,
@@ -187,7 +187,7 @@ mod tests {
         for allowed in [false, true] {
             let cancel = Cancel::new();
             let answered = async {
-                let asked = approvals.asked().await;
+                let asked = approvals.next_question().await;
                 assert_eq!((&*asked.command, &*asked.reason), ("x", "it must"));
                 let changes = asked.changes(tool.sandbox());
                 let wanted = [["level", "read_only", "off"], ["network", "off", "on"]];
@@ -208,7 +208,7 @@ mod tests {
         let tool = tool(&approvals);
         let cancel = Cancel::new();
         let asked = async {
-            let asked = approvals.asked().await;
+            let asked = approvals.next_question().await;
             assert!(!asked.is_over());
             cancel.cancel();
             asked
@@ -229,7 +229,7 @@ mod tests {
             writable: vec!["/a".to_owned()],
             reason: String::new(),
         };
-        let (asked, _) = Asked::of("x", wanted);
+        let (asked, _) = ApprovalQuestion::of("x", wanted);
         let own = SandboxSettings {
             level: SandboxLevel::ReadOnly,
             ..SandboxSettings::default()

@@ -71,7 +71,7 @@ pub(crate) fn further(before: u64, all: u64, forward: bool, times: u64) -> Optio
 }
 
 /// What is said of a match that was found from the other end.
-pub(crate) fn said(is_around: bool, forward: bool) -> Option<String> {
+pub(crate) fn wrapped_text(is_around: bool, forward: bool) -> Option<String> {
     let said = if forward {
         "from the top"
     } else {

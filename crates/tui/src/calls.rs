@@ -1,16 +1,18 @@
 //! Runs commands and records how they ended.
 
 use crate::approvals;
-use crate::deeds;
+use crate::change_actions;
 use crate::interrupt::Running;
-use crate::transcript::{Card, Entry};
+use crate::transcript::{Card, CardEntry};
 use agent_bash::core::{Definitions, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
 use agent_bash::policy::marked_lines;
 use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
-use agent_bash::{CallOptions, ESCALATION_RULE, Escalation, Refusal, Session};
-use agent_bash_render::{CardChanges, CardState, KeptOutput, Refused, Remark, ToolCard, words};
+use agent_bash::{CallOptions, Conversation, ESCALATION_RULE, Escalation, Refusal};
+use agent_bash_render::{
+    CardChanges, CardState, FooterLine, Refused, StoredOutput, ToolCard, words,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +42,7 @@ pub(crate) enum CallEnd {
 
 /// What a call has beside its request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Besides {
+pub(crate) struct CallExtras {
     /// It has no time limit.
     pub(crate) unlimited: bool,
     /// Functions, aliases and options.
@@ -50,8 +52,8 @@ pub(crate) struct Besides {
 /// Gives a request that runs beside the shell that stays what that shell has: the variables that it exports (an activated environment, a search
 /// path), and its functions and aliases. Before there is such a shell, or where there is none, a terminal has those of the configuration; other
 /// calls load them themselves. `kept`: what that shell had before it was ended for this request.
-pub(crate) async fn beside(
-    session: &Session,
+pub(crate) async fn with_shell_state(
+    session: &Conversation,
     request: &mut Request,
     shell: Option<&SessionName>,
     kept: Option<Arc<Definitions>>,
@@ -70,9 +72,9 @@ pub(crate) async fn beside(
 
 /// Runs a tool call to its end. Commands the user runs meanwhile are added to the record only afterwards.
 pub(crate) async fn call(
-    session: &Session,
+    session: &Conversation,
     request: Request,
-    besides: Besides,
+    besides: CallExtras,
     live: &LiveUpdates,
     running: &Running,
 ) -> CallEnd {
@@ -121,7 +123,7 @@ fn refused(command: &str, refusal: &Refusal) -> Refused {
 
 /// Runs a command of the user's.
 pub(crate) async fn bang(
-    session: &Session,
+    session: &Conversation,
     command: &str,
     excluded_from_context: bool,
     live: &LiveUpdates,
@@ -156,7 +158,7 @@ fn hint(
     card: &ToolCard,
     is_trial: bool,
     outside: Option<&'static str>,
-) -> Option<Remark> {
+) -> Option<FooterLine> {
     let was_denied = result.sandbox.as_ref().is_some_and(|said| {
         !said.denied.is_empty() || said.network_refused.is_some_and(|refused| refused > 0)
     });
@@ -179,7 +181,7 @@ fn hint(
         _ if was_denied => outside?,
         _ => return None,
     };
-    Some(Remark::Offer(hint.to_owned()))
+    Some(FooterLine::Offer(hint.to_owned()))
 }
 
 impl CallEnd {
@@ -195,7 +197,7 @@ impl CallEnd {
     }
 
     /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox.
-    pub(crate) fn show_on(self, entry: &mut Entry, outside: Option<&'static str>) {
+    pub(crate) fn show_on(self, entry: &mut CardEntry, outside: Option<&'static str>) {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
                 card.finish(&result, refused);
@@ -210,7 +212,7 @@ impl CallEnd {
                 card.remarks
                     .extend(hint(&result, card, entry.is_trial, outside));
                 let is_needless =
-                    |it: &mut CardChanges| entry.is_trial && deeds::is_nothing(&it.set);
+                    |it: &mut CardChanges| entry.is_trial && change_actions::is_nothing(&it.set);
                 if card.changes.take_if(is_needless).is_some() {
                     let said = match result.status {
                         Status::Exited { .. } => "a trial: it changes no file",
@@ -220,7 +222,7 @@ impl CallEnd {
                         _ => "a trial: it had changed no file by then",
                     };
                     let said = said.to_owned();
-                    card.remarks.push(Remark::Notice(said));
+                    card.remarks.push(FooterLine::Notice(said));
                 }
                 entry.bytes = entry.bytes.max(result.text.len());
                 entry.is_binary = result.output.binary;
@@ -231,14 +233,14 @@ impl CallEnd {
             (Self::Bang(message), Card::Bang(card)) => {
                 card.elapsed = words::millis(message.duration_ms);
                 card.state = CardState::Ended(message.status.clone());
-                card.remarks = Remark::survivors(&message.survivors);
-                let told = message.notices.iter().filter_map(Remark::told);
+                card.remarks = FooterLine::survivors(&message.survivors);
+                let told = message.notices.iter().filter_map(FooterLine::from_notice);
                 card.remarks.extend(told);
                 card.changes = CardChanges::known(message.changes.as_ref(), &message.notices);
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
                 card.output.show_instead(mark);
-                card.kept = message.truncated.then(|| KeptOutput {
+                card.kept = message.truncated.then(|| StoredOutput {
                     uri: message
                         .artifact
                         .as_ref()
@@ -277,16 +279,20 @@ mod tests {
     use std::sync::Arc;
 
     /// What can be done about how a call ended, as its card offers it.
-    fn offered(status: Status, is_trial: bool, changes: Option<Changes>) -> Vec<Remark> {
+    fn offered(status: Status, is_trial: bool, changes: Option<Changes>) -> Vec<FooterLine> {
         let card = Card::Tool(Box::new(ToolCard::new("x")));
-        let mut entry = Entry::new(EntryId(1), card, Duration::ZERO);
+        let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
         entry.is_trial = is_trial;
         let mut result = ToolResult::new(status, "", Timestamp(0));
         result.changes = changes;
         shown(entry, result, Some(DENIED))
     }
 
-    fn shown(mut entry: Entry, result: ToolResult, outside: Option<&'static str>) -> Vec<Remark> {
+    fn shown(
+        mut entry: CardEntry,
+        result: ToolResult,
+        outside: Option<&'static str>,
+    ) -> Vec<FooterLine> {
         let end = CallEnd::Tool {
             result: Box::new(result),
             refused: Some(Refused::new("no")),
@@ -301,8 +307,8 @@ mod tests {
     #[test]
     fn what_the_person_has_denied_is_said_to_that_person_and_no_way_around_it_is_offered() {
         let card = Card::Tool(Box::new(ToolCard::new("x")));
-        let mut entry = Entry::new(EntryId(1), card, Duration::ZERO);
-        let aside = Remark::Notice("outside of the sandbox".to_owned());
+        let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
+        let aside = FooterLine::Notice("outside of the sandbox".to_owned());
         if let Card::Tool(card) = &mut entry.card {
             card.asides.push(aside);
         }
@@ -338,12 +344,12 @@ mod tests {
             (None, ask, None),
         ] {
             let card = Card::Tool(Box::new(ToolCard::new("curl x")));
-            let entry = Entry::new(EntryId(1), card, Duration::ZERO);
+            let entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
             let mut boxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
             boxed.network_refused = refused;
             let mut result = ToolResult::new(Status::Exited { code: 7 }, "", Timestamp(0));
             result.sandbox = Some(boxed);
-            let offered = offered.map(|text| Remark::Offer(text.to_owned()));
+            let offered = offered.map(|text| FooterLine::Offer(text.to_owned()));
             let remarks = shown(entry, result, outside);
             assert_eq!(remarks, Vec::from_iter(offered), "{refused:?} {outside:?}");
         }
@@ -355,7 +361,7 @@ mod tests {
             rule: "r".to_owned(),
             suggested_tool: None,
         };
-        let offer = |text: &str| vec![Remark::Offer(text.to_owned())];
+        let offer = |text: &str| vec![FooterLine::Offer(text.to_owned())];
         assert_eq!(offered(blocked(), false, None), offer(BY_RULE));
         let for_real = offer(BY_RULE_FOR_REAL);
         assert_eq!(offered(blocked(), true, None), for_real, "that is no trial");
@@ -371,7 +377,7 @@ mod tests {
             ..Refused::new("no")
         });
         let result = ToolResult::new(blocked(), "", Timestamp(0));
-        let tries = Some(Remark::Offer(BY_TRIAL.to_owned()));
+        let tries = Some(FooterLine::Offer(BY_TRIAL.to_owned()));
         assert_eq!(hint(&result, &card, false, None), tries);
         let timed_out = || Status::TimedOut { after_ms: 1 };
         assert_eq!(offered(timed_out(), false, None), offer(TIMED_OUT));
@@ -381,16 +387,16 @@ mod tests {
         // A trial without changes is not held.
         let (dropped, by) = (ChangesState::Discarded, ChangesBy::Overlay);
         let set = Changes::new(ChangesId(7), dropped, by, "/p");
-        let said = Remark::Notice("a trial: it changes no file".to_owned());
+        let said = FooterLine::Notice("a trial: it changes no file".to_owned());
         assert_eq!(offered(ended(), true, Some(set.clone())), [said]);
-        let said = Remark::Notice("a trial: it had changed no file by then".to_owned());
+        let said = FooterLine::Notice("a trial: it had changed no file by then".to_owned());
         let killed = Status::Signaled {
             signal: "SIGKILL".to_owned(),
             number: 9,
         };
         assert_eq!(offered(killed, true, Some(set.clone())), [said]);
         let said = "a trial: it had changed no file when it was cancelled".to_owned();
-        let said = Remark::Notice(said);
+        let said = FooterLine::Notice(said);
         assert_eq!(offered(Status::Cancelled, true, Some(set)), [said]);
     }
 
@@ -400,13 +406,13 @@ mod tests {
         let host = HostContext::capture("/".into());
         let clock = Arc::new(SystemClock::new());
         let tool = BashTool::builder(PROFILE, host, Arc::new(FaultyExecutor), clock);
-        let session = Session::new(tool.build(), SessionParts::default());
+        let session = Conversation::new(tool.build(), SessionParts::default());
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 100));
         for _ in 0..2 {
             let ended = call(
                 &session,
                 Request::new("x"),
-                Besides::default(),
+                CallExtras::default(),
                 &live,
                 &Running::new(),
             )

@@ -1,7 +1,7 @@
 //! The diff of a call's changes while it is open.
 
 use crate::around;
-use crate::deeds;
+use crate::change_actions;
 use crate::diff_search::DiffSearch;
 use crate::pattern_input::PatternInput;
 use crate::transcript::EntryId;
@@ -148,10 +148,10 @@ impl DiffState {
             (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
             (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
             (KeyCode::Char(pressed), KeyModifiers::NONE) => {
-                let Some(act) = deeds::act_by(pressed) else {
+                let Some(act) = change_actions::act_by(pressed) else {
                     return DiffRequest::Nothing;
                 };
-                self.message = deeds::hindrance(act, set);
+                self.message = change_actions::unavailable_reason(act, set);
                 if self.message.is_none() {
                     return DiffRequest::Act(act);
                 }
@@ -239,7 +239,7 @@ impl DiffState {
         let from = around::origin(found, self.gone_to, &self.position, self.rows, forward);
         if let Some((line, is_around)) = search.find(from, forward, times) {
             self.reveals = true;
-            self.message = around::said(is_around, forward);
+            self.message = around::wrapped_text(is_around, forward);
             self.go(PagerMove::To(line));
             self.has_left = false;
         }
@@ -275,7 +275,7 @@ impl DiffState {
             self.reveal(usize::from(area.width.saturating_sub(2)));
         }
         let search = self.search.as_ref();
-        let keys = set.map(deeds::keys).unwrap_or_default();
+        let keys = set.map(change_actions::keys).unwrap_or_default();
         let view = DiffView {
             title: &self.title,
             subtitle: &self.command,
@@ -311,7 +311,7 @@ pub(crate) fn read_all(
         if !lines.is_empty() {
             lines.push(DiffLine::Blank);
         }
-        let heading = format!("later, by what went on ({}):", deeds::numbers(ids));
+        let heading = format!("later, by what went on ({}):", change_actions::numbers(ids));
         lines.push(DiffLine::Note(heading));
         lines.extend(of);
     };

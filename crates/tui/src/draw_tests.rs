@@ -1,14 +1,14 @@
 use super::*;
 use crate::OnQuit;
-use crate::app::{App, News};
-use crate::approvals::Asked;
+use crate::app::{App, Msg};
+use crate::approvals::ApprovalQuestion;
 use crate::calls::CallEnd;
-use crate::deeds::Proposed;
+use crate::change_actions::Proposed;
 use crate::jobs_state::JobsState;
 use crate::pager_source::{self, Range, Source};
 use crate::pager_state::PagerState;
-use crate::place::Place;
-use crate::set_work::Came;
+use crate::prompt_directory::PromptDirectory;
+use crate::set_work::SetWorkDone;
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
@@ -28,9 +28,9 @@ fn app() -> App {
     App::new(
         Theme::dark(),
         Some(true),
-        Place {
+        PromptDirectory {
             branch: Some("main".to_owned()),
-            ..Place::for_tests("~/project")
+            ..PromptDirectory::for_tests("~/project")
         },
         "paged".to_owned(),
     )
@@ -76,7 +76,7 @@ fn with_changes() -> (App, App, App) {
             result: Box::new(result),
             refused: None,
         };
-        app.news(News::Ended {
+        app.update(Msg::Ended {
             entry,
             end,
             now: Duration::ZERO,
@@ -85,7 +85,7 @@ fn with_changes() -> (App, App, App) {
         app.event(&Event::Key(up), Duration::ZERO);
         app
     });
-    let news = |app: &App, came| News::Changes {
+    let news = |app: &App, came| Msg::Changes {
         entry: app.chosen_changes().unwrap().0,
         id: ChangesId(7),
         came,
@@ -97,7 +97,7 @@ fn with_changes() -> (App, App, App) {
         DiffLine::Hunk("@@ -0,0 +1 @@".to_owned()),
         DiffLine::Added("fn main() {}".to_owned()),
     ];
-    diff.news(news(&diff, Came::Diff(Ok(lines))));
+    diff.update(news(&diff, SetWorkDone::Diff(Ok(lines))));
     let mut counts = ChangeCounts::default();
     counts.count(Change::Deleted);
     let proposed = Proposed {
@@ -113,7 +113,7 @@ fn with_changes() -> (App, App, App) {
         more: 0,
         conflicts: vec![FileName::new("b.rs")],
     };
-    undo.news(news(&undo, Came::Looked(Ok(Box::new(proposed)))));
+    undo.update(news(&undo, SetWorkDone::Looked(Ok(Box::new(proposed)))));
     (chosen, diff, undo)
 }
 
@@ -132,7 +132,7 @@ fn states() -> Vec<(&'static str, App)> {
     enters(&mut refused, "!ls");
     let entry = refused.bang.unwrap();
     let end = CallEnd::Refused("no shell".to_owned());
-    refused.news(News::Ended {
+    refused.update(Msg::Ended {
         entry,
         end,
         now: Duration::ZERO,
@@ -149,7 +149,7 @@ fn states() -> Vec<(&'static str, App)> {
         writable: vec!["~/.cargo".to_owned()],
         reason: "crates are downloaded".to_owned(),
     };
-    let (question, answer) = Asked::of("cargo build", wanted);
+    let (question, answer) = ApprovalQuestion::of("cargo build", wanted);
     asked.ask(question, Duration::ZERO);
     // Its call waits as long as this is drawn.
     std::mem::forget(answer);

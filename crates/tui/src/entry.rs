@@ -1,14 +1,14 @@
 //! One card of the transcript with its state: takes in what its command prints while it runs.
 
 use crate::asks::Asks;
-use crate::deeds;
+use crate::change_actions;
 use crate::note::Note;
 use agent_bash::core::changes::{Changes, ChangesState};
 use agent_bash::core::{ArtifactId, JobId, Timestamp};
 use agent_bash::exec::{Job, JobState};
 use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{
-    BangCard, CardChanges, CardState, OutputLimits, OutputText, Remark, Theme, ToolCard,
+    BangCard, CardChanges, CardState, FooterLine, OutputLimits, OutputText, Theme, ToolCard,
 };
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -35,7 +35,7 @@ pub(crate) struct EntryId(pub(crate) u64);
 
 /// One card with its state.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct CardEntry {
     pub(crate) id: EntryId,
     pub(crate) card: Card,
     pub(crate) expanded: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Entry {
     /// The command itself starts something in the background: that it goes on is no surprise.
     pub(crate) leaves_jobs: bool,
     /// Processes that it left behind, and that may be over in a moment.
-    pub(crate) unsaid: Vec<Remark>,
+    pub(crate) unsaid: Vec<FooterLine>,
     /// What it left running has changed files until now, or may go on to.
     pub(crate) goes_on: bool,
     /// Bytes of output that it has taken in, at most as many as a card keeps.
@@ -108,7 +108,7 @@ impl Card {
     }
 
     /// What is said of how it ended.
-    pub(crate) fn remarks_mut(&mut self) -> Option<&mut Vec<Remark>> {
+    pub(crate) fn remarks_mut(&mut self) -> Option<&mut Vec<FooterLine>> {
         match self {
             Self::Tool(card) => Some(&mut card.remarks),
             Self::Bang(card) => Some(&mut card.remarks),
@@ -126,10 +126,10 @@ impl Card {
 }
 
 /// Whether this is a process of which it is not known that it has ended.
-fn lives(remark: &Remark) -> bool {
+fn lives(remark: &FooterLine) -> bool {
     matches!(
         remark,
-        Remark::Survivor {
+        FooterLine::Survivor {
             job: Some(_),
             has_ended: false,
             ..
@@ -144,7 +144,7 @@ fn is_over(job: &Job, id: &str, pid: u32) -> bool {
     this == id && has_ended && job.left.iter().all(|left| left.pid != pid)
 }
 
-impl Entry {
+impl CardEntry {
     /// Of a command that has ended or never ran.
     pub(crate) fn new(id: EntryId, card: Card, now: Duration) -> Self {
         Self {
@@ -188,7 +188,7 @@ impl Entry {
     /// Whether what it would do to files waits for a decision.
     pub(crate) fn is_undecided(&self) -> bool {
         let set = self.card.changes().map(|changes| &changes.set);
-        set.is_some_and(deeds::is_undecided)
+        set.is_some_and(change_actions::is_undecided)
     }
 
     /// Takes in new output and updates the running time.
@@ -223,7 +223,7 @@ impl Entry {
         if let Card::Tool(card) = &mut self.card {
             let has_none = !card.on_terminal && !self.is_trial;
             let asks = has_none && self.asks.push(&bytes);
-            let offer = || Remark::Offer(OFFER.to_owned());
+            let offer = || FooterLine::Offer(OFFER.to_owned());
             if asks && !card.asides.contains(&offer()) {
                 card.asides.push(offer());
             }
@@ -290,7 +290,7 @@ impl Entry {
         let Some(remarks) = self.card.remarks_mut().filter(|_| !leaves_jobs) else {
             return;
         };
-        let is_job = |it: &mut Remark| matches!(it, Remark::Survivor { job: Some(_), .. });
+        let is_job = |it: &mut FooterLine| matches!(it, FooterLine::Survivor { job: Some(_), .. });
         self.unsaid = remarks.extract_if(.., is_job).collect();
     }
 
@@ -302,7 +302,7 @@ impl Entry {
         };
         let before = remarks.len();
         for remark in unsaid {
-            let Remark::Survivor { job: Some(id), .. } = &remark else {
+            let FooterLine::Survivor { job: Some(id), .. } = &remark else {
                 continue;
             };
             let job = jobs.iter().find(|job| job.id.0 == *id);
@@ -315,7 +315,7 @@ impl Entry {
         let mut has_changed = remarks.len() != before;
         self.goes_on |= remarks.iter().chain(&self.unsaid).any(lives);
         remarks.retain_mut(|remark| {
-            let Remark::Survivor {
+            let FooterLine::Survivor {
                 pid,
                 job: Some(id),
                 has_ended: has_ended @ false,
@@ -359,13 +359,14 @@ impl Entry {
             output.push(&self.clean.finish());
         }
         if let Card::Tool(card) = &mut self.card {
-            let is_over = |aside: &Remark| matches!(aside, Remark::Notice(said) if said == TRYING);
+            let is_over =
+                |aside: &FooterLine| matches!(aside, FooterLine::Notice(said) if said == TRYING);
             card.asides.retain(|aside| !is_over(aside));
             // What is fed by something else has had its answers from there.
             let is_fed = card.command.contains(['|', '<']);
             let is_offered = card.on_terminal || !card.asides.is_empty();
             if !is_fed && !is_offered && Asks::is_left_asking(&card.output) {
-                card.asides.push(Remark::Offer(ASKED.to_owned()));
+                card.asides.push(FooterLine::Offer(ASKED.to_owned()));
             }
         }
     }
@@ -383,7 +384,7 @@ impl Entry {
     pub(crate) fn is_cut(&self) -> bool {
         match &self.card {
             Card::Tool(card) => {
-                let is_cut = |remark: &Remark| matches!(remark, Remark::Truncated { .. });
+                let is_cut = |remark: &FooterLine| matches!(remark, FooterLine::Truncated { .. });
                 self.is_binary || card.output.is_cut() || card.remarks.iter().any(is_cut)
             }
             Card::Bang(card) => card.output.is_cut() || card.kept.is_some(),
@@ -447,10 +448,10 @@ mod tests {
     use super::*;
     use agent_bash::sink::{LiveKind, LiveOptions};
 
-    fn running(command: &str) -> (Entry, LiveUpdates) {
+    fn running(command: &str) -> (CardEntry, LiveUpdates) {
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 1000));
         let card = Card::Tool(Box::new(ToolCard::new(command)));
-        let mut entry = Entry::new(EntryId(1), card, Duration::ZERO);
+        let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
         entry.live = Some((live.clone(), Waker::noop().clone()));
         (entry, live)
     }
@@ -489,7 +490,7 @@ mod tests {
             let (mut entry, live) = running(command);
             live.push(printed.as_bytes());
             entry.take_in();
-            let offers = |entry: &Entry| match &entry.card {
+            let offers = |entry: &CardEntry| match &entry.card {
                 Card::Tool(card) => card.asides.len(),
                 _ => 0,
             };

@@ -10,21 +10,21 @@ mod typed;
 
 use self::known::Known;
 use self::memory::Memory;
-use crate::app::{App, Effect, News};
-use crate::approvals::{Approvals, Asked};
+use crate::app::{App, Effect, Msg};
+use crate::approvals::{ApprovalQuestion, Approvals};
+use crate::change_actions::is_undecided;
 use crate::console::size_in;
-use crate::deeds::is_undecided;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
 use crate::interrupt::Running;
 use crate::jobs_state::JobsState;
-use crate::place::Place;
-use crate::set_work::Came;
+use crate::prompt_directory::PromptDirectory;
+use crate::set_work::SetWorkDone;
 use crate::stops::{Stop, Stops};
 use crate::terminals::Terminals;
-use crate::{Left, TuiError, TuiOptions, draw};
-use agent_bash::Session;
+use crate::{JobsAtExit, TuiError, TuiOptions, draw};
+use agent_bash::Conversation;
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Cancel, Clock, Definitions, JobId, SessionName};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
@@ -60,15 +60,15 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// The event loop and its dependencies.
 pub(crate) struct EventLoop {
     app: App,
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     clock: Arc<dyn Clock>,
     terminals: Option<Terminals>,
     approvals: Option<Approvals>,
     /// Whether the time limit of calls holds for what is typed.
     limits_typed: bool,
     stop: Cancel,
-    news: UnboundedReceiver<News>,
-    tell: UnboundedSender<News>,
+    news: UnboundedReceiver<Msg>,
+    tell: UnboundedSender<Msg>,
     /// Cancels the running call.
     call: Running,
     /// Cancels the user's own running command.
@@ -93,10 +93,10 @@ pub(crate) struct EventLoop {
 /// What woke the loop.
 enum Woken {
     Event(std::io::Result<Event>),
-    News(Box<News>),
+    News(Box<Msg>),
     Console(PtyStatus),
     Started(agent_bash::pty::PtySession),
-    Asked(Asked),
+    Asked(ApprovalQuestion),
     Printed,
     Time,
     Signal(Stop),
@@ -121,7 +121,7 @@ impl EventLoop {
         let terminal = terminals.as_ref().map(|_| on_terminal);
         let about = session.tool().profile().name.as_str();
         let about = if about == "standard" { "" } else { about };
-        let place = Place::first(&session);
+        let place = PromptDirectory::first(&session);
         let mut app = App::new(theme, terminal, place, about.to_owned());
         let offers = session.tool().offers_sessions();
         app.shell = offers.then(|| SessionName(SHELL.to_owned()));
@@ -156,7 +156,7 @@ impl EventLoop {
     }
 
     /// Runs until the user quits.
-    pub(crate) async fn run(mut self) -> Result<Left, TuiError> {
+    pub(crate) async fn run(mut self) -> Result<JobsAtExit, TuiError> {
         let ended = self.serve().await;
         // Also where a signal ends it, or its terminal is gone.
         self.app.keep_waiting();
@@ -205,19 +205,19 @@ impl EventLoop {
                     // What is done with changes may be what git does.
                     let is_end = matches!(
                         *news,
-                        News::Ended { .. }
-                            | News::Changes {
-                                came: Came::Done(_),
+                        Msg::Ended { .. }
+                            | Msg::Changes {
+                                came: SetWorkDone::Done(_),
                                 ..
                             }
                     );
-                    if let News::Ended { entry, end, .. } = &*news {
+                    if let Msg::Ended { entry, end, .. } = &*news {
                         self.ended(*entry, end);
                     }
-                    if matches!(*news, News::Completed(_) | News::NotCompleted) {
+                    if matches!(*news, Msg::Completed(_) | Msg::NotCompleted) {
                         self.input_waits = None;
                     }
-                    self.app.news(*news);
+                    self.app.update(*news);
                     if is_end {
                         self.look_around();
                     }
@@ -273,7 +273,7 @@ impl EventLoop {
     async fn edit(&mut self, text: &str) {
         let edited = match self.session.tool().shell() {
             Ok(shell) if shell.is_bash => {
-                let directory = match self.session.place() {
+                let directory = match self.session.remote_host() {
                     Some(_) => self.session.cwd(),
                     None => &self.app.place.directory,
                 };
@@ -320,7 +320,7 @@ impl EventLoop {
             } => Woken::Started(session),
             asked = async {
                 match &mut self.approvals {
-                    Some(approvals) => approvals.asked().await,
+                    Some(approvals) => approvals.next_question().await,
                     None => std::future::pending().await,
                 }
             } => Woken::Asked(asked),
@@ -393,7 +393,7 @@ impl EventLoop {
                 stands = stands => stands,
                 () = clock.sleep(ANSWER) => None,
             };
-            let look = move || News::Place(Place::of(&session, stands, &before, own_runs));
+            let look = move || Msg::Place(PromptDirectory::of(&session, stands, &before, own_runs));
             tokio::task::spawn_blocking(move || drop(tell.send(look())));
         });
     }
@@ -425,7 +425,7 @@ impl EventLoop {
             let listed = jobs.list().unwrap_or_default();
             let printed = selected.and_then(|id| tail(&jobs, &id));
             let printed = printed.map(Box::new);
-            let _ = tell.send(News::Jobs {
+            let _ = tell.send(Msg::Jobs {
                 jobs: listed,
                 now,
                 printed,
@@ -442,7 +442,7 @@ impl EventLoop {
             let trials = listed.into_iter().map(|set| set.changes);
             let trials = trials.filter(is_undecided).collect();
             let session = sets.session().to_owned();
-            News::FoundHeld { trials, session }
+            Msg::FoundHeld { trials, session }
         });
     }
 
@@ -455,7 +455,7 @@ impl EventLoop {
         let sets = self.session.changes();
         self.read(move || {
             let is_held = |id: &ChangesId| sets.show(*id).is_ok_and(|set| is_undecided(&set));
-            News::Held(held.into_iter().filter(is_held).collect())
+            Msg::Held(held.into_iter().filter(is_held).collect())
         });
     }
 }

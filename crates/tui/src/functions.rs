@@ -3,7 +3,7 @@
 
 use agent_bash::policy::Script;
 use agent_bash_render::syntax::Parsed;
-use agent_bash_render::syntax::ast::{Command, Entry, Kind, List, Part};
+use agent_bash_render::syntax::ast::{Command, CompoundKind, List, ListEntry, WordPart};
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,11 +126,11 @@ impl Functions {
 
 /// The functions that a script defines for what comes after it.
 fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)> {
-    let alone = |entry: &&Entry| !entry.background;
+    let alone = |entry: &&ListEntry| !entry.background;
     let entries = parsed.list.entries.iter().filter(alone);
     entries.filter_map(|entry| match &entry.stages[..] {
         [Command::Compound(compound)] => match &compound.kind {
-            Kind::Function { name, body } => {
+            CompoundKind::Function { name, body } => {
                 let span = compound.span;
                 let text = parsed.text.get(span.start..span.end);
                 let text = text.filter(|text| text.len() < MOST && is_plain(body));
@@ -148,12 +148,12 @@ fn is_plain(body: &Command) -> bool {
         return false;
     };
     let list: &List = match &compound.kind {
-        Kind::Group(list) => list,
+        CompoundKind::Group(list) => list,
         _ => return false,
     };
     let runs = |command: &Command| match command {
         Command::Simple(simple) => match simple.words.first().map(|word| &word.parts[..]) {
-            Some([Part::Bare(name)]) => !LASTING.contains(&name.as_str()),
+            Some([WordPart::Bare(name)]) => !LASTING.contains(&name.as_str()),
             _ => false,
         },
         Command::Compound(_) => false,

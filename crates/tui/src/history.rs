@@ -42,7 +42,7 @@ impl History {
     }
 
     /// Takes in what is kept. What was typed in this run stays as it was typed: what is kept of it has no secrets.
-    pub(crate) fn kept(&mut self, kept: Vec<HistoryEntry>, session: &str) {
+    pub(crate) fn merge_stored(&mut self, kept: Vec<HistoryEntry>, session: &str) {
         self.walk = None;
         let is_own = |entry: &HistoryEntry| entry.session == session;
         self.entries.retain(is_own);
@@ -149,7 +149,7 @@ pub(crate) mod tests {
             other(6, "new"),
         ];
         for _ in 0..2 {
-            history.kept(kept.clone(), "one");
+            history.merge_stored(kept.clone(), "one");
             let commands = history.entries().iter().map(|entry| &*entry.command);
             let commands: Vec<&str> = commands.collect();
             assert_eq!(commands, ["old", "login --password hunter22", "new"]);

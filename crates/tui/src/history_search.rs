@@ -36,7 +36,7 @@ pub(crate) struct HistorySearch {
     directory: String,
     session: String,
     now: Timestamp,
-    found: Vec<Found>,
+    found: Vec<HistoryMatch>,
     /// Position in `found`, the best first.
     selected: usize,
     /// Which matches were drawn in which rows of the screen.
@@ -46,7 +46,7 @@ pub(crate) struct HistorySearch {
 
 /// A match.
 #[derive(Debug)]
-struct Found {
+struct HistoryMatch {
     entry: HistoryEntry,
     /// Its command on one line.
     line: String,
@@ -84,7 +84,7 @@ impl HistorySearch {
         self.selected = 0;
         let pattern = Pattern::parse(&self.query, CaseMatching::Smart, Normalization::Smart);
         let (mut seen, mut buffer) = (HashSet::new(), Vec::new());
-        let mut scored: Vec<(u32, Found)> = Vec::new();
+        let mut scored: Vec<(u32, HistoryMatch)> = Vec::new();
         for entry in history.entries().iter().rev() {
             if !self.is_in_scope(entry) || !seen.insert(entry.command.as_str()) {
                 continue;
@@ -98,7 +98,7 @@ impl HistorySearch {
             at.sort_unstable();
             at.dedup();
             let entry = entry.clone();
-            scored.push((score, Found { entry, line, at }));
+            scored.push((score, HistoryMatch { entry, line, at }));
             if self.query.is_empty() && scored.len() >= MOST {
                 break;
             }
@@ -221,7 +221,7 @@ impl HistorySearch {
         self.drawn = drawn.collect();
     }
 
-    fn row<'a>(&'a self, found: &'a Found, home: &str) -> HistoryRow<'a> {
+    fn row<'a>(&'a self, found: &'a HistoryMatch, home: &str) -> HistoryRow<'a> {
         let entry = &found.entry;
         let end = match entry.end {
             Some(HistoryEnd::Exit(0) | HistoryEnd::Background) => HistoryRowEnd::Good,

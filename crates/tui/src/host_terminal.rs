@@ -2,7 +2,7 @@
 //! program is suspended.
 
 use crate::links::{Link, Targets, links};
-use agent_bash_render::steady;
+use agent_bash_render::normalise_widths;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use crossterm::event::{
@@ -107,7 +107,7 @@ impl HostTerminal {
     ) -> io::Result<()> {
         let frame = self.terminal.draw(|frame| {
             draw(frame);
-            steady(frame.buffer_mut());
+            normalise_widths(frame.buffer_mut());
         })?;
         let links = links(frame.buffer, targets);
         if links.is_empty() {

@@ -1,7 +1,7 @@
 //! What a line sets in the shell that runs it: lost with that shell, if it is not the one that stays.
 
 use agent_bash_render::syntax::Parsed;
-use agent_bash_render::syntax::ast::{Command, Kind, List, Simple, Word};
+use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 
 /// What is set by the words behind these, up to a `=`.
 const DECLARE: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
@@ -47,8 +47,8 @@ fn of_list(list: &List, text: &str, all: &mut Vec<String>) {
         match command {
             Command::Simple(simple) => of_simple(simple, text, all),
             Command::Compound(compound) => match &compound.kind {
-                Kind::Group(list) => of_list(list, text, all),
-                Kind::Function { name, .. } => all.push(format!("{name}()")),
+                CompoundKind::Group(list) => of_list(list, text, all),
+                CompoundKind::Function { name, .. } => all.push(format!("{name}()")),
                 _ => {}
             },
         }

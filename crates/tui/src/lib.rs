@@ -5,16 +5,18 @@
 //! timeouts (`event_loop`); the state (`app`) neither waits nor reads, so it can be tested without a terminal. What
 //! commands may do and how they run is decided in `agent-bash`, how things look in `agent-bash-render`.
 
+mod action_outcome;
 mod aliases;
 mod app;
 mod approvals;
 mod around;
 mod asks;
+mod background_changes;
 mod calls;
+mod change_actions;
 mod clusters;
 mod complete;
 mod console;
-mod deeds;
 mod diff_search;
 mod diff_state;
 mod draw;
@@ -30,7 +32,6 @@ mod input;
 mod interrupt;
 mod jobs_state;
 mod lasting;
-mod later;
 mod links;
 mod matches;
 mod note;
@@ -38,12 +39,11 @@ mod options;
 mod pager_source;
 mod pager_state;
 mod pattern_input;
-mod place;
 mod prompt;
+mod prompt_directory;
 mod questions;
 mod queue;
 mod redraw;
-mod said;
 mod set_work;
 mod show;
 mod status;
@@ -55,7 +55,7 @@ mod typed_count;
 pub use agent_bash_render::{Theme, shortened};
 pub use approvals::Approvals;
 pub use note::named_trial;
-pub use options::{Left, OnQuit, TuiError, TuiOptions};
+pub use options::{JobsAtExit, OnQuit, TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;
 
@@ -65,7 +65,7 @@ pub use terminals::Terminals;
 ///
 /// # Errors
 /// [`TuiError`].
-pub async fn run(options: TuiOptions) -> Result<Left, TuiError> {
+pub async fn run(options: TuiOptions) -> Result<JobsAtExit, TuiError> {
     Box::pin(event_loop::EventLoop::new(options).run()).await
 }
 

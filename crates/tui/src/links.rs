@@ -66,7 +66,7 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
     let uri = if let Some(path) = targets.outputs.get(&text) {
         uri(path)
     } else {
-        let (path, line) = place(&text)?;
+        let (path, line) = file_and_line(&text)?;
         // kitty and VS Code take a number there for a line; what opens files ignores it.
         format!("{}#{line}", uri(&targets.directory.join(path)))
     };
@@ -74,7 +74,7 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
 }
 
 /// The file and the line of `src/main.rs:12` and `src/main.rs:12:5`.
-fn place(text: &str) -> Option<(&str, &str)> {
+fn file_and_line(text: &str) -> Option<(&str, &str)> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let (path, place) = text.split_once(':')?;
     let line = place.split(':').next()?;

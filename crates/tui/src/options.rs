@@ -2,7 +2,7 @@
 
 use crate::approvals::Approvals;
 use crate::terminals::Terminals;
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::exec::Job;
 use agent_bash::journals::History;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct TuiOptions {
     /// The session that runs commands.
-    pub session: Arc<Session>,
+    pub session: Arc<Conversation>,
     /// Used for every wait.
     pub clock: Arc<dyn Clock>,
     /// How it looks.
@@ -59,7 +59,7 @@ pub enum TuiError {
 
 /// What has become of the jobs that ran when the user quit.
 #[derive(Debug, Clone, Default)]
-pub struct Left {
+pub struct JobsAtExit {
     /// They live on.
     pub running: Vec<Job>,
     /// They were ended, as the user wanted.

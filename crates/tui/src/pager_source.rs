@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A text kept in a file. Read it on a blocking thread only.
-pub(crate) type Kept = Arc<KeptText>;
+pub(crate) type SharedText = Arc<StoredText>;
 
 /// That text, and what was sought there last.
 #[derive(Debug)]
-pub(crate) struct KeptText {
+pub(crate) struct StoredText {
     view: FileView,
     sought: Mutex<Option<Sought>>,
 }
@@ -28,8 +28,8 @@ struct Sought {
     matches: Matches,
 }
 
-impl KeptText {
-    pub(crate) fn of(view: FileView) -> Kept {
+impl StoredText {
+    pub(crate) fn of(view: FileView) -> SharedText {
         Arc::new(Self {
             view,
             sought: Mutex::default(),
@@ -75,7 +75,7 @@ impl Eq for Ticket {}
 /// Where the lines come from.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
-    File(Kept),
+    File(SharedText),
     /// What a card keeps of an output.
     Card(EntryId),
 }
@@ -125,7 +125,7 @@ impl Range {
 }
 
 /// Reads lines with their colours; nothing if the file has the length for which they are not wanted. Blocks on the disk.
-pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, String> {
+pub(crate) fn load(kept: &SharedText, range: Range) -> Result<Option<Box<Loaded>>, String> {
     let view = &kept.view;
     let said = |error: std::io::Error| error.to_string();
     if range.unless.is_some() && range.unless == view.len().ok() {
@@ -147,7 +147,7 @@ pub(crate) fn load(kept: &Kept, range: Range) -> Result<Option<Box<Loaded>>, Str
 }
 
 /// Finds a match. The file is read once for a pattern and a length of it; all matches are known then. Blocks on the disk.
-pub(crate) fn find(kept: &Kept, seek: &Seek) -> Result<Option<Match>, String> {
+pub(crate) fn find(kept: &SharedText, seek: &Seek) -> Result<Option<Match>, String> {
     let said = |error: std::io::Error| error.to_string();
     let len = kept.view.len().map_err(said)?;
     let mut sought = kept.sought.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,13 +200,13 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
-    fn kept(lines: u64) -> (tempfile::NamedTempFile, Kept) {
+    fn kept(lines: u64) -> (tempfile::NamedTempFile, SharedText) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         for number in 1..=lines {
             writeln!(file, "line {number}").unwrap();
         }
         let view = FileView::open(file.path()).unwrap();
-        (file, KeptText::of(view))
+        (file, StoredText::of(view))
     }
 
     fn seek(pattern: &str, from: u64, forward: bool) -> Seek {

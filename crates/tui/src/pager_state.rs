@@ -1,7 +1,7 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
 use crate::around;
-use crate::pager_source::{KeptText, Loaded, Match, Range, Seek, Source, Ticket, find_in};
+use crate::pager_source::{Loaded, Match, Range, Seek, Source, StoredText, Ticket, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines};
@@ -88,7 +88,7 @@ pub(crate) enum PagerRequest {
 impl PagerState {
     /// On a text that is kept in a file.
     pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
-        let source = Source::File(KeptText::of(view));
+        let source = Source::File(StoredText::of(view));
         Self::on(source, title, subtitle)
     }
 
@@ -214,7 +214,7 @@ impl PagerState {
                 }
                 self.found = Some(found);
                 self.reveals = true;
-                self.message = around::said(found.is_around, searching.forward);
+                self.message = around::wrapped_text(found.is_around, searching.forward);
                 self.go(PagerMove::To(found.line));
                 self.has_left = false;
                 if further != 0 {

@@ -1,15 +1,15 @@
 //! The prompt: one or more lines of text, with a history.
 
 mod arguments;
-mod kept;
 mod program;
+mod prompt_memory;
 mod steps;
 mod suggested;
 mod undo;
 mod words;
 
-use self::kept::{Argument, Program, is_plain};
-use self::steps::{Kind, Steps};
+use self::prompt_memory::{Argument, Program, is_plain};
+use self::steps::{StepKind, Steps};
 use crate::clusters;
 use crate::complete::Commands;
 use crate::history::History;
@@ -97,7 +97,7 @@ impl Prompt {
             .collect();
         self.history.stay();
         let was = self.area.cursor();
-        self.alter(Kind::Other, |prompt| {
+        self.alter(StepKind::Other, |prompt| {
             prompt.area.insert_str(text);
             clusters::leave(&mut prompt.area, (was.0, was.1));
         });
@@ -123,7 +123,7 @@ impl Prompt {
             return self.changed(|prompt| prompt.go(!redoes));
         }
         self.changed(|prompt| {
-            prompt.alter(Kind::of(key), |prompt| {
+            prompt.alter(StepKind::of(key), |prompt| {
                 let was = prompt.area.cursor();
                 prompt.area_key(key);
                 clusters::leave(&mut prompt.area, (was.0, was.1));
@@ -170,7 +170,7 @@ impl Prompt {
             return false;
         }
         self.history.stay();
-        self.alter(Kind::Other, |prompt| prompt.area.insert_newline());
+        self.alter(StepKind::Other, |prompt| prompt.area.insert_newline());
         true
     }
 
@@ -208,7 +208,7 @@ impl Prompt {
     /// Inserts a text at the cursor.
     pub(crate) fn insert(&mut self, text: &str) {
         self.history.stay();
-        self.alter(Kind::Other, |prompt| {
+        self.alter(StepKind::Other, |prompt| {
             prompt.area.insert_str(text);
         });
     }
@@ -221,7 +221,7 @@ impl Prompt {
         };
         let chars = old.chars().count();
         self.history.stay();
-        self.alter(Kind::Other, |prompt| {
+        self.alter(StepKind::Other, |prompt| {
             prompt.move_to(start);
             prompt.area.delete_str(chars);
             prompt.area.insert_str(text);

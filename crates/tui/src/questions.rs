@@ -1,8 +1,8 @@
 //! What waits for the person's answer, one after the other: calls that want more than the sandbox allows, and what is about
 //! to be done with a call's changes.
 
-use crate::approvals::Asked;
-use crate::deeds::Proposed;
+use crate::approvals::ApprovalQuestion;
+use crate::change_actions::Proposed;
 use crate::transcript::EntryId;
 use agent_bash::SandboxSettings;
 use agent_bash::core::sandbox::SandboxLevel;
@@ -29,7 +29,7 @@ pub(crate) struct Questions {
 #[derive(Debug)]
 pub(crate) enum Waiting {
     /// A call: may it have more?
-    Call(Asked),
+    Call(ApprovalQuestion),
     /// The changes of a card: is this to be done?
     Changes {
         entry: EntryId,
@@ -40,7 +40,7 @@ pub(crate) enum Waiting {
 
 /// What became of an event.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum QuestionOutcome {
     /// There is no question; the event is for somebody else.
     NotAsked,
     /// It was for a question, and nobody else has to do anything.
@@ -57,29 +57,29 @@ impl Waiting {
         matches!(self, Self::Call(asked) if asked.is_over())
     }
 
-    fn answered(self, yes: bool) -> Answer {
+    fn answered(self, yes: bool) -> QuestionOutcome {
         match self {
             Self::Call(asked) => {
                 asked.answer(yes);
                 if yes {
-                    return Answer::Allowed;
+                    return QuestionOutcome::Allowed;
                 }
             }
             Self::Changes {
                 entry, proposed, ..
-            } if yes => return Answer::Yes(entry, proposed),
+            } if yes => return QuestionOutcome::Yes(entry, proposed),
             Self::Changes { .. } => {}
         }
-        Answer::Taken
+        QuestionOutcome::Taken
     }
 }
 
 impl Questions {
     /// An event, which is for a question if there is one.
-    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> Answer {
+    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> QuestionOutcome {
         self.forget_over(now);
         let Some(first) = self.waiting.pop_front() else {
-            return Answer::NotAsked;
+            return QuestionOutcome::NotAsked;
         };
         let answer = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => answer_of(*key),
@@ -92,7 +92,7 @@ impl Questions {
             return first.answered(yes);
         }
         self.waiting.push_front(first);
-        Answer::Taken
+        QuestionOutcome::Taken
     }
 
     pub(crate) fn push(&mut self, waiting: Waiting, now: Duration) {
@@ -146,7 +146,7 @@ impl Questions {
                 let question = Question {
                     title: &proposed.title(),
                     parts: &[
-                        QuestionPart::Weighty(&proposed.weighty()),
+                        QuestionPart::Weighty(&proposed.summary()),
                         QuestionPart::Files(&proposed.files, proposed.more),
                         QuestionPart::Text(proposed.of_conflicts()),
                         QuestionPart::Conflicts(&proposed.conflicts),

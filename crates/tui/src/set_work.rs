@@ -1,8 +1,8 @@
 //! Reads, looks at and changes what is kept of a call's changes. All of it blocks, so it runs apart from the event loop.
 
-use crate::deeds::{Proposed, decided_text};
-use crate::said::{ASK_AGAIN, Said, named, refusal};
-use crate::{diff_state, later};
+use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
+use crate::change_actions::{Proposed, decided_text};
+use crate::{background_changes, diff_state};
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesId, ChangesState, changed_by_text, conflict_text,
     not_redone_text, not_undone_text,
@@ -27,39 +27,43 @@ pub(crate) enum Wish {
 
 /// What came of it.
 #[derive(Debug)]
-pub(crate) enum Came {
+pub(crate) enum SetWorkDone {
     Diff(Result<Vec<DiffLine>, String>),
     Shown(Option<Box<Changes>>),
     /// What would be done, or why it cannot be.
-    Looked(Result<Box<Proposed>, Box<Said>>),
-    Done(Box<Said>),
+    Looked(Result<Box<Proposed>, Box<ActionOutcome>>),
+    Done(Box<ActionOutcome>),
 }
 
 /// Reads, looks or does it. Blocks.
-pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> Came {
+pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> SetWorkDone {
     match wish {
         Wish::Diff(all) => {
             // Of what is gone by now there is none.
             let set = sets.show(id).ok();
             match set.filter(|set| set.state == ChangesState::Discarded && all[..] == [id]) {
-                Some(set) => Came::Shown(Some(Box::new(set))),
-                None => Came::Diff(
+                Some(set) => SetWorkDone::Shown(Some(Box::new(set))),
+                None => SetWorkDone::Diff(
                     diff_state::read_all(sets, id, all).map_err(|error| error.to_string()),
                 ),
             }
         }
-        Wish::Show => Came::Shown(sets.show(id).ok().map(Box::new)),
-        Wish::Look(act) => Came::Looked(look(sets, id, *act)),
-        Wish::LookLater(act, all) => Came::Looked(later::look(sets, *act, all)),
+        Wish::Show => SetWorkDone::Shown(sets.show(id).ok().map(Box::new)),
+        Wish::Look(act) => SetWorkDone::Looked(look(sets, id, *act)),
+        Wish::LookLater(act, all) => SetWorkDone::Looked(background_changes::look(sets, *act, all)),
         Wish::Act(proposed) if proposed.is_late => {
-            Came::Done(Box::new(later::done(sets, proposed)))
+            SetWorkDone::Done(Box::new(background_changes::done(sets, proposed)))
         }
-        Wish::Act(proposed) => Came::Done(Box::new(done(sets, proposed))),
+        Wish::Act(proposed) => SetWorkDone::Done(Box::new(done(sets, proposed))),
     }
 }
 
 /// What an act would do now, or why it cannot be done.
-fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Proposed>, Box<Said>> {
+fn look(
+    sets: &ChangeSets,
+    id: ChangesId,
+    act: ChangesAct,
+) -> Result<Box<Proposed>, Box<ActionOutcome>> {
     let proposed = match act {
         ChangesAct::Commit | ChangesAct::Discard => match sets.show(id) {
             Ok(set) if set.state != ChangesState::Held => return Err(Box::new(decided(set))),
@@ -94,11 +98,11 @@ fn look(sets: &ChangeSets, id: ChangesId, act: ChangesAct) -> Result<Box<Propose
 }
 
 /// Somebody else has decided about it meanwhile: there is nothing to be asked.
-fn decided(set: Changes) -> Said {
-    Said {
+fn decided(set: Changes) -> ActionOutcome {
+    ActionOutcome {
         lines: vec![decided_text(&set)],
         sets: vec![set],
-        ..Said::default()
+        ..ActionOutcome::default()
     }
 }
 
@@ -140,7 +144,7 @@ fn turned(
     }))
 }
 
-fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
+fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
     let id = proposed.id;
     let done = match proposed.act {
         ChangesAct::Commit => sets.commit(id),
@@ -149,10 +153,10 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
         ChangesAct::Redo => sets.redo(id),
     };
     match done {
-        Ok(done) => Said {
+        Ok(done) => ActionOutcome {
             sets: sets.show(id).into_iter().collect(),
             lines: done.text.lines().map(str::to_owned).collect(),
-            ..Said::default()
+            ..ActionOutcome::default()
         },
         Err(error) => {
             let mut said = refused(sets, id, &refusal(&error));
@@ -170,11 +174,11 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> Said {
     }
 }
 
-fn refused(sets: &ChangeSets, id: ChangesId, text: &str) -> Said {
-    Said {
+fn refused(sets: &ChangeSets, id: ChangesId, text: &str) -> ActionOutcome {
+    ActionOutcome {
         sets: sets.show(id).into_iter().collect(),
         lines: text.lines().map(str::to_owned).collect(),
         refused: true,
-        ..Said::default()
+        ..ActionOutcome::default()
     }
 }

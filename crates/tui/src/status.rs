@@ -1,9 +1,9 @@
 //! The last line of the screen: where commands run and how things are, and the keys that matter now; or a message.
 
 use crate::app::App;
-use crate::deeds;
+use crate::change_actions;
 use crate::questions::said_of;
-use crate::transcript::Entry;
+use crate::transcript::CardEntry;
 use agent_bash_render::{CardState, Theme, abridged, mark, shortened};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -29,7 +29,7 @@ type Shorten = fn(&str, usize) -> String;
 
 /// A part of the line.
 #[derive(Debug, Clone)]
-struct Part {
+struct StatusPart {
     /// Where there is too little room, those with the highest go first; that of 0 stays.
     rank: u8,
     span: Span<'static>,
@@ -53,7 +53,7 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let room = usize::from(area.width);
     let right = abridged(&keys(app), room);
     let wanted = Span::raw(&right).width();
-    let all = said(app);
+    let all = state_parts(app);
     // Keys for what is going on are more important than how it is; general ones are not.
     let is_busy = app.call.is_some() || app.bang.is_some() || app.listed.is_some();
     let is_idle = app.transcript.chosen().is_none() && !is_busy;
@@ -77,7 +77,7 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// All parts, those shortened that can be; `None` if there is not enough room for that.
-fn fitted(said: &[Part], room: usize, theme: &Theme) -> Option<Line<'static>> {
+fn fitted(said: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'static>> {
     let mut said = said.to_vec();
     let mut over = line_of(&said, theme).width().saturating_sub(room);
     for part in &mut said {
@@ -93,7 +93,7 @@ fn fitted(said: &[Part], room: usize, theme: &Theme) -> Option<Line<'static>> {
 }
 
 /// As many parts as there is room for; the first one, if nothing else is left, with what fits of it.
-fn fewer(mut said: Vec<Part>, room: usize, theme: &Theme) -> Line<'static> {
+fn fewer(mut said: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static> {
     loop {
         if let Some(line) = fitted(&said, room, theme) {
             return line;
@@ -149,19 +149,19 @@ fn width(text: &str) -> usize {
 }
 
 /// What there is to say of the state.
-fn said(app: &App) -> Vec<Part> {
+fn state_parts(app: &App) -> Vec<StatusPart> {
     let theme = &app.theme;
-    let part = |rank, text: String, style| Part {
+    let part = |rank, text: String, style| StatusPart {
         rank,
         span: Span::styled(text, style),
         least: None,
         short: None,
     };
-    let mut said = vec![Part {
+    let mut said = vec![StatusPart {
         least: Some((LEAST_PLACE, of_places)),
         ..part(0, app.place.shown.clone(), theme.text)
     }];
-    let branch = app.place.branch.as_ref().map(|branch| Part {
+    let branch = app.place.branch.as_ref().map(|branch| StatusPart {
         least: Some((LEAST_BRANCH, shortened)),
         ..part(4, format!("⎇ {branch}"), theme.accent)
     });
@@ -178,7 +178,7 @@ fn said(app: &App) -> Vec<Part> {
         said.push(part(1, "safe mode".to_owned(), theme.accent));
     }
     let sandbox = said_of(&app.sandbox);
-    said.extend(sandbox.map(|text| Part {
+    said.extend(sandbox.map(|text| StatusPart {
         short: Some(app.sandbox.level.to_string()),
         ..part(3, text, theme.accent)
     }));
@@ -198,7 +198,7 @@ fn said(app: &App) -> Vec<Part> {
     said
 }
 
-fn line_of(said: &[Part], theme: &Theme) -> Line<'static> {
+fn line_of(said: &[StatusPart], theme: &Theme) -> Line<'static> {
     let mut line = Line::default();
     for (at, part) in said.iter().enumerate() {
         let before = if at == 0 { "  " } else { " · " };
@@ -215,11 +215,13 @@ fn keys(app: &App) -> String {
     }
     if app.chosen_card().is_some() {
         let set = app.chosen_changes().map(|(_, set)| set);
-        let diff = set.filter(|all| all.sets().any(|set| deeds::no_diff(set).is_none()));
+        let diff = set.filter(|all| all.sets().any(|set| change_actions::no_diff(set).is_none()));
         let diff = diff.map(|_| "enter diff".to_owned());
-        let own = set.map(deeds::keys).filter(|keys| !keys.is_empty());
+        let own = set
+            .map(change_actions::keys)
+            .filter(|keys| !keys.is_empty());
         let chosen = app.transcript.chosen();
-        let rest = if chosen.is_some_and(Entry::is_of_earlier_run) {
+        let rest = if chosen.is_some_and(CardEntry::is_of_earlier_run) {
             EARLIER_KEYS
         } else {
             CARD_KEYS

@@ -1,14 +1,14 @@
 use super::*;
 use crate::app::App;
-use crate::place::Place;
+use crate::prompt_directory::PromptDirectory;
 use agent_bash::core::Status;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 fn app(shown: &str, branch: &str) -> App {
-    let place = Place {
+    let place = PromptDirectory {
         branch: Some(branch.to_owned()),
-        ..Place::for_tests(shown)
+        ..PromptDirectory::for_tests(shown)
     };
     let mut app = App::new(Theme::plain(), None, place, String::new());
     app.last = Some(Status::Exited { code: 0 });
@@ -77,7 +77,7 @@ fn in_a_sandbox_what_waits_is_said_in_narrow_windows_too() {
     ] {
         assert_eq!(drawn(&app, width), wanted, "{width}");
     }
-    let line = fewer(said(&app), NO_PLACE - 1, &Theme::plain());
+    let line = fewer(state_parts(&app), NO_PLACE - 1, &Theme::plain());
     assert_eq!(line.width(), 0);
 }
 

@@ -1,6 +1,6 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
-pub(crate) use crate::entry::{Card, Entry, EntryId, TRYING};
+pub(crate) use crate::entry::{Card, CardEntry, EntryId, TRYING};
 
 use crate::note::Note;
 use agent_bash::core::Timestamp;
@@ -38,7 +38,7 @@ const NOTICE: EntryId = EntryId(0);
 /// All entries, and the scroll position.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<CardEntry>,
     next: u64,
     /// Rows from the bottom to the last visible one; 0 follows new output.
     back: usize,
@@ -81,7 +81,7 @@ impl Transcript {
     pub(crate) fn add(&mut self, card: Card, now: Duration) -> EntryId {
         self.next += 1;
         let id = EntryId(self.next);
-        self.entries.push_back(Entry::new(id, card, now));
+        self.entries.push_back(CardEntry::new(id, card, now));
         self.drop_old();
         id
     }
@@ -89,16 +89,16 @@ impl Transcript {
     /// Adds the card of a trial of an earlier run: before those of this run, and behind what was said when that began.
     pub(crate) fn add_earlier(&mut self, card: Card) {
         self.next += 1;
-        let mut entry = Entry::new(EntryId(self.next), card, Duration::ZERO);
+        let mut entry = CardEntry::new(EntryId(self.next), card, Duration::ZERO);
         entry.is_trial = true;
-        let is_card = |entry: &Entry| !matches!(entry.card, Card::Note(_));
+        let is_card = |entry: &CardEntry| !matches!(entry.card, Card::Note(_));
         let at = self.entries.iter().position(is_card);
         self.entries.insert(at.unwrap_or(self.entries.len()), entry);
     }
 
     /// Whether trials of earlier runs are cards.
     pub(crate) fn has_earlier(&self) -> bool {
-        self.entries.iter().any(Entry::is_of_earlier_run)
+        self.entries.iter().any(CardEntry::is_of_earlier_run)
     }
 
     /// Whether the selected trial is the first of those that wait, or none does.
@@ -125,13 +125,13 @@ impl Transcript {
         if has_dropped && !is_said {
             let lines = DROPPED.map(Line::from).to_vec();
             let notice = Card::Note(Note::Lines(lines));
-            let notice = Entry::new(NOTICE, notice, Duration::ZERO);
+            let notice = CardEntry::new(NOTICE, notice, Duration::ZERO);
             self.entries.push_front(notice);
         }
     }
 
     /// Changes an entry, if it still exists.
-    pub(crate) fn change(&mut self, id: EntryId, change: impl FnOnce(&mut Entry)) {
+    pub(crate) fn change(&mut self, id: EntryId, change: impl FnOnce(&mut CardEntry)) {
         if let Some(entry) = self.get_mut(id) {
             entry.take_in();
             change(entry);
@@ -165,16 +165,16 @@ impl Transcript {
         }
     }
 
-    pub(crate) fn get(&self, id: EntryId) -> Option<&Entry> {
+    pub(crate) fn get(&self, id: EntryId) -> Option<&CardEntry> {
         self.entries.iter().find(|entry| entry.id == id)
     }
 
-    fn get_mut(&mut self, id: EntryId) -> Option<&mut Entry> {
+    fn get_mut(&mut self, id: EntryId) -> Option<&mut CardEntry> {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
     /// The selected entry, or else the last one that is a command.
-    pub(crate) fn current(&self) -> Option<&Entry> {
+    pub(crate) fn current(&self) -> Option<&CardEntry> {
         let last = || {
             let mut commands = self.entries.iter().rev();
             commands.find(|entry| !matches!(entry.card, Card::Note(_)))
@@ -183,7 +183,7 @@ impl Transcript {
     }
 
     /// The selected entry.
-    pub(crate) fn chosen(&self) -> Option<&Entry> {
+    pub(crate) fn chosen(&self) -> Option<&CardEntry> {
         self.selected.and_then(|id| self.get(id))
     }
 
@@ -258,7 +258,7 @@ impl Transcript {
 
     /// Removes everything that neither runs nor waits for a decision.
     pub(crate) fn clear(&mut self) {
-        self.entries.retain(Entry::is_kept);
+        self.entries.retain(CardEntry::is_kept);
         self.back = 0;
         self.deselect();
     }
@@ -300,7 +300,7 @@ impl Transcript {
 
     /// The trials that wait for a decision, oldest first.
     pub(crate) fn undecided(&self) -> impl DoubleEndedIterator<Item = EntryId> {
-        let waits = |entry: &&Entry| entry.is_undecided();
+        let waits = |entry: &&CardEntry| entry.is_undecided();
         self.entries.iter().filter(waits).map(|entry| entry.id)
     }
 
@@ -311,14 +311,14 @@ impl Transcript {
 
     /// The files with full outputs, by their URI.
     pub(crate) fn outputs(&self) -> HashMap<String, PathBuf> {
-        let of = |entry: &Entry| Some((entry.artifact?.uri(), entry.file.clone()?));
+        let of = |entry: &CardEntry| Some((entry.artifact?.uri(), entry.file.clone()?));
         self.entries.iter().filter_map(of).collect()
     }
 
     /// The command whose card was drawn in that row.
     pub(crate) fn at_row(&self, row: u16) -> Option<EntryId> {
         let mut commands = self.entries.iter();
-        let is_there = |entry: &&Entry| {
+        let is_there = |entry: &&CardEntry| {
             !matches!(entry.card, Card::Note(_)) && (entry.drawn.0..entry.drawn.1).contains(&row)
         };
         commands.find(is_there).map(|entry| entry.id)

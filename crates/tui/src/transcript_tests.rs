@@ -6,7 +6,7 @@ use agent_bash::core::{Ending, JobId, Status, Survivor, Timestamp};
 use agent_bash::exec::{Job, JobKind, JobState};
 use agent_bash::process::supervisor::JobEnd;
 use agent_bash::sink::{LiveKind, LiveOptions};
-use agent_bash_render::{BangCard, CardChanges, CardState, Remark, ToolCard};
+use agent_bash_render::{BangCard, CardChanges, CardState, FooterLine, ToolCard};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -88,7 +88,7 @@ fn what_is_no_text_is_not_shown_while_it_comes() {
     // It was the beginning of a text.
     let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
     assert!(screen_after(&text).ends_with("x|  end"));
-    transcript.change(id, Entry::ended);
+    transcript.change(id, CardEntry::ended);
     assert!(shown(&mut transcript, 40, 20).contains(&"  end".to_owned()));
 }
 
@@ -273,7 +273,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     card.state = CardState::Ended(Status::Exited { code: 0 });
     let left = [(5, "1"), (6, "1"), (7, "2"), (8, "3")];
     let left = left.map(|(pid, job)| survivor(pid, job.to_owned()));
-    card.remarks = Remark::survivors(&left[..3]);
+    card.remarks = FooterLine::survivors(&left[..3]);
     transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
     let job = |id: &str, state| Job {
         id: JobId(id.to_owned()),
@@ -335,7 +335,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
         let mut transcript = Transcript::default();
         let mut card = BangCard::new("git commit", false);
         card.state = CardState::Ended(Status::Exited { code: 0 });
-        card.remarks = Remark::survivors(&left[3..]);
+        card.remarks = FooterLine::survivors(&left[3..]);
         let id = transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
         transcript.change(id, |entry| {
             entry.leaves_jobs = leaves_jobs;

@@ -55,7 +55,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         .streams(Streams::Split)
         .grace(Duration::from_millis(300))
         .enter_cwd(false);
-    let cache = ShellCache::new(ShellCacheOptions::one_call(
+    let cache = ShellCache::new(ShellCacheOptions::one_shot(
         supervisor,
         Arc::new(SystemClock::new()),
         std::env::temp_dir(),

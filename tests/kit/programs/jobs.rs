@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let jobs = Jobs::new(JobsOptions::new(directory, clock.clone()));
     let cache = ShellCache::new(ShellCacheOptions {
         jobs: Some(Arc::new(jobs)),
-        ..ShellCacheOptions::one_call(
+        ..ShellCacheOptions::one_shot(
             Supervisor::this_program(&token),
             clock,
             std::env::temp_dir(),

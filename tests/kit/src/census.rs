@@ -21,7 +21,7 @@ pub struct Census {
 
 /// A living process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundProcess {
     /// Process id.
     pub pid: i32,
     /// `/proc/<pid>/comm`.
@@ -52,7 +52,7 @@ impl Census {
     }
 
     /// All living processes with the mark, including supervisors and hosts. A zombie has no environment any more.
-    pub fn everybody(&self) -> Vec<Found> {
+    pub fn everybody(&self) -> Vec<FoundProcess> {
         let entry = format!("{VARIABLE}={}", self.mark);
         let bears = |pid: i32| {
             fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
@@ -66,27 +66,27 @@ impl Census {
             .flatten()
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .filter(|pid| bears(*pid))
-            .filter_map(Found::read)
+            .filter_map(FoundProcess::read)
             .filter(|found| found.state != 'Z' && found.state != 'X')
             .collect()
     }
 
     /// All except supervisors.
-    pub fn commands(&self) -> Vec<Found> {
+    pub fn commands(&self) -> Vec<FoundProcess> {
         let mut found = self.everybody();
         found.retain(|found| found.name != SUPERVISOR);
         found
     }
 
     /// The supervisors.
-    pub fn supervisors(&self) -> Vec<Found> {
+    pub fn supervisors(&self) -> Vec<FoundProcess> {
         let mut found = self.everybody();
         found.retain(|found| found.name == SUPERVISOR);
         found
     }
 
     /// Waits until a process with that name exists, and returns it.
-    pub async fn wait_for(&self, name: &str) -> Found {
+    pub async fn wait_for(&self, name: &str) -> FoundProcess {
         let mut here = None;
         let look = soon(|| {
             here = self.commands().into_iter().find(|found| found.name == name);
@@ -128,7 +128,7 @@ impl Drop for Census {
     }
 }
 
-impl Found {
+impl FoundProcess {
     fn read(pid: i32) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));

@@ -15,8 +15,8 @@
 pub mod census;
 pub mod driven_clock;
 mod faulty;
-pub mod own_process;
-pub mod place;
+pub mod process_state;
+pub mod test_workspace;
 
 pub use faulty::FaultyExecutor;
 

@@ -43,16 +43,16 @@ pub struct RpcOn {
     /// Its name in reports.
     pub name: &'static str,
     /// Makes the targets of worlds.
-    pub engine: Box<dyn Reach>,
+    pub engine: Box<dyn TargetSetup>,
 }
 
 /// Makes the target [`targets::NAME`] of a world. What it returns is kept for as long as the world is used.
-pub trait Reach: std::fmt::Debug + Send + Sync {
+pub trait TargetSetup: std::fmt::Debug + Send + Sync {
     /// Makes it, with these variables in the environment of everybody there.
     ///
     /// # Errors
     /// The engine cannot be started.
-    fn reach(
+    fn connect(
         &self,
         world: &World,
         environment: &BTreeMap<String, String>,
@@ -68,7 +68,7 @@ impl Surface for RpcOn {
         let server = if let Some(server) = server {
             server
         } else {
-            let target = self.engine.reach(call.world, call.environment)?;
+            let target = self.engine.connect(call.world, call.environment)?;
             let on = Some(format!("--on={}", targets::NAME));
             server.insert(start(call, "rpc", on)?.with(target))
         };

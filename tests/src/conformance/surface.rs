@@ -3,7 +3,7 @@
 use super::case::Case;
 use crate::conversation::Conversation;
 use crate::poll;
-use crate::product::{self, Ran};
+use crate::product::{self, CommandResult};
 use crate::world::World;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal};
@@ -183,7 +183,7 @@ fn run_cli(
     call: &Call<'_>,
     arguments: impl IntoIterator<Item = OsString>,
     input: Option<&str>,
-) -> Result<Ran> {
+) -> Result<CommandResult> {
     let mut command = call.world.command(product::agent_bash()?);
     command.envs(call.environment).args(arguments);
     let child = product::start(command, input)?;

@@ -2,7 +2,7 @@
 
 use super::{Written, image, stop};
 use crate::poll;
-use crate::product::{self, Ran};
+use crate::product::{self, CommandResult};
 use crate::world::World;
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ impl Docker {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn docker(&self, words: &[&str]) -> Result<Ran> {
+    pub fn docker(&self, words: &[&str]) -> Result<CommandResult> {
         let mut command = self.world.command("docker");
         command.arg("--host").arg(self.host()).args(words);
         product::run(command, None)
@@ -207,7 +207,7 @@ impl Container {
     ///
     /// # Errors
     /// The world cannot be written.
-    pub fn reach(
+    pub fn add_target(
         &self,
         world: &World,
         environment: Option<&BTreeMap<String, String>>,

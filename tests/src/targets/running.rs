@@ -33,7 +33,7 @@ pub fn is_alive(pid: u32) -> bool {
 }
 
 /// Whether it has ended within `patience`.
-pub fn gone(pid: u32, patience: Duration) -> bool {
+pub fn has_ended(pid: u32, patience: Duration) -> bool {
     poll::until(patience, || (!is_alive(pid)).then_some(())).is_some()
 }
 

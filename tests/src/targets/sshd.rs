@@ -2,7 +2,7 @@
 
 use super::Written;
 use crate::poll;
-use crate::product::{self, Ran};
+use crate::product::{self, CommandResult};
 use crate::world::World;
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ impl Sshd {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn run(&self, world: &World, command: &str) -> Result<Ran> {
+    pub fn run(&self, world: &World, command: &str) -> Result<CommandResult> {
         let mut ssh = world.command("ssh");
         ssh.args(["box", command]);
         product::run(ssh, None)

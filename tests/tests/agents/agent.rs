@@ -2,7 +2,7 @@
 //! a result.
 
 use crate::wire::Wire;
-use agent_bash_tests::packages::{kept, made_once, npm};
+use agent_bash_tests::packages::{cached_packages, made_once, npm};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct Agent {
     pub(crate) hook: &'static str,
     /// Writes its settings and returns the command that makes it say one sentence to its model and continue until
     /// the model is done.
-    pub(crate) start: fn(&Place<'_>) -> Result<Command>,
+    pub(crate) start: fn(&AgentHome<'_>) -> Result<Command>,
     /// The complete text that its model reads of what came back.
     pub(crate) reads: fn(&Value) -> String,
     /// The text inside the frame that the agent puts around our tool's answer.
@@ -70,7 +70,7 @@ impl Package {
             other => other,
         };
         let spec = (self.spec)(node);
-        let directory = kept(Path::new(env!("CARGO_TARGET_TMPDIR")), "agent", &[&spec]);
+        let directory = cached_packages(Path::new(env!("CARGO_TARGET_TMPDIR")), "agent", &[&spec]);
         made_once(&directory, |directory| {
             npm(
                 directory,
@@ -108,7 +108,7 @@ pub(crate) enum Way {
 
 /// The surroundings in which an agent is started.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct AgentHome<'a> {
     pub(crate) world: &'a World,
     /// Its own program.
     pub(crate) program: &'a Path,
@@ -120,7 +120,7 @@ pub(crate) struct Place<'a> {
 /// A port on loopback on which nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-impl Place<'_> {
+impl AgentHome<'_> {
     /// Writes a file into the user's home.
     pub(crate) fn write(&self, file: &str, text: &str) -> Result<PathBuf> {
         let path = self.world.home().join(file);

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use crate::agent::{Agent, Package, Place, Shown};
+use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::wire::MESSAGES;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     },
 };
 
-fn start(place: &Place<'_>) -> Result<Command> {
+fn start(place: &AgentHome<'_>) -> Result<Command> {
     let servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
     let servers = place.write("servers.json", &servers.to_string())?;
     let hooks = json!({"hooks": place.hooks("PreToolUse", "Bash")});

@@ -1,6 +1,6 @@
 //! Codex, with a model that calls tools directly, and with one that calls them from scripts.
 
-use crate::agent::{Agent, Package, Place, Shown};
+use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::wire::{RESPONSES, RESPONSES_BY_SCRIPT};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -68,7 +68,7 @@ pub(crate) const CODEX_BY_SCRIPT: Agent = Agent {
     ..CODEX
 };
 
-fn start(place: &Place<'_>, model: &str) -> Result<Command> {
+fn start(place: &AgentHome<'_>, model: &str) -> Result<Command> {
     let mut settings = format!(
         "model = {model:?}\nmodel_provider = \"stand-in\"\n\
          approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\n\

@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use crate::agent::{Agent, Package, Place, Shown};
+use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::wire::GENERATE_CONTENT;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
     inside,
 };
 
-fn start(place: &Place<'_>) -> Result<Command> {
+fn start(place: &AgentHome<'_>) -> Result<Command> {
     let settings = json!({
         "mcpServers": place.mcp_servers(&json!({"trust": true})),
         "hooks": place.hooks("BeforeTool", "run_shell_command"),

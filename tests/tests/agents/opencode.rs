@@ -1,6 +1,6 @@
 //! opencode.
 
-use crate::agent::{Agent, Package, Place, Shown};
+use crate::agent::{Agent, AgentHome, Package, Shown};
 use crate::wire::CHAT;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn package(cpu: &str) -> String {
     }
 }
 
-fn start(place: &Place<'_>) -> Result<Command> {
+fn start(place: &AgentHome<'_>) -> Result<Command> {
     let mut settings = json!({
         "autoupdate": false,
         "share": "disabled",

@@ -1,6 +1,6 @@
 //! One run of an agent, from the call that its model requests to what the model then reads.
 
-use crate::agent::{Agent, Place, Way};
+use crate::agent::{Agent, AgentHome, Way};
 use crate::model::{Ask, Model};
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
@@ -28,7 +28,7 @@ pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<V
 /// The same, with the whole request that carried it.
 pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(Value, Value)> {
     let model = Model::start(agent.wire, ask)?;
-    let place = Place {
+    let place = AgentHome {
         world,
         program: agent.package.program()?,
         model: model.url(),

@@ -193,7 +193,7 @@ fn root() -> Result<&'static Path> {
 }
 
 fn kept(name: &str, packages: &[&str]) -> PathBuf {
-    packages::kept(Path::new(env!("CARGO_TARGET_TMPDIR")), name, packages)
+    packages::cached_packages(Path::new(env!("CARGO_TARGET_TMPDIR")), name, packages)
 }
 
 /// A virtual environment's Python with `packages`.

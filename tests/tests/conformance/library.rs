@@ -2,7 +2,7 @@
 
 use agent_bash::core::Cancel;
 use agent_bash::process::supervisor::{Supervisor, Token};
-use agent_bash::session::{Session, SessionOptions};
+use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::sink::Lifetime;
 use agent_bash::{HostContext, settings};
 use agent_bash_tests::conformance::{Call, Reply, Surface};
@@ -30,7 +30,7 @@ impl Library {
     }
 
     /// With warm shells, unlike the command line, so that what they leave behind is found too.
-    fn session(&self, call: &Call<'_>) -> Result<Session> {
+    fn session(&self, call: &Call<'_>) -> Result<Conversation> {
         let mut environment = call.world.environment();
         environment.extend(call.environment.clone());
         let host = HostContext {
@@ -46,12 +46,12 @@ impl Library {
         };
         let mut loaded = settings::load(&host)?;
         loaded.set("profile", call.profile, "the case")?;
-        let options = SessionOptions {
+        let options = ConversationOptions {
             // As on the command line: cases read artifacts after the call.
             lifetime: Lifetime::Day,
-            ..SessionOptions::many_calls("library", Supervisor::this_program(&self.token))
+            ..ConversationOptions::long_lived("library", Supervisor::this_program(&self.token))
         };
-        Ok(Session::open(&loaded.settings, host, options)?)
+        Ok(Conversation::open(&loaded.settings, host, options)?)
     }
 }
 

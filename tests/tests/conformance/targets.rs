@@ -1,6 +1,6 @@
 //! Targets as interfaces: every case is judged here, and run where a real engine leads.
 
-use agent_bash_tests::conformance::{Reach, RpcOn};
+use agent_bash_tests::conformance::{RpcOn, TargetSetup};
 use agent_bash_tests::targets::{Container, Docker, Sshd, docker};
 use agent_bash_tests::world::World;
 use anyhow::{Result, anyhow};
@@ -51,8 +51,8 @@ pub(crate) fn by_docker(programs: &TempDir) -> Result<RpcOn, &'static str> {
 #[derive(Debug)]
 struct Ssh(PathBuf);
 
-impl Reach for Ssh {
-    fn reach(
+impl TargetSetup for Ssh {
+    fn connect(
         &self,
         world: &World,
         environment: &BTreeMap<String, String>,
@@ -82,8 +82,8 @@ impl Exec {
     }
 }
 
-impl Reach for Exec {
-    fn reach(
+impl TargetSetup for Exec {
+    fn connect(
         &self,
         world: &World,
         environment: &BTreeMap<String, String>,
@@ -92,7 +92,7 @@ impl Reach for Exec {
             .container
             .get_or_init(|| self.start().map_err(|error| format!("{error:#}")));
         let container = started.as_ref().map_err(|error| anyhow!("{error}"))?;
-        container.reach(world, Some(environment), Some(&self.programs))?;
+        container.add_target(world, Some(environment), Some(&self.programs))?;
         Ok(Box::new(()))
     }
 }

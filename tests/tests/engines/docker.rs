@@ -21,7 +21,7 @@ fn in_a_container() -> Result<()> {
     let engine = Arc::new(Docker::start()?);
     let container = engine.with_bash_only()?;
     let world = World::new()?;
-    container.reach(&world, None, None)?;
+    container.add_target(&world, None, None)?;
 
     let first = on(&world, &["run", "echo $BASH_VERSION; exit 3"])?;
     assert_eq!(first.code, 3, "{first:?}");

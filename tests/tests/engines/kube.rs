@@ -5,7 +5,7 @@ mod exec;
 
 use crate::Test;
 use agent_bash_tests::product;
-use agent_bash_tests::targets::running::{ENDING, SOON, gone, is_alive, running, set_lease};
+use agent_bash_tests::targets::running::{ENDING, SOON, has_ended, is_alive, running, set_lease};
 use agent_bash_tests::targets::{kube, on};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
@@ -48,12 +48,12 @@ fn kubectl() -> Result<PathBuf> {
 fn pod(manner: Manner) -> Result<(World, Cluster)> {
     let world = World::new()?;
     let cluster = Cluster::start(&world, manner)?;
-    kube::reach(&world, &kubectl()?, &cluster.url())?;
+    kube::add_target(&world, &kubectl()?, &cluster.url())?;
     Ok((world, cluster))
 }
 
 /// What `kubectl` alone does with these words in the pod.
-fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::Ran> {
+fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::CommandResult> {
     let mut command = world.command("kubectl");
     command
         .args(["exec", "-i", "-q", "-n", kube::NAMESPACE, pod, "--"])
@@ -120,7 +120,10 @@ fn half_closed() -> Result<()> {
     // Nothing tells the program there, but its lease.
     let there = cluster.started().context("it was started")?;
     ensure!(is_alive(there), "it needs no end of input");
-    ensure!(gone(there, LEASE + ENDING), "it lives on after its lease");
+    ensure!(
+        has_ended(there, LEASE + ENDING),
+        "it lives on after its lease"
+    );
     drop(cluster);
     world.assert_nothing_left(SOON);
     Ok(())
@@ -130,20 +133,20 @@ fn frozen() -> Result<()> {
     let (world, cluster) = pod(Manner::Faithful)?;
     let (host, shell) = running(&world, "600s")?;
     cluster.freeze();
-    let ended = product::Ran::from(host.wait_with_output()?);
+    let ended = product::CommandResult::from(host.wait_with_output()?);
     ensure!(ended.code == 70, "{ended:?}");
     lost(&ended)?;
     ensure!(
         ended.stdout.contains("nothing was heard of the target"),
         "{ended:?}"
     );
-    ensure!(gone(shell, ENDING), "the call goes on");
+    ensure!(has_ended(shell, ENDING), "the call goes on");
     drop(cluster);
     world.assert_nothing_left(SOON);
     Ok(())
 }
 
-fn lost(ended: &product::Ran) -> Result<()> {
+fn lost(ended: &product::CommandResult) -> Result<()> {
     let result: Value =
         serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
     ensure!(result["status"]["kind"] == "lost", "{result}");
@@ -155,10 +158,10 @@ fn said_to_have_ended() -> Result<()> {
     let (world, cluster) = pod(Manner::Faithful)?;
     let (host, shell) = running(&world, "60s")?;
     cluster.say_success();
-    let ended = product::Ran::from(host.wait_with_output()?);
+    let ended = product::CommandResult::from(host.wait_with_output()?);
     ensure!(ended.code == 70, "{ended:?}");
     lost(&ended)?;
-    ensure!(gone(shell, ENDING), "the call goes on");
+    ensure!(has_ended(shell, ENDING), "the call goes on");
 
     // The control: kubectl believes it.
     let mut plain = world.command("kubectl");
@@ -181,7 +184,7 @@ fn said_to_have_ended() -> Result<()> {
         .spawn()?;
     agent_bash_tests::poll::exists(&world.cwd().join("begun"), SOON)?;
     cluster.say_success();
-    let plain = product::Ran::from(plain.wait_with_output()?);
+    let plain = product::CommandResult::from(plain.wait_with_output()?);
     ensure!(plain.code == 0, "{plain:?}");
     drop(cluster);
     world.sweep();

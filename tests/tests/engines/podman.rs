@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[Test] = &[(
 fn in_a_container() -> Result<()> {
     let container = Podman::start()?;
     let world = World::new()?;
-    container.reach(&world)?;
+    container.add_target(&world)?;
     runs_there(&container, &world)?;
 
     let mut host = running(&container, &world, "4001")?;
@@ -29,7 +29,7 @@ fn in_a_container() -> Result<()> {
 
     let host = running(&container, &world, "4002")?;
     signal(client_of(host.id(), "podman")?, Signal::KILL)?;
-    let lost = product::Ran::from(host.wait_with_output()?);
+    let lost = product::CommandResult::from(host.wait_with_output()?);
     let result: Value = serde_json::from_str(&lost.stdout).with_context(|| format!("{lost:?}"))?;
     ensure!(result["status"]["kind"] == "lost", "{result}");
     ensure!(result["status"]["may_have_run"] == true, "{result}");

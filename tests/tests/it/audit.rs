@@ -1,11 +1,11 @@
 //! The audit log as a setting: every call writes a line, without the command unless the settings ask for it.
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-fn run(world: &World, variables: &[(&str, &str)], words: &[&str]) -> Result<Ran> {
+fn run(world: &World, variables: &[(&str, &str)], words: &[&str]) -> Result<CommandResult> {
     let mut command = world.command(product::agent_bash()?);
     let log = world.home().join("logs/audit.jsonl");
     command.env("AGENT_BASH_AUDIT_FILE", log);

@@ -33,7 +33,7 @@ fn a_process_left_behind_is_found_whatever_it_took_off() {
         let world = World::new().unwrap();
         leave_behind(&world, words);
         let seen = poll::until(SOON, || {
-            let left = world.left(NOW);
+            let left = world.leftovers(NOW);
             let is_sleeper = |command: &str| command == "sleep 300";
             left.processes
                 .iter()
@@ -51,9 +51,9 @@ fn a_process_left_behind_is_found_whatever_it_took_off() {
 fn a_neighbour_is_not_ours() {
     let (ours, neighbours) = (World::new().unwrap(), World::new().unwrap());
     leave_behind(&neighbours, "");
-    assert!(ours.left(NOW).is_empty());
+    assert!(ours.leftovers(NOW).is_empty());
     assert_eq!(ours.sweep(), 0);
-    assert!(!neighbours.left(NOW).is_empty());
+    assert!(!neighbours.leftovers(NOW).is_empty());
 }
 
 #[test]

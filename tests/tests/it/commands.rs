@@ -1,14 +1,14 @@
 //! The commands other than `run`: what they print, and their exit codes. Calls themselves are tested by the
 //! conformance kit.
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn agent_bash(world: &World, words: &[&str]) -> anyhow::Result<Ran> {
+fn agent_bash(world: &World, words: &[&str]) -> anyhow::Result<CommandResult> {
     let mut command = world.command(product::agent_bash()?);
     command.args(words);
     product::run(command, None)
@@ -210,7 +210,7 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
         assert!(said.lines().any(good), "{line}: {said}");
     }
     assert!(!world.state().join("doctor").exists());
-    assert!(world.left(PATIENCE).is_empty());
+    assert!(world.leftovers(PATIENCE).is_empty());
     let mut misspelt = world.command(product::agent_bash()?);
     misspelt.arg("doctor").env("AGENT_BASH_PROFLE", "modes");
     let ran = product::run(misspelt, None)?;
@@ -231,7 +231,7 @@ fn doctor_takes_another_shell_than_bash_for_a_choice() -> anyhow::Result<()> {
         ran.stdout.lines().any(|line| line.starts_with(shell)),
         "{ran:?}"
     );
-    assert!(world.left(PATIENCE).is_empty());
+    assert!(world.leftovers(PATIENCE).is_empty());
     Ok(())
 }
 
@@ -289,7 +289,7 @@ fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
         output_of(&world, &["clean"])?,
         "there was nothing to remove\n"
     );
-    assert!(world.left(PATIENCE).is_empty());
+    assert!(world.leftovers(PATIENCE).is_empty());
     Ok(())
 }
 
@@ -370,13 +370,13 @@ fn a_job_is_fed_and_followed() -> anyhow::Result<()> {
     raw.args(["jobs", "input", "1"]);
     assert_eq!(product::run(raw, Some("\nd\n"))?.code, 0);
     output_of(&world, &["jobs", "input", "1", "--close", "last"])?;
-    let followed: Ran = follow.wait_with_output()?.into();
+    let followed: CommandResult = follow.wait_with_output()?.into();
     assert_eq!(followed.code, 0);
     let printed = "got a b\ngot c\ngot d\ngot last\nend\n";
     assert!(followed.stdout.starts_with(printed), "{followed:?}");
     let late = agent_bash(&world, &["jobs", "input", "1", "late"])?;
     assert_eq!(late.code, 1, "{late:?}");
-    assert!(world.left(PATIENCE).is_empty());
+    assert!(world.leftovers(PATIENCE).is_empty());
     Ok(())
 }
 

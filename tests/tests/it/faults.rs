@@ -4,7 +4,7 @@
 //! Each test runs the real binary in a world of its own and ends with that world's census. `census.rs` shows that
 //! the census finds what is left.
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, procfs};
 use rustix::process::{Pid, Signal};
@@ -70,7 +70,7 @@ fn signal(child: &Child, signal: Signal) -> anyhow::Result<()> {
     )?)
 }
 
-fn end_of(child: Child) -> anyhow::Result<Ran> {
+fn end_of(child: Child) -> anyhow::Result<CommandResult> {
     Ok(child.wait_with_output()?.into())
 }
 

@@ -1,7 +1,7 @@
 //! `agent-bash hook` as agents and their users see it: stdin, exit codes, files. What each agent is answered is a
 //! table beside the code (`crates/agent-bash/src/hook`).
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use serde_json::{Value, json};
 use std::fs;
@@ -34,7 +34,7 @@ fn call(world: &World, event: &str, tool: &str, script: &str) -> String {
 }
 
 /// The answer to Claude Code's call of this script.
-fn asked(world: &World, script: &str) -> anyhow::Result<Ran> {
+fn asked(world: &World, script: &str) -> anyhow::Result<CommandResult> {
     let call = call(world, "PreToolUse", "Bash", script);
     product::run(hook(world, &["claude-code"])?, Some(&call))
 }
@@ -107,7 +107,7 @@ fn an_answer_that_nobody_reads_is_no_answer() -> anyhow::Result<()> {
         std::io::Write::write_all(stdin, call.as_bytes())?;
     }
     drop(stdin);
-    let ran = Ran::from(child.wait_with_output()?);
+    let ran = CommandResult::from(child.wait_with_output()?);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("stdout"), "{ran:?}");
     Ok(())
@@ -151,7 +151,7 @@ fn linked(world: &World, text: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
     Ok((link, file))
 }
 
-fn set_up(world: &World, words: &[&str]) -> anyhow::Result<Ran> {
+fn set_up(world: &World, words: &[&str]) -> anyhow::Result<CommandResult> {
     product::run(hook(world, words)?, Some(""))
 }
 

@@ -1,7 +1,7 @@
 //! The record of a session: what `rpc` records by default and when asked to, what `log` and `report` make of it.
 
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn serve(world: &World, level: Option<&str>, commands: &[&str]) -> Result<Vec<Va
     Ok(results)
 }
 
-fn read(world: &World, words: &[&str]) -> Result<Ran> {
+fn read(world: &World, words: &[&str]) -> Result<CommandResult> {
     let mut command = world.command(product::agent_bash()?);
     command.args(words);
     product::run(command, None)

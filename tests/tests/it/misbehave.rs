@@ -123,7 +123,7 @@ fn children_stay_and_lingering_ends() {
     let world = World::new().unwrap();
     let status = misbehave(&world, &["children", "3"]).status().unwrap();
     assert!(status.success());
-    assert_eq!(world.left(Duration::ZERO).processes.len(), 3);
+    assert_eq!(world.leftovers(Duration::ZERO).processes.len(), 3);
     world.sweep();
 
     let file = world.cwd().join("end");

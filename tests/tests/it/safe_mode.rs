@@ -2,7 +2,7 @@
 //! secret or runs a program of a repository's choice, and that the list does not refuse, is run in a throwaway home.
 
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn world() -> Result<World> {
 }
 
 /// One call by the binary.
-fn run(world: &World, options: &[&str], script: &str) -> Result<Ran> {
+fn run(world: &World, options: &[&str], script: &str) -> Result<CommandResult> {
     let mut command = world.command(product::agent_bash()?);
     command.env("GITHUB_TOKEN", SECRET);
     command.arg("run").args(options).arg(script);

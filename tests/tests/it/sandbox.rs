@@ -3,7 +3,7 @@
 
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(60);
 
 const LEVEL: &str = "AGENT_BASH_SANDBOX_LEVEL";
 
-fn agent_bash(world: &World, words: &[&str]) -> Result<Ran> {
+fn agent_bash(world: &World, words: &[&str]) -> Result<CommandResult> {
     let mut command = world.command(product::agent_bash()?);
     command.args(words);
     product::run(command, None)

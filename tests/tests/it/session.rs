@@ -6,7 +6,7 @@ use agent_bash::core::changes::{Changes, ChangesLevel, Undoable};
 use agent_bash::core::{Cancel, Flow, OutputConsumer, SessionName, Status, StreamId};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::{
-    BangError, BangMessage, BangOptions, Session, SessionOptions, USER_SHELL,
+    BangError, BangMessage, BangOptions, Conversation, ConversationOptions, USER_SHELL,
 };
 use agent_bash::settings::Settings;
 use agent_bash_tests::product;
@@ -22,15 +22,15 @@ use tokio::sync::Notify;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn open(world: &World) -> Result<Session> {
+fn open(world: &World) -> Result<Conversation> {
     open_with(world, &Settings::default())
 }
 
-fn open_with(world: &World, settings: &Settings) -> Result<Session> {
+fn open_with(world: &World, settings: &Settings) -> Result<Conversation> {
     open_in(world, settings, world.cwd())
 }
 
-fn open_in(world: &World, settings: &Settings, cwd: PathBuf) -> Result<Session> {
+fn open_in(world: &World, settings: &Settings, cwd: PathBuf) -> Result<Conversation> {
     // `main` belongs to the test harness here, so the supervisor is the product's binary.
     let supervisor = Supervisor::at(product::agent_bash()?);
     let environment = world.environment().into_iter();
@@ -40,13 +40,13 @@ fn open_in(world: &World, settings: &Settings, cwd: PathBuf) -> Result<Session> 
         env: Arc::new(environment.map(|(k, v)| (k.into(), v.into())).collect()),
         tools: None,
     };
-    let options = SessionOptions::many_calls("conversation", supervisor);
-    Ok(Session::open(settings, host, options)?)
+    let options = ConversationOptions::long_lived("conversation", supervisor);
+    Ok(Conversation::open(settings, host, options)?)
 }
 
 /// Runs `test` on a session and checks what is left of it.
 fn with_session<F: Future<Output = Result<()>>>(
-    test: impl FnOnce(Arc<Session>) -> F,
+    test: impl FnOnce(Arc<Conversation>) -> F,
 ) -> Result<()> {
     let world = World::new()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -63,7 +63,7 @@ fn with_session<F: Future<Output = Result<()>>>(
     Ok(())
 }
 
-async fn bang(session: &Session, command: &str) -> Result<BangMessage> {
+async fn bang(session: &Conversation, command: &str) -> Result<BangMessage> {
     let options = BangOptions::default();
     Ok(session
         .execute_bash(command, options, &Cancel::new())

@@ -1,7 +1,7 @@
 //! Output from commands and files that is printed on a user's terminal: text only, no control sequences. `script`
 //! provides the terminal.
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::ensure;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 const HOSTILE: &str =
     "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}]0;title\u{1b}\\\u{9d}52;c;ZXZpbA==\u{9c}\u{9b}31m";
 
-fn on_terminal(world: &World, words: &str) -> anyhow::Result<Ran> {
+fn on_terminal(world: &World, words: &str) -> anyhow::Result<CommandResult> {
     let mut command = world.command("script");
     let program = product::agent_bash()?;
     command.args([

@@ -5,7 +5,7 @@ use super::dist::link_packages;
 use super::installed;
 use crate::suite::{cargo, check};
 use crate::{Tree, layers, say, tests_step};
-use agent_bash_tests::packages::{install, kept, made_once, npm};
+use agent_bash_tests::packages::{cached_packages, install, made_once, npm};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
@@ -90,7 +90,7 @@ pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
 
 /// The interpreter of an environment with these packages.
 pub(super) fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
-    let directory = kept(&target.join("clients"), name, packages);
+    let directory = cached_packages(&target.join("clients"), name, packages);
     made_once(&directory, |directory| {
         install("python3", &["-m", "venv", "."], directory)?;
         let python = directory.join("bin/python");
@@ -131,7 +131,7 @@ fn pytest(tree: &Tree, python: &Path, program: &Path, options: &[&str]) -> Resul
 
 /// The directory `node_modules` with [`NODE`].
 pub(super) fn node_packages(target: &Path) -> Result<PathBuf> {
-    let directory = kept(&target.join("clients"), "node", NODE);
+    let directory = cached_packages(&target.join("clients"), "node", NODE);
     made_once(&directory, |directory| npm(directory, &[], NODE))?;
     Ok(directory.join("node_modules"))
 }

@@ -1,7 +1,7 @@
 //! The `bash` tool of Anthropic's agent toolset, with the answers of the Python SDK.
 
 use super::anthropic_bash::main_shell;
-use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool};
+use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool};
 use crate::layout::adapters::anthropic_agent::write;
 use agent_bash_core::{Request, Streams, Truncation};
 use serde_json::json;
@@ -31,18 +31,18 @@ pub(super) static ADAPTER: Adapter = Adapter {
         fields: &[
             Field::optional(
                 "command",
-                Kind::Text,
+                FieldType::Text,
                 "Shell command to execute. Omit only when `restart` is true.",
             ),
             Field::optional(
                 "restart",
-                Kind::Flag,
+                FieldType::Flag,
                 "When true, restart the persistent bash session instead of running a command.\n\nSubsequent calls without \
                  `restart` will run against the fresh session.",
             ),
             Field::optional(
                 "timeout_ms",
-                Kind::Integer,
+                FieldType::Integer,
                 "Per-call timeout in milliseconds.\n\nDefaults to the runner-wide tool timeout when omitted or zero.",
             ),
         ],

@@ -1,6 +1,6 @@
 //! The `bash` tool that Anthropic's models know by type: a persistent shell that can be restarted.
 
-use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool};
+use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool};
 use crate::layout::adapters::anthropic_bash::write;
 use agent_bash_core::{Request, SessionName, Streams};
 use serde_json::json;
@@ -22,12 +22,12 @@ pub(super) static ADAPTER: Adapter = Adapter {
         fields: &[
             Field::optional(
                 "command",
-                Kind::Text,
+                FieldType::Text,
                 "The command to run. Required unless the tool is being restarted.",
             ),
             Field::optional(
                 "restart",
-                Kind::Flag,
+                FieldType::Flag,
                 "True restarts the tool. Otherwise leave it out.",
             ),
         ],

@@ -1,6 +1,6 @@
 //! The `Bash` and `TaskStop` of Claude Code.
 
-use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
+use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::claude_code::{write, write_stop};
 use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
@@ -25,22 +25,22 @@ pub(super) static ADAPTER: Adapter = Adapter {
             about: "Executes a bash command in a shell of its own and returns its output.",
             provider: None,
             fields: &[
-                Field::required("command", Kind::Text, "The command to execute"),
+                Field::required("command", FieldType::Text, "The command to execute"),
                 Field::optional(
                     "timeout",
-                    Kind::Number,
+                    FieldType::Number,
                     "Optional timeout in milliseconds (max 600000 for a foreground command)",
                 ),
-                Field::optional("description", Kind::Text, DESCRIPTION),
+                Field::optional("description", FieldType::Text, DESCRIPTION),
                 Field::optional(
                     "run_in_background",
-                    Kind::Flag,
+                    FieldType::Flag,
                     "Set to true to run this command in the background. With it, `timeout` limits how long the command may run \
                      in the background before it is stopped (default 1800000 ms, max 7200000 ms).",
                 ),
                 Field::optional(
                     "dangerouslyDisableSandbox",
-                    Kind::Flag,
+                    FieldType::Flag,
                     "Set this to true to dangerously override sandbox mode and run commands without sandboxing.",
                 ),
             ],
@@ -55,11 +55,15 @@ pub(super) static ADAPTER: Adapter = Adapter {
             fields: &[
                 Field::optional(
                     "task_id",
-                    Kind::Text,
+                    FieldType::Text,
                     "The ID of the background task to stop. Agent-team teammates and named background agents are also accepted by \
                      agent ID or name.",
                 ),
-                Field::optional("shell_id", Kind::Text, "Deprecated: use task_id instead"),
+                Field::optional(
+                    "shell_id",
+                    FieldType::Text,
+                    "Deprecated: use task_id instead",
+                ),
             ],
             closed: true,
             plan: stop,

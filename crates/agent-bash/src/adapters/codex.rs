@@ -1,7 +1,7 @@
 //! The `exec_command` and `write_stdin` tools of Codex: a call is answered after a time, while the command
 //! continues.
 
-use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted, Written};
+use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted, Written};
 use crate::layout::adapters::codex::{budget, write_exec, write_stdin};
 use agent_bash_core::{Request, Streams};
 use agent_bash_pty::PtySize;
@@ -19,7 +19,7 @@ const YIELD: Duration = Duration::from_secs(10);
 
 const MAX_OUTPUT_TOKENS: Field = Field::optional(
     "max_output_tokens",
-    Kind::Number,
+    FieldType::Number,
     "Output token budget. Defaults to 10000 tokens; larger requests may be capped by policy.",
 );
 
@@ -38,46 +38,46 @@ pub(super) static ADAPTER: Adapter = Adapter {
             about: "Runs a command in a PTY, returning output or a session ID for ongoing interaction.",
             provider: None,
             fields: &[
-                Field::required("cmd", Kind::Text, "Shell command to execute."),
+                Field::required("cmd", FieldType::Text, "Shell command to execute."),
                 Field::optional(
                     "workdir",
-                    Kind::Text,
+                    FieldType::Text,
                     "Working directory for the command. Defaults to the turn cwd.",
                 ),
                 Field::optional(
                     "tty",
-                    Kind::Flag,
+                    FieldType::Flag,
                     "True allocates a PTY for the command; false or omitted uses plain pipes.",
                 ),
                 Field::optional(
                     "yield_time_ms",
-                    Kind::Number,
+                    FieldType::Number,
                     "Wait before yielding output. Defaults to 10000 ms; effective range is 250-30000 ms.",
                 ),
                 MAX_OUTPUT_TOKENS,
                 Field::optional(
                     "shell",
-                    Kind::Text,
+                    FieldType::Text,
                     "Shell binary to launch. Defaults to the user's default shell.",
                 ),
                 Field::optional(
                     "login",
-                    Kind::Flag,
+                    FieldType::Flag,
                     "True runs the shell with -l/-i semantics; false disables them. Defaults to true.",
                 ),
                 Field::optional(
                     "sandbox_permissions",
-                    Kind::OneOf(&["use_default", ESCALATED]),
+                    FieldType::OneOf(&["use_default", ESCALATED]),
                     "Per-command sandbox override. Defaults to `use_default`; use `require_escalated` for unsandboxed execution.",
                 ),
                 Field::optional(
                     "justification",
-                    Kind::Text,
+                    FieldType::Text,
                     "User-facing approval question for `require_escalated`; omit otherwise.",
                 ),
                 Field::optional(
                     "prefix_rule",
-                    Kind::Texts,
+                    FieldType::Texts,
                     "Reusable approval prefix for `cmd`, only with `sandbox_permissions: \"require_escalated\"`; for example \
                      [\"git\", \"pull\"].",
                 ),
@@ -93,17 +93,17 @@ pub(super) static ADAPTER: Adapter = Adapter {
             fields: &[
                 Field::required(
                     "session_id",
-                    Kind::Number,
+                    FieldType::Number,
                     "Identifier of the running unified exec session.",
                 ),
                 Field::optional(
                     "chars",
-                    Kind::Text,
+                    FieldType::Text,
                     "Bytes to write to stdin. Defaults to empty, which polls without writing.",
                 ),
                 Field::optional(
                     "yield_time_ms",
-                    Kind::Number,
+                    FieldType::Number,
                     "Wait before yielding output. Non-empty writes default to 250 ms and cap at 30000 ms; empty polls wait \
                      5000-300000 ms by default.",
                 ),

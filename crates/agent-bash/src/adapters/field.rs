@@ -10,7 +10,7 @@ pub struct Field {
     /// Its name.
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: FieldType,
     /// Whether a call without it is refused here. If the published tool has a message of its own for that, its plan
     /// checks it.
     pub required: bool,
@@ -20,7 +20,7 @@ pub struct Field {
 
 /// The type of a field.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum FieldType {
     /// A string.
     Text,
     /// True or false.
@@ -37,7 +37,7 @@ pub enum Kind {
 
 impl Field {
     /// An optional field.
-    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub const fn optional(name: &'static str, kind: FieldType, about: &'static str) -> Self {
         Self {
             name,
             kind,
@@ -47,7 +47,7 @@ impl Field {
     }
 
     /// A required field.
-    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub const fn required(name: &'static str, kind: FieldType, about: &'static str) -> Self {
         Self {
             required: true,
             ..Self::optional(name, kind, about)
@@ -57,12 +57,12 @@ impl Field {
     /// Its JSON Schema.
     pub fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text => json!({ "type": "string" }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Integer => json!({ "type": "integer" }),
-            Kind::Number => json!({ "type": "number" }),
-            Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-            Kind::OneOf(values) => json!({ "type": "string", "enum": values }),
+            FieldType::Text => json!({ "type": "string" }),
+            FieldType::Flag => json!({ "type": "boolean" }),
+            FieldType::Integer => json!({ "type": "integer" }),
+            FieldType::Number => json!({ "type": "number" }),
+            FieldType::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            FieldType::OneOf(values) => json!({ "type": "string", "enum": values }),
         };
         schema["description"] = self.about.into();
         schema
@@ -70,33 +70,33 @@ impl Field {
 
     fn takes(&self, value: &Value) -> bool {
         match self.kind {
-            Kind::Text => value.is_string(),
-            Kind::Flag => value.is_boolean(),
-            Kind::Integer | Kind::Number => whole(value).is_some(),
-            Kind::Texts => value
+            FieldType::Text => value.is_string(),
+            FieldType::Flag => value.is_boolean(),
+            FieldType::Integer | FieldType::Number => whole(value).is_some(),
+            FieldType::Texts => value
                 .as_array()
                 .is_some_and(|items| items.iter().all(Value::is_string)),
-            Kind::OneOf(values) => value.as_str().is_some_and(|text| values.contains(&text)),
+            FieldType::OneOf(values) => value.as_str().is_some_and(|text| values.contains(&text)),
         }
     }
 
     fn json(&self) -> &'static str {
         match self.kind {
-            Kind::Text | Kind::OneOf(_) => "string",
-            Kind::Flag => "boolean",
-            Kind::Integer => "integer",
-            Kind::Number => "number",
-            Kind::Texts => "array",
+            FieldType::Text | FieldType::OneOf(_) => "string",
+            FieldType::Flag => "boolean",
+            FieldType::Integer => "integer",
+            FieldType::Number => "number",
+            FieldType::Texts => "array",
         }
     }
 
     fn expected(&self) -> String {
         match self.kind {
-            Kind::Text => "a string".to_owned(),
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Integer | Kind::Number => "a whole number, 0 or more".to_owned(),
-            Kind::Texts => "an array of strings".to_owned(),
-            Kind::OneOf(values) => format!("one of {}", values.join(", ")),
+            FieldType::Text => "a string".to_owned(),
+            FieldType::Flag => "true or false".to_owned(),
+            FieldType::Integer | FieldType::Number => "a whole number, 0 or more".to_owned(),
+            FieldType::Texts => "an array of strings".to_owned(),
+            FieldType::OneOf(values) => format!("one of {}", values.join(", ")),
         }
     }
 }
@@ -265,11 +265,11 @@ mod tests {
     use super::*;
 
     const FIELDS: [Field; 5] = [
-        Field::required("cmd", Kind::Text, ""),
-        Field::optional("tty", Kind::Flag, ""),
-        Field::optional("wait", Kind::Number, ""),
-        Field::optional("words", Kind::Texts, ""),
-        Field::optional("which", Kind::OneOf(&["a", "b"]), ""),
+        Field::required("cmd", FieldType::Text, ""),
+        Field::optional("tty", FieldType::Flag, ""),
+        Field::optional("wait", FieldType::Number, ""),
+        Field::optional("words", FieldType::Texts, ""),
+        Field::optional("which", FieldType::OneOf(&["a", "b"]), ""),
     ];
 
     #[test]

@@ -1,6 +1,6 @@
 //! The `run_shell_command` of gemini-cli.
 
-use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
+use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::gemini::{SHOWN, write};
 use agent_bash_core::{Mode, Request, Streams, Truncation};
 use std::time::Duration;
@@ -21,31 +21,31 @@ pub(super) static ADAPTER: Adapter = Adapter {
         fields: &[
             Field::required(
                 "command",
-                Kind::Text,
+                FieldType::Text,
                 "Exact bash command to execute as `bash -c <command>`",
             ),
             Field::optional(
                 "description",
-                Kind::Text,
+                FieldType::Text,
                 "Brief description of the command for the user. Be specific and concise. Ideally a single sentence. Can be up to \
                  3 sentences for clarity. No line breaks.",
             ),
             Field::optional(
                 "dir_path",
-                Kind::Text,
+                FieldType::Text,
                 "(OPTIONAL) The path of the directory to run the command in. If not provided, the project root directory is \
                  used. Must be a directory within the workspace and must already exist.",
             ),
             Field::optional(
                 "is_background",
-                Kind::Flag,
+                FieldType::Flag,
                 "Set to true if this command should be run in the background (e.g. for long-running servers or watchers). The \
                  command will be started, allowed to run for a brief moment to check for immediate errors, and then moved to \
                  the background.",
             ),
             Field::optional(
                 "delay_ms",
-                Kind::Integer,
+                FieldType::Integer,
                 "Optional. Delay in milliseconds to wait after starting the process in the background. Useful to allow the \
                  process to start and generate initial output before returning.",
             ),

@@ -1,6 +1,6 @@
 //! The `shell` tool of `OpenAI`'s Responses API: several commands per call, with an outcome each.
 
-use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
+use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::openai_shell::{share, write};
 use agent_bash_core::{Request, Streams};
 use serde_json::json;
@@ -18,15 +18,19 @@ pub(super) static ADAPTER: Adapter = Adapter {
         about: "Runs shell commands, one after the other, each in a shell of its own.",
         provider: Some(|| json!({ "type": "shell", "environment": { "type": "local" } })),
         fields: &[
-            Field::required("commands", Kind::Texts, "The commands, run in this order."),
+            Field::required(
+                "commands",
+                FieldType::Texts,
+                "The commands, run in this order.",
+            ),
             Field::optional(
                 "timeout_ms",
-                Kind::Integer,
+                FieldType::Integer,
                 "How long each command may take, in milliseconds; 0: as long as is allowed.",
             ),
             Field::optional(
                 "max_output_length",
-                Kind::Integer,
+                FieldType::Integer,
                 "Characters of output in the answer, at most.",
             ),
         ],

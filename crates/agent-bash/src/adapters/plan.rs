@@ -2,7 +2,7 @@
 //! the outcome.
 
 use super::FieldError;
-use crate::running::Part;
+use crate::running::OutputPart;
 use crate::{Account, Keep};
 use agent_bash_core::{JobId, Request, SessionName};
 use agent_bash_exec::Killed;
@@ -75,7 +75,7 @@ pub enum Done<'a> {
     /// It is invalid; nothing was started.
     Invalid(&'a str),
     /// The commands that were run, or refused, in this order.
-    Ran(&'a [Ran]),
+    Ran(&'a [FinishedRun]),
     /// The persistent shell was replaced.
     Restarted,
     /// A command's output since the last answer; it continues or has ended.
@@ -112,7 +112,7 @@ pub struct Chunk {
     /// Its account, if it has ended.
     pub account: Option<Arc<Account>>,
     /// The output.
-    pub part: Part,
+    pub part: OutputPart,
     /// Whether it runs on a terminal.
     pub on_terminal: bool,
     /// To be set if not all of the output is shown.
@@ -121,13 +121,13 @@ pub struct Chunk {
 
 /// A command that was run, or refused.
 #[derive(Debug, Clone)]
-pub struct Ran {
+pub struct FinishedRun {
     /// Its account.
     pub account: Arc<Account>,
     /// Its process group, if it was started.
     pub group: Option<u32>,
     /// Its raw output.
-    pub part: Arc<Part>,
+    pub part: Arc<OutputPart>,
     /// Its output so far, if it continues in the background and that was asked for.
     pub initial: Option<String>,
 }

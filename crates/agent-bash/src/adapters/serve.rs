@@ -1,9 +1,9 @@
 //! Serves the calls of adapters: parses their fields, runs what they ask for through the pipeline, has the answer
 //! written.
 
-use super::{Adapter, CallFields, Chunk, Done, Plan, Ran, Shown, Tool, Wanted, Written};
+use super::{Adapter, CallFields, Chunk, Done, FinishedRun, Plan, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
-use crate::{Account, Session, apart};
+use crate::{Account, Conversation, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
 use agent_bash_exec::{JobError, JobState, Killed, OutputRange};
 use agent_bash_pty::PtyOptions;
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The adapters of one client: all calls of a session, in a registry that ends with the client.
 #[derive(Debug, Clone)]
 pub struct Adapted {
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     running: Arc<Running>,
     clock: Arc<dyn Clock>,
     /// As [`crate::CallOptions::tools`].
@@ -29,7 +29,7 @@ pub struct Adapted {
 /// The answer to a call of an adapter's tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The text for the model, in the format of the adapted tool.
     pub content: String,
     /// Whether the tool reports an error.
@@ -43,7 +43,7 @@ pub struct Answer {
 
 /// The outcome of a call, kept until its answer is written.
 enum Outcome {
-    Ran(Vec<Ran>),
+    Ran(Vec<FinishedRun>),
     Restarted,
     Chunk(Box<Chunk>),
     Stopped(Box<Killed>),
@@ -51,7 +51,7 @@ enum Outcome {
 
 impl Adapted {
     /// Serves calls of `session`. Commands that outlive their answer are kept in `running`, and end with it.
-    pub fn new(session: Arc<Session>, running: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(session: Arc<Conversation>, running: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
         Self {
             session,
             running,
@@ -63,7 +63,7 @@ impl Adapted {
 
     /// Sets the model's other tools, overriding those that the host has named.
     #[must_use]
-    pub fn beside(self, tools: Option<Vec<String>>) -> Self {
+    pub fn with_tools(self, tools: Option<Vec<String>>) -> Self {
         Self { tools, ..self }
     }
 
@@ -80,7 +80,7 @@ impl Adapted {
         tool: &str,
         input: &Value,
         cancel: &Cancel,
-    ) -> Answer {
+    ) -> ToolAnswer {
         let tool = match adapter.tool(tool) {
             Ok(tool) => tool,
             Err(error) => return answer(Shown::error(error), None),
@@ -135,7 +135,7 @@ impl Adapted {
         adapter: &Adapter,
         commands: Vec<Wanted>,
         cancel: &Cancel,
-    ) -> Result<Vec<Ran>, String> {
+    ) -> Result<Vec<FinishedRun>, String> {
         let mut all = Vec::new();
         // They share one answer.
         let share = commands.len().max(1);
@@ -258,7 +258,7 @@ impl Adapted {
             tracing::debug!(%error, %job, "a job that was started is not found");
         }
         let (jobs, job) = (Arc::clone(jobs), job.clone());
-        let read = apart(move || {
+        let read = run_blocking(move || {
             let range = OutputRange::From {
                 offset: 0,
                 max_bytes: FIRST,
@@ -307,7 +307,7 @@ impl Adapted {
     }
 
     /// Waits for its end. Cancelling ends the command.
-    async fn to_its_end(&self, call: &RunningCall, cancel: &Cancel) -> Result<Ran, String> {
+    async fn to_its_end(&self, call: &RunningCall, cancel: &Cancel) -> Result<FinishedRun, String> {
         let account = match call.wait(&*self.clock, None, cancel).await {
             Waited::Ended(account) => account,
             Waited::GoesOn | Waited::CalledOff => {
@@ -315,7 +315,7 @@ impl Adapted {
                 call.ended().await
             }
         };
-        Ok(Ran {
+        Ok(FinishedRun {
             account: account.ok_or(GIVEN_UP)?,
             group: call.process().map(|(_, group)| group),
             part: Arc::new(call.read(None)),
@@ -340,7 +340,7 @@ const INTERRUPT: &str = "\u{3}";
 /// How much of a background command's first output is in its answer.
 const FIRST: usize = 16 * 1024;
 
-fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> Answer {
+fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> ToolAnswer {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
             let last = ran.last().map(|ran| ran.account.result.clone());
@@ -357,8 +357,8 @@ fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> Answer {
     answer((tool.layout)(given, &done), result)
 }
 
-fn answer(shown: Shown, result: Option<ToolResult>) -> Answer {
-    Answer {
+fn answer(shown: Shown, result: Option<ToolResult>) -> ToolAnswer {
+    ToolAnswer {
         content: shown.content,
         is_error: shown.is_error,
         structured: shown.structured,

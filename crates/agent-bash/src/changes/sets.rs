@@ -1,8 +1,8 @@
 //! The sets of a session, for every surface: listed, shown, committed, discarded, taken back; and what is said of that.
 
-use super::{ChangesSettings, CommitBy, OwnChanges};
-use crate::apart::apart;
+use super::{ChangeStore, ChangesSettings, CommitBy};
 use crate::approval::{Approval, Approver};
+use crate::blocking::run_blocking;
 use agent_bash_changes::{Changer, ChangesError, FileDiff, Listed, Preview, Store};
 use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
@@ -22,7 +22,7 @@ const NAMED: usize = 20;
 /// uses [`apart`](crate::apart()).
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
-    own: Arc<OwnChanges>,
+    own: Arc<ChangeStore>,
     /// Where relative paths are from, if it is in the set's tree.
     cwd: PathBuf,
 }
@@ -149,14 +149,14 @@ fn by(changer: Changer) -> Option<String> {
 }
 
 impl ChangeSets {
-    pub(crate) fn new(own: Arc<OwnChanges>, cwd: PathBuf) -> Self {
+    pub(crate) fn new(own: Arc<ChangeStore>, cwd: PathBuf) -> Self {
         Self { own, cwd }
     }
 
     /// Those of the session of that name in a state directory, for who has no session of their own.
     pub fn in_state(state: PathBuf, session: impl Into<String>, cwd: PathBuf) -> Self {
         let place = Some((state, session.into()));
-        let own = OwnChanges::new(ChangesSettings::default(), ChangesLevel::Off, place);
+        let own = ChangeStore::new(ChangesSettings::default(), ChangesLevel::Off, place);
         Self::new(Arc::new(own), cwd)
     }
 
@@ -213,7 +213,7 @@ impl ChangeSets {
     /// # Errors
     /// As [`Self::list`].
     pub fn elsewhere(&self) -> Result<Vec<String>, ChangesRefused> {
-        let here = self.here();
+        let here = self.canonical_cwd();
         let mut sessions = self.with(None, |store, _| store.sessions_of(&here))?;
         sessions.retain(|session| session != self.own.session());
         Ok(sessions)
@@ -309,10 +309,10 @@ impl ChangeSets {
             return Err(self.not_allowed(id, &why));
         }
         if by == CommitBy::Ask {
-            let trial = self.apart(move |sets| sets.show(id)).await?;
+            let trial = self.run_blocking(move |sets| sets.show(id)).await?;
             if trial.state != ChangesState::Held {
                 // Nothing is to be asked about: it says what it is.
-                return self.apart(move |sets| sets.commit(id)).await;
+                return self.run_blocking(move |sets| sets.commit(id)).await;
             }
             let answer = tokio::select! {
                 biased;
@@ -325,7 +325,7 @@ impl ChangeSets {
                 return Err(self.not_allowed(id, &reason));
             }
         }
-        self.apart(move |sets| sets.commit(id)).await
+        self.run_blocking(move |sets| sets.commit(id)).await
     }
 
     /// The refusal, and how a person decides.
@@ -340,12 +340,12 @@ impl ChangeSets {
     ///
     /// # Errors
     /// As what is done.
-    pub async fn apart<T: Send + 'static>(
+    pub async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, ChangesRefused> + Send + 'static,
     ) -> Result<T, ChangesRefused> {
         let sets = self.clone();
-        apart(move || work(&sets))
+        run_blocking(move || work(&sets))
             .await
             .unwrap_or_else(|error| Err(ChangesRefused::Nowhere(error.to_string())))
     }
@@ -439,7 +439,7 @@ impl ChangeSets {
     }
 
     /// The directory as roots are named.
-    fn here(&self) -> PathBuf {
+    fn canonical_cwd(&self) -> PathBuf {
         let here = self.cwd.canonicalize();
         here.unwrap_or_else(|_| self.cwd.clone())
     }
@@ -450,7 +450,7 @@ impl ChangeSets {
             return Ok(Vec::new());
         }
         let root = PathBuf::from(self.show(id)?.root);
-        let here = self.here();
+        let here = self.canonical_cwd();
         let from = if here.starts_with(&root) {
             &here
         } else {

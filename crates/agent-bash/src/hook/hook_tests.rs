@@ -45,7 +45,7 @@ enum Effect {
 
 /// Simulates an agent reading an answer: exit code 2 blocks with stderr as the reason, any other failure does not
 /// block, and unknown JSON fields are ignored.
-fn effect(agent: &Agent, answer: &Answer) -> Effect {
+fn effect(agent: &Agent, answer: &HookAnswer) -> Effect {
     match answer.exit_code {
         0 => {}
         // Codex blocks only if there is a reason.
@@ -92,7 +92,7 @@ fn host(variables: &[(&str, &str)]) -> HostContext {
     }
 }
 
-fn said(agent: &Agent, call: &Value, host: &HostContext) -> Answer {
+fn said(agent: &Agent, call: &Value, host: &HostContext) -> HookAnswer {
     answer(agent, call.to_string().as_bytes(), host)
 }
 
@@ -108,7 +108,7 @@ fn what_the_programs_wrote_passes_without_a_word() {
     for (agent, version, captured) in CAPTURED {
         assert!(agent.tried_with.ends_with(version), "{agent:?}");
         let said = answer(agent, captured.as_bytes(), &host(&[]));
-        assert_eq!(said, Answer::silent(), "{}", agent.name);
+        assert_eq!(said, HookAnswer::silent(), "{}", agent.name);
         let unlike: Value = serde_json::from_str(captured).unwrap();
         assert_eq!(unlike["tool_input"]["command"], "echo hi");
     }
@@ -118,7 +118,7 @@ fn what_the_programs_wrote_passes_without_a_word() {
 fn a_command_is_read_as_the_users_shell_reads_it() {
     let (agent, _, captured) = CAPTURED[0];
     let call = call(captured, "git push origin $branch:release");
-    let refuses = |shell| said(agent, &call, &host(&[("SHELL", shell)])) != Answer::silent();
+    let refuses = |shell| said(agent, &call, &host(&[("SHELL", shell)])) != HookAnswer::silent();
     assert!(refuses("/bin/zsh"));
     assert!(!refuses("/bin/bash"));
 }
@@ -136,7 +136,7 @@ fn a_harmless_command_is_never_allowed_in_the_users_place() {
     for (agent, _, captured) in CAPTURED {
         for script in scripts {
             let said = said(agent, &call(captured, script), &host(&[]));
-            assert_eq!(said, Answer::silent(), "{} {script}", agent.name);
+            assert_eq!(said, HookAnswer::silent(), "{} {script}", agent.name);
         }
     }
 }
@@ -164,7 +164,7 @@ fn a_refusal_says_why_and_what_to_do_instead() {
 /// Control for the tests above: answers that look like refusals but are not for these agents.
 #[test]
 fn what_another_agent_would_read_blocks_nothing() {
-    let says = |stdout: &str, stderr: &str, exit_code| Answer {
+    let says = |stdout: &str, stderr: &str, exit_code| HookAnswer {
         stdout: stdout.into(),
         stderr: stderr.into(),
         exit_code,
@@ -270,7 +270,11 @@ fn tools_that_run_no_command_pass() {
         ] {
             let mut call = call(captured, "git push --force");
             call["tool_name"] = tool.into();
-            assert_eq!(said(agent, &call, &host(&[])), Answer::silent(), "{tool}");
+            assert_eq!(
+                said(agent, &call, &host(&[])),
+                HookAnswer::silent(),
+                "{tool}"
+            );
         }
     }
     let mut watch = call(CAPTURED[0].2, "git push --force");
@@ -278,7 +282,7 @@ fn tools_that_run_no_command_pass() {
     let refused = said(&CLAUDE_CODE, &watch, &host(&[]));
     assert!(matches!(effect(&CLAUDE_CODE, &refused), Effect::Blocked(_)));
     watch["tool_input"] = json!({"description": "d", "ws": {"url": "ws://localhost"}});
-    assert_eq!(said(&CLAUDE_CODE, &watch, &host(&[])), Answer::silent());
+    assert_eq!(said(&CLAUDE_CODE, &watch, &host(&[])), HookAnswer::silent());
 }
 
 #[test]
@@ -286,7 +290,7 @@ fn the_directory_that_the_command_runs_in_counts() {
     for (index, agent, field) in [(2, &GEMINI_CLI, "dir_path"), (3, &OPENCODE, "workdir")] {
         let mut call = call(CAPTURED[index].2, "rm -rf u");
         call["tool_input"][field] = "build".into();
-        assert_eq!(said(agent, &call, &host(&[])), Answer::silent());
+        assert_eq!(said(agent, &call, &host(&[])), HookAnswer::silent());
         for above in ["../..", "/home"] {
             call["tool_input"][field] = above.into();
             let above = said(agent, &call, &host(&[]));
@@ -369,12 +373,12 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
         assert_eq!(effect(agent, &told), Effect::Nothing, "{}", agent.name);
         // Control: without the mode, without the tool, for another command.
         for silent in [&[tools][..], &[advise]] {
-            assert_eq!(said(agent, &call, &host(silent)), Answer::silent());
+            assert_eq!(said(agent, &call, &host(silent)), HookAnswer::silent());
         }
         let other = self::call(captured, "ls");
         assert_eq!(
             said(agent, &other, &host(&[tools, advise])),
-            Answer::silent()
+            HookAnswer::silent()
         );
     }
 }

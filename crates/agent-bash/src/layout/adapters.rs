@@ -10,7 +10,7 @@ mod printed;
 
 use super::{standard, wording};
 use crate::Account;
-use crate::adapters::{Done, Ran, Shown};
+use crate::adapters::{Done, FinishedRun, Shown};
 use agent_bash_core::{NoticeKind, Status, StreamId};
 use agent_bash_sink::SinkReport;
 
@@ -70,7 +70,7 @@ fn stream_text(account: &Account, stream: StreamId) -> String {
 }
 
 /// For calls with a single command: applies `write`, unless the command was refused.
-fn of_one(ran: &[Ran], write: impl FnOnce(&Account) -> Shown) -> Shown {
+fn of_one(ran: &[FinishedRun], write: impl FnOnce(&Account) -> Shown) -> Shown {
     match only(ran) {
         None => Shown::text(""),
         Some(account) if account.refusal.is_some() => Shown::error(&account.result.text),
@@ -84,6 +84,6 @@ fn not_run(done: &Done<'_>) -> Shown {
 }
 
 /// The only command of a call.
-fn only(ran: &[Ran]) -> Option<&Account> {
+fn only(ran: &[FinishedRun]) -> Option<&Account> {
     ran.last().map(|ran| &*ran.account)
 }

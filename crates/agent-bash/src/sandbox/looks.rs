@@ -1,6 +1,6 @@
 //! Looking at files within a time: a file system that does not answer holds up nobody's result.
 
-use crate::apart::Threads;
+use crate::blocking::Threads;
 use agent_bash_core::Clock;
 use std::io;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Looks {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let look = UnderWay::begin(&self.count)?;
-        let found = self.threads.apart(move || {
+        let found = self.threads.run(move || {
             let found = work();
             drop(look);
             found
@@ -48,7 +48,7 @@ impl Looks {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
-        self.threads.apart(work).await
+        self.threads.run(work).await
     }
 }
 

@@ -18,14 +18,14 @@ const BYTES: u64 = 4 << 20;
 /// Protected paths as they were. Calls in a row share the list.
 #[derive(Debug, Clone)]
 pub(crate) struct Watched {
-    paths: Arc<[(PathBuf, State)]>,
+    paths: Arc<[(PathBuf, PathState)]>,
     /// The directories around them: while these are the same, so are the paths.
     around: Option<Arc<Surroundings>>,
 }
 
 /// What a path was.
 #[derive(Debug, PartialEq, Eq)]
-enum State {
+enum PathState {
     Absent,
     /// Kept as it is by the mount on this very file.
     Kept(Identity),
@@ -38,8 +38,10 @@ impl Watched {
     pub(crate) fn before(plan: &Plan, stamp: &Stamp, replaced: &BTreeSet<PathBuf>) -> Self {
         let state = |(path, found): (&Path, Option<Identity>)| {
             let state = match found {
-                None => State::Absent,
-                Some(found) if keeps(plan, found) && !replaced.contains(path) => State::Kept(found),
+                None => PathState::Absent,
+                Some(found) if keeps(plan, found) && !replaced.contains(path) => {
+                    PathState::Kept(found)
+                }
                 Some(_) => digest(path),
             };
             (path.to_owned(), state)
@@ -73,10 +75,10 @@ impl Watched {
 
     /// The paths that are different now.
     pub(crate) fn changed(self) -> Vec<PathBuf> {
-        let is_changed = |(path, before): &(PathBuf, State)| match before {
-            State::Absent => Identity::of(path).is_some(),
-            State::Kept(found) => Identity::of(path) != Some(*found),
-            State::Digest(_) => digest(path) != *before,
+        let is_changed = |(path, before): &(PathBuf, PathState)| match before {
+            PathState::Absent => Identity::of(path).is_some(),
+            PathState::Kept(found) => Identity::of(path) != Some(*found),
+            PathState::Digest(_) => digest(path) != *before,
         };
         let changed = self.paths.iter().filter(|one| is_changed(one));
         changed.map(|(path, _)| path.clone()).collect()
@@ -90,9 +92,9 @@ impl Watched {
         let mut changed = Vec::new();
         for (path, before) in &*self.paths {
             let before = match before {
-                State::Absent => None,
-                State::Kept(found) => Some(*found),
-                State::Digest(_) => return None,
+                PathState::Absent => None,
+                PathState::Kept(found) => Some(*found),
+                PathState::Digest(_) => return None,
             };
             if Identity::known(path).ok()? != before {
                 changed.push(path.clone());
@@ -107,11 +109,11 @@ fn keeps(plan: &Plan, found: Identity) -> bool {
     plan.tier == Tier::Full && !found.is_link
 }
 
-fn digest(path: &Path) -> State {
+fn digest(path: &Path) -> PathState {
     let mut sum = Sha256::new();
     let mut left = FILES;
     add(&mut sum, path, &mut left);
-    State::Digest(sum.finalize().into())
+    PathState::Digest(sum.finalize().into())
 }
 
 /// Adds a file, or a directory with everything in it. Links are not followed; what cannot be read counts by its name.

@@ -1,7 +1,7 @@
 //! What a place is asked for beside calls.
 
 use crate::layout::clean;
-use agent_bash_core::{Cancel, Place};
+use agent_bash_core::{Cancel, RemoteHost};
 use agent_bash_remote::protocol::RpcCall;
 use serde::de::DeserializeOwned;
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 /// # Errors
 /// Why there is no answer, as a sentence.
 pub async fn ask<T: DeserializeOwned>(
-    place: &dyn Place,
+    place: &dyn RemoteHost,
     call: &RpcCall,
     cancel: &Cancel,
 ) -> Result<T, String> {

@@ -3,23 +3,23 @@
 
 use crate::call::{Call, Decisions};
 use crate::changes::Changed;
-use crate::journal::Asked;
+use crate::journal::RequestDetails;
 use crate::layout;
+use crate::parsed_script;
 use crate::profiles;
-use crate::reading;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
 use crate::stage::run::Watched;
 use crate::stage::{changes, journal, parse_input, run, shape};
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
     Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
     ToolResult,
 };
-use agent_bash_journal::{Entry, PrintedTail};
+use agent_bash_journal::{JournalEntry, PrintedTail};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ impl std::fmt::Debug for BangOptions<'_> {
 /// # Errors
 /// The command is empty or contains NUL, or a name in `env` is invalid; nothing was started.
 pub(super) async fn run(
-    tool: &Wiring,
+    tool: &ToolContext,
     command: &str,
     options: BangOptions<'_>,
     cancel: &Cancel,
@@ -78,12 +78,12 @@ pub(super) async fn run(
         started: false,
         sandbox: None,
         window: None,
-        asked: Asked::default(),
+        asked: RequestDetails::default(),
         printed: journal::printed(tool),
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;
-    let taken = is_recorded.then(|| reading::privileges_taken_by(tool, &call));
+    let taken = is_recorded.then(|| parsed_script::privileges_taken_by(tool, &call));
     let unwatched = changes::unwatched(taken.flatten());
     let executor = run::executor(tool, None);
     // It is refused for a trial alone, which nobody asks for here.
@@ -152,7 +152,7 @@ pub(super) async fn run(
 }
 
 /// What is recorded of it.
-fn entry(tool: &Wiring, message: &BangMessage, printed: Option<PrintedTail>) -> Entry {
+fn entry(tool: &ToolContext, message: &BangMessage, printed: Option<PrintedTail>) -> JournalEntry {
     let mut result = ToolResult::new(message.status.clone(), &*message.output, message.time);
     result.duration_ms = message.duration_ms;
     result.cwd.clone_from(&message.cwd);
@@ -161,21 +161,21 @@ fn entry(tool: &Wiring, message: &BangMessage, printed: Option<PrintedTail>) -> 
     result.changes.clone_from(&message.changes);
     result.notices.clone_from(&message.notices);
     result.artifacts.extend(message.artifact.clone());
-    let mut entry = Entry::new(Caller::User, tool.profile.name, &*message.command, result);
+    let mut entry = JournalEntry::new(Caller::User, tool.profile.name, &*message.command, result);
     entry.excluded_from_context = message.excluded_from_context;
     entry.printed = printed.map(PrintedTail::finish);
     entry
 }
 
 /// Persistent shells must be bash: if the profile's shell is zsh, bash is used instead.
-fn shell(tool: &Wiring) -> Result<Shell, NotStarted> {
+fn shell(tool: &ToolContext) -> Result<Shell, NotStarted> {
     match &tool.shell {
         Ok(shell) if shell.is_bash || !tool.sessions => Ok(shell.clone()),
         _ => resolve_shell(None, ShellChoice::Bash, &tool.environment.variables),
     }
 }
 
-fn output(tool: &Wiring, call: &Call) -> CallOutput {
+fn output(tool: &ToolContext, call: &Call) -> CallOutput {
     let options = CallOptions {
         streams: Streams::Merged,
         limits: SHOWN,
@@ -193,7 +193,7 @@ fn output(tool: &Wiring, call: &Call) -> CallOutput {
 }
 
 fn message(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: Call,
     output: CallOutput,
     outcome: Result<Outcome, NotStarted>,

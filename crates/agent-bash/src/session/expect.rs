@@ -1,6 +1,6 @@
 //! Announces a call, so that the shell it needs is started while the rest of it is prepared.
 
-use super::Session;
+use super::Conversation;
 use crate::HostContext;
 use crate::settings::Settings;
 use crate::stage::parse_input::Input;
@@ -45,7 +45,7 @@ fn is_plain(request: &Request) -> bool {
         && request.sandbox.is_none()
 }
 
-impl Session {
+impl Conversation {
     /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
     /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
     /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: one that was not parsed
@@ -65,7 +65,7 @@ impl Session {
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
-    pub async fn expect_boxed(&self, call: &Input) {
+    pub async fn expect_sandboxed(&self, call: &Input) {
         let tool = &*self.tool.wiring;
         let settings = &tool.sandbox.settings;
         if settings.level == SandboxLevel::Off {

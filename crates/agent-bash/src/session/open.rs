@@ -1,6 +1,6 @@
 //! Opens a fully wired session: shells, jobs and artifacts of this machine, with a user's settings.
 
-use super::{Session, SessionParts};
+use super::{Conversation, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts};
 use agent_bash_core::changes::ChangesLevel;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Options for opening a [`Session`], besides settings and host.
 #[derive(Debug, Clone)]
-pub struct SessionOptions {
+pub struct ConversationOptions {
     /// Its name below the state directory: one path component. Its jobs and artifacts are stored there, and a later
     /// session with that name finds them again.
     pub name: String,
@@ -33,10 +33,10 @@ pub struct SessionOptions {
     pub changes: ChangesLevel,
 }
 
-impl SessionOptions {
+impl ConversationOptions {
     /// For a program that makes one call and exits: artifacts are kept for a day, no shells are warmed up or named,
     /// and what its call does to files is kept only if the settings say so.
-    pub fn one_call(name: impl Into<String>, supervisor: Supervisor) -> Self {
+    pub fn one_shot(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             name: name.into(),
             supervisor,
@@ -50,7 +50,7 @@ impl SessionOptions {
     /// For a long-lived host: artifacts end with the session; shells are kept warm, can be named, and load what the
     /// user's `~/.bashrc` defines (except in safe mode, where nothing may replace an allowed command); what calls do to files
     /// can be undone.
-    pub fn many_calls(name: impl Into<String>, supervisor: Supervisor) -> Self {
+    pub fn long_lived(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             lifetime: Lifetime::Session,
             many_calls: true,
@@ -60,7 +60,7 @@ impl SessionOptions {
             } else {
                 ChangesLevel::Off
             },
-            ..Self::one_call(name, supervisor)
+            ..Self::one_shot(name, supervisor)
         }
     }
 }
@@ -77,7 +77,7 @@ pub enum OpenError {
     Rule(#[from] UnknownRule),
 }
 
-impl Session {
+impl Conversation {
     /// Opens a session that runs commands on this machine. Starts nothing yet; removes expired artifacts of all
     /// sessions (for `one_call`, unless that was done within the last hour).
     ///
@@ -86,7 +86,7 @@ impl Session {
     pub fn open(
         settings: &Settings,
         host: HostContext,
-        options: SessionOptions,
+        options: ConversationOptions,
     ) -> Result<Self, OpenError> {
         Self::open_with(settings, host, options, |builder| builder)
     }
@@ -98,10 +98,10 @@ impl Session {
     pub fn open_with(
         settings: &Settings,
         host: HostContext,
-        options: SessionOptions,
+        options: ConversationOptions,
         add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
     ) -> Result<Self, OpenError> {
-        let SessionOptions {
+        let ConversationOptions {
             name,
             supervisor,
             clock,
@@ -133,9 +133,9 @@ impl Session {
             jobs: jobs.clone(),
             snapshot: snapshot(settings, &host).filter(|_| many_calls),
             ..if many_calls {
-                ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock), host.temp_dir())
+                ShellCacheOptions::long_lived(supervisor, Arc::clone(&clock), host.temp_dir())
             } else {
-                ShellCacheOptions::one_call(supervisor, Arc::clone(&clock), host.temp_dir())
+                ShellCacheOptions::one_shot(supervisor, Arc::clone(&clock), host.temp_dir())
             }
         }));
         let journal = state.as_ref().and_then(|state| {

@@ -1,14 +1,14 @@
 //! Opens a session whose calls run on a target: judged here, run there.
 
-use super::there::There;
-use super::{OpenError, Session, SessionOptions, SessionParts};
+use super::remote_session::RemoteSession;
+use super::{Conversation, ConversationOptions, OpenError, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext};
 use agent_bash_core::{
     Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, async_trait,
 };
 use agent_bash_remote::protocol::{Hello, PROTOCOL, Unlogged};
-use agent_bash_remote::{Here, Remote, Target, Uploads};
+use agent_bash_remote::{LocalHost, Remote, Target, Uploads};
 use agent_bash_sink::host_secret;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -31,7 +31,7 @@ impl Executor for Nothing {
     }
 }
 
-impl Session {
+impl Conversation {
     /// Opens a session whose calls are judged here and run on `target`, by our program there, which is uploaded from
     /// `uploads` where it is missing. `host` is this machine; `add` adds to the tool, as in [`Self::open_with`].
     ///
@@ -44,12 +44,12 @@ impl Session {
         uploads: Arc<Uploads>,
         settings: &Settings,
         host: HostContext,
-        options: SessionOptions,
+        options: ConversationOptions,
         add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
     ) -> Result<Self, OpenError> {
-        let SessionOptions { name, clock, .. } = options;
+        let ConversationOptions { name, clock, .. } = options;
         let token = token(&host, &target);
-        let here = Here {
+        let here = LocalHost {
             env: Arc::clone(&host.env),
             cwd: host.cwd.clone(),
             clock: Arc::clone(&clock),
@@ -64,7 +64,7 @@ impl Session {
             session: Some(called.clone()),
             token: token.map(Unlogged),
             lease: Some(json!(target.lease.as_secs_f64())),
-            settings: Some(Unlogged(settings.told())),
+            settings: Some(Unlogged(settings.to_remote())),
             cwd: target.cwd.clone(),
             env: Some(Unlogged(target.env.clone())),
             ..Hello::default()
@@ -78,7 +78,7 @@ impl Session {
         let cwd = machine.as_ref().map(|machine| machine.cwd.clone());
         let cwd = cwd.or_else(|| remote.target().cwd.clone());
         let profile = settings.profile();
-        let place = There {
+        let place = RemoteSession {
             shell: machine
                 .as_ref()
                 .and_then(|machine| machine.bash.clone())
@@ -102,7 +102,7 @@ impl Session {
         let builder = settings
             .configure(builder)?
             .sessions(true)
-            .place(Arc::new(place));
+            .remote_host(Arc::new(place));
         Ok(Self::new(add(builder).build(), SessionParts::default()))
     }
 }

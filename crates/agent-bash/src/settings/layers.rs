@@ -3,7 +3,7 @@
 use super::Settings;
 use super::key::{Form, Key, Project};
 use super::keys::KEYS;
-use super::source::{self, Found};
+use super::source::{self, FileLookup};
 use crate::HostContext;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -123,7 +123,7 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
         ignored: Vec::new(),
     };
     if let Some(path) = user_file(host)
-        && let Found::Text(text) = source::own(&path).map_err(unreadable(&path))?
+        && let FileLookup::Text(text) = source::user_file(&path).map_err(unreadable(&path))?
     {
         loaded.take(&parse(&path, &text)?, &Origin::User(path))?;
     }
@@ -131,12 +131,12 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
         let path = dir.join(PROJECT_FILE);
         let above = dir != host.cwd;
         match source::project(dir, PROJECT_FILE, above).map_err(unreadable(&path))? {
-            Found::Nothing => {}
-            Found::Ignored(reason) => {
+            FileLookup::Nothing => {}
+            FileLookup::Ignored(reason) => {
                 tracing::warn!(path = %path.display(), reason, "a project's settings are ignored");
                 loaded.ignored.push((path, reason));
             }
-            Found::Text(text) => {
+            FileLookup::Text(text) => {
                 loaded.take(&parse(&path, &text)?, &Origin::Project(path))?;
                 break;
             }

@@ -21,7 +21,7 @@ const ANYBODY_WRITES: u32 = 0o002;
 
 /// The result of looking for a file.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum FileLookup {
     /// None, as far as this user can see.
     Nothing,
     /// A file that is ignored, and why.
@@ -31,19 +31,19 @@ pub(super) enum Found {
 }
 
 /// Reads the user's own file.
-pub(super) fn own(path: &Path) -> io::Result<Found> {
+pub(super) fn user_file(path: &Path) -> io::Result<FileLookup> {
     match fs::metadata(path) {
-        Err(error) if is_out_of_reach(&error) => Ok(Found::Nothing),
+        Err(error) if is_out_of_reach(&error) => Ok(FileLookup::Nothing),
         Err(error) => Err(error),
-        Ok(_) => read(path).map(Found::Text),
+        Ok(_) => read(path).map(FileLookup::Text),
     }
 }
 
 /// Reads the project's file in `directory`. `above`: the directory is a parent of the working directory.
-pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<Found> {
+pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<FileLookup> {
     let path = directory.join(name);
     let link = match fs::symlink_metadata(&path) {
-        Err(error) if is_out_of_reach(&error) => return Ok(Found::Nothing),
+        Err(error) if is_out_of_reach(&error) => return Ok(FileLookup::Nothing),
         found => found?,
     };
     let anybody_s = || {
@@ -54,13 +54,13 @@ pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<F
         // A dangling symbolic link has no target whose owner could be checked.
         let reason = distrust(&link).or_else(|| distrust(&fs::metadata(&path).ok()?));
         if let Some(reason) = reason {
-            return Ok(Found::Ignored(reason));
+            return Ok(FileLookup::Ignored(reason));
         }
     }
     match fs::metadata(&path) {
-        Err(error) if is_out_of_reach(&error) => Ok(Found::Nothing),
+        Err(error) if is_out_of_reach(&error) => Ok(FileLookup::Nothing),
         Err(error) => Err(error),
-        Ok(_) => read(&path).map(Found::Text),
+        Ok(_) => read(&path).map(FileLookup::Text),
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
         for (make, wanted) in cases {
             let (dir, path) = directory(0o700);
             make(&path);
-            for found in [own(&path), project(dir.path(), NAME, false)] {
+            for found in [user_file(&path), project(dir.path(), NAME, false)] {
                 let error = found.unwrap_err().to_string();
                 assert!(error.contains(wanted), "{error}");
             }
@@ -174,7 +174,7 @@ mod tests {
             let (dir, path) = directory(directory_mode);
             file(&path, mode);
             let found = project(dir.path(), NAME, above).unwrap();
-            let counted = matches!(&found, Found::Text(text) if text == "text");
+            let counted = matches!(&found, FileLookup::Text(text) if text == "text");
             assert_eq!(
                 counted, counts,
                 "{directory_mode:o} {mode:o} {above}: {found:?}"
@@ -193,7 +193,7 @@ mod tests {
         chown(&path, Some(65534), None).unwrap();
         for above in [true, false] {
             let found = project(dir.path(), NAME, above).unwrap();
-            assert!(matches!(found, Found::Ignored(_)), "{found:?}");
+            assert!(matches!(found, FileLookup::Ignored(_)), "{found:?}");
         }
         // Nor does another user's link to one of the user's own files.
         let (other, link) = directory(0o1777);
@@ -201,19 +201,19 @@ mod tests {
         symlink(&path, &link).unwrap();
         std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
         let found = project(other.path(), NAME, true).unwrap();
-        assert!(matches!(found, Found::Ignored(_)), "{found:?}");
+        assert!(matches!(found, FileLookup::Ignored(_)), "{found:?}");
     }
 
     #[test]
     fn what_is_not_there_is_nothing() {
         let (dir, path) = directory(0o700);
         for found in [
-            own(&path),
-            own(&path.join("below")),
+            user_file(&path),
+            user_file(&path.join("below")),
             project(dir.path(), NAME, true),
             project(&path, NAME, false),
         ] {
-            assert!(matches!(found, Ok(Found::Nothing)), "{found:?}");
+            assert!(matches!(found, Ok(FileLookup::Nothing)), "{found:?}");
         }
     }
 }

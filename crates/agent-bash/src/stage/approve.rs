@@ -3,13 +3,13 @@
 use crate::approval::{Approval, Denied, Proposal};
 use crate::call::Call;
 use crate::refusal::Refusal;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Request};
 use agent_bash_policy::Verdict;
 
 /// Asks for approval until the call is cancelled.
 pub(crate) async fn ask(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
     request: &Request,
     reading: &Verdict,

@@ -2,13 +2,13 @@
 //! of it. Best effort: if the store fails, the run continues and the text has no link.
 
 use crate::call::Call;
-use crate::wiring::Terminal;
-use crate::wiring::Wiring;
+use crate::tool_context::Terminal;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{ArtifactMeta, Request, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
 /// Merged or separate streams: `head` and `tail` apply to stdout only, so they need it separately.
-pub(crate) fn streams(tool: &Wiring, request: &Request) -> Streams {
+pub(crate) fn streams(tool: &ToolContext, request: &Request) -> Streams {
     if request.head.is_some() || request.tail.is_some() {
         Streams::Split
     } else {
@@ -18,7 +18,7 @@ pub(crate) fn streams(tool: &Wiring, request: &Request) -> Streams {
 
 /// The consumer for this call's output. No file is created unless there is too much output.
 pub(crate) fn allocate(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
     request: &Request,
     streams: Streams,

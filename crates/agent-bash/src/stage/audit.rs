@@ -1,7 +1,7 @@
 //! Writes a finished call to the host's audit log, if there is one.
 
 use crate::panics::caught;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::SandboxRequest;
 use agent_bash_core::{AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ pub(crate) struct Recorded<'a> {
 }
 
 /// Records a call. If that fails, a notice says so; the call itself is over.
-pub(crate) fn record(tool: &Wiring, call: Recorded<'_>) -> Option<Notice> {
+pub(crate) fn record(tool: &ToolContext, call: Recorded<'_>) -> Option<Notice> {
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
         Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),

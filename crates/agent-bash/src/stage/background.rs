@@ -1,12 +1,12 @@
 //! Starts a command that continues in the background. Keeping track of it, and ending it later, is up to
 //! `agent-bash-exec`.
 
-use crate::call::{Detached, Ended, Ran};
+use crate::call::{Detached, Ended, FinishedRun};
 use crate::changes::Changed;
 use crate::refusal::Refusal;
-use crate::sandbox::Boxed;
+use crate::sandbox::CallSandbox;
 use crate::stage::sandbox;
-use crate::wiring::JobStarter;
+use crate::tool_context::JobStarter;
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StdinMode, StreamId,
 };
@@ -22,7 +22,7 @@ pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,
     stdin: StdinMode,
-    boxed: Option<Boxed>,
+    boxed: Option<CallSandbox>,
     output: CallOutput,
     cancel: &Cancel,
 ) -> Result<(Ended, Option<String>), Refusal> {
@@ -72,13 +72,13 @@ fn ended_at_once(
     duration: Duration,
     mut output: CallOutput,
     length: u64,
-) -> Ran {
+) -> FinishedRun {
     if let Some(path) = &job.output
         && let Err(error) = File::open(path).and_then(|file| copy(file.take(length), &mut output))
     {
         tracing::warn!(%error, job = %job.id, "the output of a job that ended at once cannot be read");
     }
-    Ran {
+    FinishedRun {
         outcome: Outcome::new(ending, job.started_at, duration),
         output,
         exit_1_is_ok: false,

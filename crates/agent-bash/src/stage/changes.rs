@@ -5,13 +5,13 @@ mod limit;
 
 pub(crate) use limit::run_within;
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::call::Call;
 use crate::changes::{Changed, NO_ANSWER};
 use crate::journal::named;
 use crate::refusal::Refusal;
-use crate::wiring::Wiring;
-use agent_bash_changes::{ChangesError, Set, Store, Survey};
+use crate::tool_context::ToolContext;
+use agent_bash_changes::{ChangeSet, ChangesError, Scan, Store};
 use agent_bash_core::changes::{
     Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, Undoable, applied_text,
 };
@@ -44,19 +44,19 @@ pub(crate) struct Changing {
 /// How they are known.
 enum How {
     /// They are held back.
-    Trial(Set, TrialRequest),
+    Trial(ChangeSet, TrialRequest),
     /// They are recorded while they are made, in the shell of this session or one of the call's own.
-    Trace(Set, Option<SessionName>),
+    Trace(ChangeSet, Option<SessionName>),
     /// The same of a job, which goes on.
-    Job(Set),
+    Job(ChangeSet),
     /// By how it was before.
-    Scan(Survey),
+    Scan(Scan),
 }
 
 /// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an ordinary call, of which
 /// a notice says why. `unwatched`: why nobody can watch this one. `typed`: the command as it is known to people.
 pub(crate) async fn begin(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &mut Call,
     request: &Request,
     executor: &dyn Executor,
@@ -121,7 +121,7 @@ pub(crate) fn unwatched(takes_privileges: Option<&str>) -> Option<String> {
 
 /// The call has ended, and so have all of its processes, or they are named; or nothing of it was run.
 pub(crate) async fn ended(
-    tool: &Wiring,
+    tool: &ToolContext,
     changing: Option<Changing>,
     outcome: Option<&Outcome>,
 ) -> Changed {
@@ -138,7 +138,7 @@ pub(crate) async fn ended(
 /// The call has started a job, and what that changes is recorded from now on by whoever keeps it, or `recorded` says why not.
 /// `None`: nothing was started.
 pub(crate) async fn goes_on(
-    tool: &Wiring,
+    tool: &ToolContext,
     changing: Option<Changing>,
     recorded: Option<Result<(), String>>,
 ) -> Changed {
@@ -169,7 +169,7 @@ pub(crate) async fn goes_on(
 }
 
 async fn hold_back(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
     request: &Request,
     executor: &dyn Executor,
@@ -195,10 +195,12 @@ async fn hold_back(
 
 /// Begins a set, away from the runtime: its file system may be slow.
 async fn started(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
-    make: impl FnOnce(&Store, &str, &std::path::Path) -> Result<Set, ChangesError> + Send + 'static,
-) -> Result<(Arc<Store>, Set), String> {
+    make: impl FnOnce(&Store, &str, &std::path::Path) -> Result<ChangeSet, ChangesError>
+    + Send
+    + 'static,
+) -> Result<(Arc<Store>, ChangeSet), String> {
     let changes = Arc::clone(&tool.changes);
     let (cwd, host) = (call.cwd.clone(), tool.host.clone());
     let work = move || {
@@ -215,7 +217,7 @@ async fn started(
 
 /// Waits for work on these directories' file systems as long as they answer, asking them so often at most.
 async fn while_answering<T>(
-    tool: &Wiring,
+    tool: &ToolContext,
     places: &[PathBuf],
     at_most: usize,
     work: impl Future<Output = T>,
@@ -298,7 +300,7 @@ impl Changing {
     /// Nothing has run.
     async fn give_up(self) {
         let Self { store, how, .. } = self;
-        let gone = apart(move || match how {
+        let gone = run_blocking(move || match how {
             How::Trial(set, _) => store.drop_trial(set).map(drop),
             How::Trace(set, _) => store.finish(set).map(drop),
             How::Job(set) => store.drop_job(&set),
@@ -314,15 +316,15 @@ impl Changing {
         let How::Job(set) = how else {
             return Err("it is no job".to_owned());
         };
-        let shown = apart(move || {
+        let shown = run_blocking(move || {
             let id = set.id();
             drop(set);
-            store.show(&session, id).map_err(said)
+            store.show(&session, id).map_err(error_text)
         });
         shown.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
-    async fn ended(self, tool: &Wiring, outcome: &Outcome) -> Changed {
+    async fn ended(self, tool: &ToolContext, outcome: &Outcome) -> Changed {
         let session = tool.changes.session().to_owned();
         let tell = tool.changes.settings.tell;
         let trial = match &self.how {
@@ -352,9 +354,9 @@ impl Changing {
         let ended = tool.sandbox.looks.work(move || match how {
             // It was promised that they would be: nobody knows what was done.
             How::Trial(..) if !held_back => Err(NOT_HELD_BACK.to_owned()),
-            How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(said),
+            How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
             How::Trial(set, TrialRequest::Atomic) if wanted => committed(&store, &session, set),
-            How::Trial(set, TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
+            How::Trial(set, TrialRequest::Atomic) => store.drop_trial(set).map_err(error_text),
             How::Trace(set, _) => recorded(&store, set, traced.as_ref()),
             How::Job(_) => Err("it is a job".to_owned()),
             How::Scan(before) => compared::after(&changes, &store, &before, &*clock),
@@ -394,13 +396,13 @@ impl Changing {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn said(error: ChangesError) -> String {
+fn error_text(error: ChangesError) -> String {
     error.to_string()
 }
 
 /// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names it.
-fn committed(store: &Store, session: &str, set: Set) -> Result<Changes, String> {
-    let mut held = store.hold_to_commit(set).map_err(said)?;
+fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, String> {
+    let mut held = store.hold_to_commit(set).map_err(error_text)?;
     match store.commit(session, held.id) {
         Ok(changes) => Ok(changes),
         Err(ChangesError::Conflict { conflicts, .. }) => {
@@ -411,7 +413,7 @@ fn committed(store: &Store, session: &str, set: Set) -> Result<Changes, String> 
     }
 }
 
-fn recorded(store: &Store, set: Set, traced: Option<&Traced>) -> Result<Changes, String> {
+fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Changes, String> {
     let lacking = match traced {
         Some(traced) => traced.lacking.as_deref(),
         None => Some("it ran where nobody can watch"),
@@ -420,7 +422,7 @@ fn recorded(store: &Store, set: Set, traced: Option<&Traced>) -> Result<Changes,
         None => store.finish(set),
         Some(_) => store.break_off(set),
     };
-    let mut changes = ended.map_err(said)?;
+    let mut changes = ended.map_err(error_text)?;
     changes.exact &= lacking.is_none();
     if lacking.is_some() && changes.undo == Undoable::Whole {
         changes.undo = Undoable::Part;

@@ -3,13 +3,13 @@
 
 use crate::call::Call;
 use crate::refusal::RuleRefusal;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::NoticeKind;
 use agent_bash_policy::{InterceptMode, Script, Verdict};
 
 /// Applies the rules in order.
 pub(crate) fn check(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &mut Call,
     script: &Script<'_>,
 ) -> Result<(), RuleRefusal> {

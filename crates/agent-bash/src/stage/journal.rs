@@ -2,12 +2,12 @@
 
 use crate::panics::caught;
 use crate::refusal::Refusal;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
-use agent_bash_journal::{Entry, Escalation, JournalLevel, Objection, PrintedTail};
+use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, Objection, PrintedTail};
 
 /// Collects the output of a call, if it is to be recorded.
-pub(crate) fn printed(tool: &Wiring) -> Option<PrintedTail> {
+pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
     let journal = tool.journal.as_ref()?;
     (journal.level() == JournalLevel::Full).then(PrintedTail::default)
 }
@@ -45,7 +45,7 @@ pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalati
 }
 
 /// Records a call. If that fails, a notice says so; the call itself is over.
-pub(crate) fn record(tool: &Wiring, entry: impl FnOnce() -> Entry) -> Option<Notice> {
+pub(crate) fn record(tool: &ToolContext, entry: impl FnOnce() -> JournalEntry) -> Option<Notice> {
     let journal = tool.journal.as_ref()?;
     let reason = match caught(|| journal.record(&entry())) {
         Ok(Ok(())) => return None,

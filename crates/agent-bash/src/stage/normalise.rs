@@ -2,18 +2,18 @@
 //! gives the same result; `agent-bash-sink` applies the limits.
 
 use crate::call::Call;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, NoticeKind, Request};
 use agent_bash_policy::{Parsed, lift, trimmed};
 
 /// Whether the profile wants this for the call. A background job's output goes into its file as the command writes
 /// it.
-fn is_wanted(tool: &Wiring, request: &Request) -> bool {
+fn is_wanted(tool: &ToolContext, request: &Request) -> bool {
     tool.profile.normalise && request.mode != Some(Mode::Background)
 }
 
 /// The part of the command that is parsed, without surrounding white space, which has no meaning.
-pub(crate) fn text<'c>(tool: &Wiring, request: &Request, command: &'c str) -> &'c str {
+pub(crate) fn text<'c>(tool: &ToolContext, request: &Request, command: &'c str) -> &'c str {
     if is_wanted(tool, request) {
         trimmed(command)
     } else {
@@ -24,7 +24,7 @@ pub(crate) fn text<'c>(tool: &Wiring, request: &Request, command: &'c str) -> &'
 /// Moves the limits into the request and reports what was lifted. Returns the command without them, if it had any.
 /// Does nothing if the caller gave limits.
 pub(crate) fn take_limits<'c>(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &mut Call,
     request: &mut Request,
     read: &Parsed<'c>,

@@ -1,10 +1,10 @@
 //! Refuses requests for something this tool does not offer. Ignoring them would answer a different question.
 
 use crate::refusal::Refusal;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, Request, StdinMode};
 
-pub(crate) fn check(tool: &Wiring, request: &Request) -> Result<(), Refusal> {
+pub(crate) fn check(tool: &ToolContext, request: &Request) -> Result<(), Refusal> {
     let jobs = tool.jobs.is_some() || tool.place.is_some();
     check_request(request, tool.sessions, jobs)
 }

@@ -1,6 +1,8 @@
 //! Turns a caller's input into a request in which every field is valid.
 
-use agent_bash_core::{Findings, Judged, Notice, Parsed, Request, RequestError, parse_request};
+use agent_bash_core::{
+    Findings, Notice, Parsed, PolicyFindings, Request, RequestError, parse_request,
+};
 use serde_json::Value;
 
 /// A call as given by the caller.
@@ -14,7 +16,7 @@ pub enum Input {
     /// Parsed already: [`Self::parsed`].
     Parsed(Parsed),
     /// As judged by somebody who answers for it, such as the host of a target: it is run without being read again.
-    Judged(Box<Judged>),
+    Judged(Box<PolicyFindings>),
 }
 
 impl Input {
@@ -62,7 +64,7 @@ impl From<Request> for Input {
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Given {
+pub(crate) struct ParsedInput {
     /// The script as its caller gave it.
     pub(crate) command: String,
     pub(crate) request: Request,
@@ -72,7 +74,7 @@ pub(crate) struct Given {
 }
 
 /// Parses a model's call, or validates a program's request.
-pub(crate) fn parse(input: Input) -> Result<Given, RequestError> {
+pub(crate) fn parse(input: Input) -> Result<ParsedInput, RequestError> {
     let parsed = match input {
         Input::Json(value) => parse_request(&value)?,
         Input::Request(request) => {
@@ -81,13 +83,13 @@ pub(crate) fn parse(input: Input) -> Result<Given, RequestError> {
         }
         Input::Parsed(parsed) => parsed,
         Input::Judged(judged) => {
-            let Judged {
+            let PolicyFindings {
                 request,
                 mut findings,
             } = *judged;
             request.validate()?;
             let command = findings.command.take();
-            return Ok(Given {
+            return Ok(ParsedInput {
                 command: command.unwrap_or_else(|| request.command.clone()),
                 request,
                 notices: std::mem::take(&mut findings.notices),
@@ -95,7 +97,7 @@ pub(crate) fn parse(input: Input) -> Result<Given, RequestError> {
             });
         }
     };
-    Ok(Given {
+    Ok(ParsedInput {
         command: parsed.request.command.clone(),
         request: parsed.request,
         notices: parsed.notices,

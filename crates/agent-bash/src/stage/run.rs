@@ -3,7 +3,7 @@
 use crate::call::{Call, Decisions};
 use crate::panics::caught_in;
 use crate::stage::safe_mode;
-use crate::wiring::{Terminal, Wiring};
+use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{
     Cancel, Ending, Executor, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StreamId,
 };
@@ -13,7 +13,7 @@ use std::fs::File;
 
 /// Everything that an executor needs to know.
 pub(crate) fn spec(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
     request: &Request,
     decisions: &Decisions<'_>,
@@ -58,7 +58,10 @@ pub(crate) fn spec(
 }
 
 /// Who runs the script.
-pub(crate) fn executor<'a>(tool: &'a Wiring, terminal: Option<&'a Terminal>) -> &'a dyn Executor {
+pub(crate) fn executor<'a>(
+    tool: &'a ToolContext,
+    terminal: Option<&'a Terminal>,
+) -> &'a dyn Executor {
     let executor = terminal.map_or(&tool.executor, |terminal| &terminal.executor);
     &**executor
 }
@@ -66,7 +69,7 @@ pub(crate) fn executor<'a>(tool: &'a Wiring, terminal: Option<&'a Terminal>) -> 
 /// Runs the script to its end. If the executor or a watcher panics, the output so far is kept, and the outcome is
 /// unknown.
 pub(crate) async fn run(
-    tool: &Wiring,
+    tool: &ToolContext,
     decisions: &Decisions<'_>,
     spec: &RunSpec,
     output: &mut CallOutput,

@@ -2,13 +2,13 @@
 //! the call, which safe mode tightens (`crate::SandboxSettings::in_safe_mode`).
 
 use crate::refusal::RuleRefusal;
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{Environment, Request};
 use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, Span, check_safe_mode};
 
 /// Judges the command and its variables.
 pub(crate) fn check(
-    tool: &Wiring,
+    tool: &ToolContext,
     request: &Request,
     script: &Script<'_>,
 ) -> Result<(), RuleRefusal> {

@@ -2,11 +2,11 @@
 
 mod denied;
 
-use crate::refusal::{NotConfined, Refusal};
-use crate::sandbox::{Boxed, Escalation, Lacking, Prepared, SandboxSettings};
-use crate::wiring::Wiring;
+use crate::refusal::{NotSandboxed, Refusal};
+use crate::sandbox::{CallSandbox, Escalation, Lacking, Prepared, SandboxSettings};
+use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
-    Confined, Network, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
+    Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
 };
 use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
 use agent_bash_exec::Job;
@@ -21,7 +21,7 @@ const UNANSWERED: &str = "a file system that the sandbox is about does not answe
 
 /// What a call is to run in.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedSandbox {
     /// The settings with the request's changes; `None` if it has none.
     changed: Option<SandboxSettings>,
     /// Why it needs more than the settings allow, if it does.
@@ -29,11 +29,11 @@ pub(crate) struct Asked {
 }
 
 /// What is asked for; `None` if there is no box. `escalation` is the reason of a caller that asks to run without one.
-pub(crate) fn asked(
-    tool: &Wiring,
+pub(crate) fn requested(
+    tool: &ToolContext,
     request: &mut Request,
     escalation: Option<&str>,
-) -> Result<Option<Asked>, Refusal> {
+) -> Result<Option<RequestedSandbox>, Refusal> {
     let own = &tool.sandbox.settings;
     if let Some(reason) = escalation.filter(|_| own.level != SandboxLevel::Off) {
         // So that whoever decides sees what is asked for.
@@ -45,7 +45,7 @@ pub(crate) fn asked(
         });
     }
     let Some(change) = &request.sandbox else {
-        let unchanged = Asked {
+        let unchanged = RequestedSandbox {
             changed: None,
             reason: None,
         };
@@ -64,7 +64,7 @@ pub(crate) fn asked(
             own.level, own.network
         )));
     }
-    Ok(Some(Asked {
+    Ok(Some(RequestedSandbox {
         changed: Some(wanted),
         reason: loosens.then(|| change.reason.clone()),
     }))
@@ -112,16 +112,16 @@ fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
             || wanted.writable.len() > own.writable.len())
 }
 
-impl Asked {
+impl RequestedSandbox {
     /// Decides on the box, and looks at what it protects. Nothing is run without one that was asked for.
-    pub(crate) async fn boxed(
+    pub(crate) async fn decide(
         self,
-        tool: &Wiring,
+        tool: &ToolContext,
         executor: &dyn Executor,
         in_session: bool,
-    ) -> Result<Boxed, Refusal> {
+    ) -> Result<CallSandbox, Refusal> {
         let settings = self.changed.as_ref().unwrap_or(&tool.sandbox.settings);
-        let mut boxed = Boxed {
+        let mut boxed = CallSandbox {
             level: settings.level,
             network: settings.network,
             escalated: self.reason.is_some(),
@@ -140,10 +140,10 @@ impl Asked {
         let level = settings.level;
         let unconfined = |error: NotStarted| match error {
             NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. } if needs_it => {
-                NotConfined::SafeMode(error.to_string()).into()
+                NotSandboxed::SafeMode(error.to_string()).into()
             }
-            NotStarted::SandboxLacks { what } => NotConfined::Lacks { level, what }.into(),
-            NotStarted::Sandbox { reason } => NotConfined::Failed(reason).into(),
+            NotStarted::SandboxLacks { what } => NotSandboxed::Lacks { level, what }.into(),
+            NotStarted::Sandbox { reason } => NotSandboxed::Failed(reason).into(),
             other => Refusal::NotStarted(other),
         };
         let report = executor.confines().await.map_err(unconfined)?;
@@ -176,7 +176,7 @@ impl Asked {
 
 /// The box of a call, for which files have to be looked at.
 async fn prepared(
-    tool: &Wiring,
+    tool: &ToolContext,
     changed: Option<SandboxSettings>,
     facts: Facts,
     in_session: bool,
@@ -185,7 +185,7 @@ async fn prepared(
     let prepare = move || own.prepare(changed.as_ref(), facts, in_session);
     let looks = &tool.sandbox.looks;
     let prepared = looks.look(&*tool.clock, prepare).await;
-    let no_plan = |reason: String| Refusal::from(NotConfined::NoPlan(reason));
+    let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
         .ok_or_else(|| no_plan(UNANSWERED.to_owned()))?
         .map_err(|error| no_plan(error.to_string()))
@@ -198,8 +198,8 @@ fn listed(report: &Report) -> String {
 
 /// What the result says of the box.
 pub(crate) async fn result(
-    boxed: &mut Boxed,
-    tool: &Wiring,
+    boxed: &mut CallSandbox,
+    tool: &ToolContext,
     outcome: &Outcome,
     cwd: &Path,
     printed: &[SinkReport],
@@ -222,21 +222,21 @@ pub(crate) async fn result(
 }
 
 /// What the result of a call that goes on as a job says of its box.
-pub(crate) fn of_job(boxed: &Boxed, job: &Job) -> Sandboxed {
+pub(crate) fn of_job(boxed: &CallSandbox, job: &Job) -> Sandboxed {
     let mut said = Sandboxed::new(boxed.level, boxed.network, observed(boxed, job).as_ref());
     said.escalated = boxed.escalated;
     said
 }
 
 /// What was observed of the box of a job.
-pub(crate) fn observed(boxed: &Boxed, job: &Job) -> Option<Confined> {
+pub(crate) fn observed(boxed: &CallSandbox, job: &Job) -> Option<ObservedSandbox> {
     let tier = boxed.plan.as_ref()?.tier;
     let missing = job.sandbox.as_ref()?.missing.clone();
-    Some(Confined::new(Report { tier, missing }))
+    Some(ObservedSandbox::new(Report { tier, missing }))
 }
 
 /// What whoever reads the result should know of it.
-pub(crate) fn notices(boxed: &Boxed, tool: &Wiring, said: &Sandboxed) -> Vec<Notice> {
+pub(crate) fn notices(boxed: &CallSandbox, tool: &ToolContext, said: &Sandboxed) -> Vec<Notice> {
     let mut notices = Vec::new();
     // One is enough to understand what is forbidden; the rest is in the data.
     if let Some(denied) = said.denied.first() {

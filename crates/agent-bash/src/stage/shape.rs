@@ -1,12 +1,12 @@
 //! Turns the outcome into the result: status, counts, notices, and the text made from them.
 
-use crate::call::{Account, Call, Detached, Ended, Ran};
+use crate::call::{Account, Call, Detached, Ended, FinishedRun};
 use crate::layout::{self, End, Facts};
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::{limits, sandbox};
-use crate::wiring::Wiring;
+use crate::tool_context::ToolContext;
 use agent_bash_core::{
     ArtifactEnd, Ending, Notice, NoticeKind, Outcome, Status, ToolResult, Window,
 };
@@ -18,7 +18,11 @@ use std::time::Duration;
 /// The signal of a producer whose reader has closed the pipe.
 const BROKEN_PIPE: i32 = 13;
 
-pub(crate) async fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
+pub(crate) async fn account(
+    tool: &ToolContext,
+    call: Call,
+    ended: Result<Ended, Refusal>,
+) -> Account {
     let (result, refusal) = match ended {
         Ok(Ended::Ran(ran)) => return finished(tool, call, *ran).await,
         Ok(Ended::Detached(it)) => (detached(tool, call, *it), None),
@@ -34,7 +38,7 @@ pub(crate) async fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refu
     }
 }
 
-fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
+fn refused(tool: &ToolContext, call: Call, refusal: &Refusal) -> ToolResult {
     let status = refusal.status();
     let mut result = without_output(tool, call, End::Refused(refusal), status);
     if let Status::Blocked {
@@ -51,7 +55,7 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
     result
 }
 
-fn lost(tool: &Wiring, call: Call, panicked: &Panicked) -> ToolResult {
+fn lost(tool: &ToolContext, call: Call, panicked: &Panicked) -> ToolResult {
     let status = status_after(panicked, true);
     without_output(tool, call, End::Ran(&status), status.clone())
 }
@@ -66,7 +70,12 @@ fn status_after(panicked: &Panicked, started: bool) -> Status {
 }
 
 /// The account of a call for which making the regular one panicked.
-pub(crate) fn unshaped(tool: &Wiring, cwd: &Path, started: bool, panicked: &Panicked) -> Account {
+pub(crate) fn unshaped(
+    tool: &ToolContext,
+    cwd: &Path,
+    started: bool,
+    panicked: &Panicked,
+) -> Account {
     let status = status_after(panicked, started);
     Account {
         result: bare(tool, cwd, panicked.to_string(), status),
@@ -76,7 +85,7 @@ pub(crate) fn unshaped(tool: &Wiring, cwd: &Path, started: bool, panicked: &Pani
     }
 }
 
-fn detached(tool: &Wiring, mut call: Call, detached: Detached) -> ToolResult {
+fn detached(tool: &ToolContext, mut call: Call, detached: Detached) -> ToolResult {
     let Detached {
         job,
         boxed,
@@ -103,7 +112,7 @@ fn detached(tool: &Wiring, mut call: Call, detached: Detached) -> ToolResult {
 }
 
 /// The result of a call that has printed nothing.
-fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> ToolResult {
+fn without_output(tool: &ToolContext, call: Call, end: End<'_>, status: Status) -> ToolResult {
     let facts = Facts {
         end,
         shell_signal: None,
@@ -119,15 +128,15 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
 }
 
 /// A result with only a text and a status.
-fn bare(tool: &Wiring, cwd: &Path, text: String, status: Status) -> ToolResult {
+fn bare(tool: &ToolContext, cwd: &Path, text: String, status: Status) -> ToolResult {
     let mut result = ToolResult::new(status, text, tool.clock.wall());
     result.output.direction = tool.profile.output.truncation.direction();
     result.cwd = shown(cwd);
     result
 }
 
-async fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
-    let Ran {
+async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> Account {
+    let FinishedRun {
         outcome,
         mut output,
         exit_1_is_ok,

@@ -5,14 +5,14 @@
 //! here.
 
 use crate::refusal::Refusal;
-use crate::wiring::{Terminal, Wiring};
+use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{Executor, Mode, Request, StdinSource};
 use std::sync::Arc;
 
 /// The terminal that the call itself provides. Nobody needs to see it; it is refused if the host's environment
 /// forbids it.
 pub(crate) fn of_call(
-    tool: &Wiring,
+    tool: &ToolContext,
     executor: Option<Arc<dyn Executor>>,
 ) -> Result<Option<Terminal>, Refusal> {
     let Some(executor) = executor else {
@@ -29,7 +29,7 @@ pub(crate) fn of_call(
 /// The terminal for this call. Not if it wants part of stdout only, as a terminal is a single stream, nor if it has
 /// another stdin, as the terminal is the command's stdin.
 pub(crate) fn choose<'a>(
-    tool: &'a Wiring,
+    tool: &'a ToolContext,
     request: &Request,
     stdin: StdinSource,
 ) -> Option<&'a Terminal> {

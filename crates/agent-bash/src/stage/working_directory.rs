@@ -1,8 +1,8 @@
 //! The directory of a call: makes the requested path absolute and checks that it is a directory. Changes nothing.
 
 use crate::refusal::{DirectoryError, Refusal};
-use crate::wiring::Wiring;
-use crate::{HostContext, apart};
+use crate::tool_context::ToolContext;
+use crate::{HostContext, run_blocking};
 use agent_bash_core::{Cancel, Mode, Request};
 use agent_bash_process::{is_known_directory, is_reached_from_here};
 use std::io;
@@ -49,7 +49,7 @@ pub(crate) fn is_wanted(request: &Request) -> bool {
 
 /// Refuses a path that is not a directory, or whose file system does not respond within the call's time limit.
 pub(crate) async fn check(
-    tool: &Wiring,
+    tool: &ToolContext,
     path: &Path,
     limit: Duration,
     cancel: &Cancel,
@@ -59,7 +59,7 @@ pub(crate) async fn check(
         return Ok(());
     }
     let looked_at = path.to_path_buf();
-    let look = apart(move || look(&looked_at));
+    let look = run_blocking(move || look(&looked_at));
     let found = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(Refusal::Cancelled),

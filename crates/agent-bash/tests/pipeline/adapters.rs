@@ -1,7 +1,7 @@
 //! Adapters with a scripted executor: what they ask of the pipeline, and calls that are answered before their end.
 
 use crate::scripted::{Memory, Scripted, Stopped, outcome};
-use agent_bash::adapters::{self, Adapted, Answer};
+use agent_bash::adapters::{self, Adapted, ToolAnswer};
 use agent_bash::core::{
     Cancel, Clock, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status,
     StreamId, Streams, Timestamp,
@@ -9,7 +9,7 @@ use agent_bash::core::{
 use agent_bash::running::Running;
 use agent_bash::session::SessionParts;
 use agent_bash::{
-    Approval, Approver, BashTool, BashToolBuilder, HostContext, Proposal, Session, profiles,
+    Approval, Approver, BashTool, BashToolBuilder, Conversation, HostContext, Proposal, profiles,
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ impl Client {
         };
         let builder = BashTool::builder(profiles::STANDARD, host, executor, Arc::new(Stopped));
         let tool = add(builder.sessions(true)).build();
-        let session = Arc::new(Session::new(tool, SessionParts::default()));
+        let session = Arc::new(Conversation::new(tool, SessionParts::default()));
         let stop = Cancel::new();
         let running = Arc::new(Running::new(stop.clone()));
         Self {
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    async fn call(&self, adapter: &str, tool: &str, input: Value) -> Answer {
+    async fn call(&self, adapter: &str, tool: &str, input: Value) -> ToolAnswer {
         let adapter = adapters::by_name(adapter).unwrap();
         let cancel = Cancel::new();
         let call = self.adapted.call(adapter, tool, &input, &cancel);
@@ -115,7 +115,7 @@ impl Client {
     }
 }
 
-fn session_of(answer: &Answer) -> Option<u64> {
+fn session_of(answer: &ToolAnswer) -> Option<u64> {
     answer.structured.as_ref()?["session_id"].as_u64()
 }
 

@@ -3,7 +3,7 @@
 use crate::sandbox::Case;
 use crate::scripted::{Scripted, builder};
 use agent_bash::JobStarter;
-use agent_bash::core::sandbox::{JobBox, Lack, Report, SandboxLevel};
+use agent_bash::core::sandbox::{JobSandbox, Lack, Report, SandboxLevel};
 use agent_bash::core::{
     Cancel, JobId, NotStarted, Profile, RunSpec, Status, Timestamp, ToolResult,
 };
@@ -57,7 +57,7 @@ impl JobStarter for Starter {
                     tier: plan.tier,
                     missing: vec![Lack::Stat],
                 };
-                JobBox::new(plan, &report)
+                JobSandbox::new(plan, &report)
             }),
             left: Vec::new(),
             unrecorded: None,

@@ -9,7 +9,7 @@ use agent_bash::core::{
     Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, Survivor,
     ToolResult,
 };
-use agent_bash::session::{Session, SessionParts};
+use agent_bash::session::{Conversation, SessionParts};
 use agent_bash::{
     Approval, Approver, BashToolBuilder, ChangeSets, ChangesRefused, ChangesSettings, CommitBy,
     Proposal, profiles,
@@ -460,7 +460,7 @@ async fn a_model_commits_as_the_setting_and_the_host_allow() {
             .changes_in(case.root.path().join("state"), "s")
             .approver(Arc::clone(&approver) as Arc<dyn Approver>)
             .build();
-        let session = Session::new(tool, SessionParts::default());
+        let session = Conversation::new(tool, SessionParts::default());
         let trial = tried(&json!(true));
         session.tool().execute(trial, &Cancel::new()).await;
         let committed = session.commit_for_model(ChangesId(1), &Cancel::new()).await;

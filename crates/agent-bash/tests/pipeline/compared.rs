@@ -47,7 +47,7 @@ impl Executor for Unwatched {
     }
 }
 
-struct Place {
+struct TestProject {
     temp: tempfile::TempDir,
     script: Arc<Scripted>,
     knows: bool,
@@ -73,7 +73,7 @@ impl Clock for Hasty {
     }
 }
 
-impl Place {
+impl TestProject {
     fn new(knows: bool) -> Self {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir_all(temp.path().join("repo/.git")).unwrap();
@@ -119,7 +119,7 @@ const NOT_KNOWN: &str = "What this call did to files is not known: ";
 #[tokio::test]
 async fn what_nobody_watches_is_compared_and_says_so() {
     for level in [ChangesLevel::List, ChangesLevel::Undo] {
-        let place = Place::new(true);
+        let place = TestProject::new(true);
         let tool = place.tool(|builder| builder.changes(asked(level)));
         let result = call(&tool, None).await;
         assert_eq!(place.script.last().trace, None);
@@ -138,7 +138,7 @@ async fn what_nobody_watches_is_compared_and_says_so() {
 #[tokio::test]
 async fn what_goes_on_unwatched_is_named() {
     let notices = async |is_watched: bool, survivors: Vec<Survivor>| {
-        let mut place = Place::new(!is_watched);
+        let mut place = TestProject::new(!is_watched);
         let mut ended = outcome(Ending::Exited { code: 0 });
         ended.survivors = survivors;
         place.script = Scripted::new(Vec::new(), Ok(ended));
@@ -165,7 +165,7 @@ async fn what_goes_on_unwatched_is_named() {
 /// A walk for each call is for who asked for it.
 #[tokio::test]
 async fn unasked_nothing_is_compared() {
-    let place = Place::new(true);
+    let place = TestProject::new(true);
     let tool = place.tool(|builder| builder.changes_unasked(ChangesLevel::Undo));
     let result = call(&tool, None).await;
     assert_eq!((result.changes, result.notices), (None, Vec::new()));
@@ -176,7 +176,7 @@ async fn unasked_nothing_is_compared() {
 /// Where it shows only when a shell is started, the calls after that are compared; those of other shells are not.
 #[tokio::test]
 async fn what_shows_late_is_remembered_for_that_shell() {
-    let place = Place::new(false);
+    let place = TestProject::new(false);
     let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
     let first = call(&tool, None).await;
     assert!(
@@ -195,7 +195,7 @@ async fn what_shows_late_is_remembered_for_that_shell() {
 /// What would take too long is not done, and not tried again.
 #[tokio::test]
 async fn a_directory_that_is_too_large_is_not_compared() {
-    let mut place = Place::new(true);
+    let mut place = TestProject::new(true);
     place.clock = Arc::new(Hasty(100, AtomicU64::new(0)));
     let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
     for why in ["can be looked through in time", "has too many files"] {

@@ -2,7 +2,9 @@
 
 use crate::scripted::{Scripted, builder, tool};
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
-use agent_bash::core::{Cancel, Findings, Judged, Notice, NoticeKind, Request, Status, Streams};
+use agent_bash::core::{
+    Cancel, Findings, Notice, NoticeKind, PolicyFindings, Request, Status, Streams,
+};
 use agent_bash::policy::RuleSelection;
 use agent_bash::{Escalation, Input, SandboxSettings, profiles};
 use serde_json::json;
@@ -10,7 +12,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 fn judged(request: Request, findings: Findings) -> Input {
-    Input::Judged(Box::new(Judged { request, findings }))
+    Input::Judged(Box::new(PolicyFindings { request, findings }))
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use agent_bash::core::{
 };
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
-use agent_bash::session::{Session, SessionParts};
+use agent_bash::session::{Conversation, SessionParts};
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, CallOptions, ChangesSettings, CommitBy,
     Proposal, Refusal, profiles,
@@ -323,7 +323,7 @@ async fn whoever_approves_sees_that_a_rule_refuses_it() {
 async fn a_model_that_knows_other_fields_is_offered_none() {
     let case = Case::new();
     let tool = case.tool_with(|builder| builder);
-    let session = Arc::new(Session::new(tool, SessionParts::default()));
+    let session = Arc::new(Conversation::new(tool, SessionParts::default()));
     let clock = Arc::new(SystemClock::new());
     let running = Arc::new(Running::new(Cancel::new()));
     let calls = Adapted::new(session, running, clock);

@@ -8,7 +8,7 @@ use agent_bash::core::{
     AuditEntry, AuditLog, Cancel, Executor, Flow, NoticeKind, OutputConsumer, Status, StreamId,
 };
 use agent_bash::session::{BangOptions, SessionParts};
-use agent_bash::{Approval, Approver, CallOptions, Proposal, Session, profiles};
+use agent_bash::{Approval, Approver, CallOptions, Conversation, Proposal, profiles};
 use agent_bash_test_kit::FaultyExecutor;
 use async_trait::async_trait;
 use serde_json::json;
@@ -146,7 +146,7 @@ async fn the_users_command_is_recorded_and_the_next_one_runs() {
         Path::new("/"),
     );
     let tool = tool.artifacts(memory).build();
-    let session = Session::new(tool, SessionParts::default());
+    let session = Conversation::new(tool, SessionParts::default());
     for _ in 0..2 {
         let options = BangOptions::default();
         let message = session.execute_bash("x", options, &Cancel::new()).await;

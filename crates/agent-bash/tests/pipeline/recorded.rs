@@ -6,7 +6,7 @@ use agent_bash::core::{
     ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter, Cancel, StreamId,
 };
 use agent_bash::journals::{
-    Entry, Escalation, Hide, Journal, JournalLevel, JournalOptions, recordings,
+    Escalation, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, recordings,
 };
 use agent_bash::{
     Approval, Approver, BashToolBuilder, CallOptions, Proposal, SandboxSettings, profiles,
@@ -40,7 +40,7 @@ async fn recorded(
     call: Value,
     options: CallOptions<'_>,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
-) -> Entry {
+) -> JournalEntry {
     let state = tempfile::tempdir().unwrap();
     let hide: Hide = Arc::new(|text| Cow::Borrowed(text));
     let journal = Journal::new(JournalOptions {

@@ -3,13 +3,13 @@
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::sandbox::{
-    Confined, Enforced, Lack, Level, Network, Report, SandboxLevel, Tier,
+    Enforced, Lack, Level, Network, ObservedSandbox, Report, SandboxLevel, Tier,
 };
 use agent_bash::core::{
     AuditEntry, AuditLog, Cancel, Ending, Executor, NotStarted, NoticeKind, Outcome,
     OutputConsumer, Profile, RunSpec, Status, StreamId, ToolResult,
 };
-use agent_bash::session::{BangOptions, Session, SessionParts};
+use agent_bash::session::{BangOptions, Conversation, SessionParts};
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, ESCALATION_RULE, Escalation, Lacking, Proposal,
     SandboxSettings, profiles,
@@ -42,7 +42,7 @@ impl Executor for Confining {
         }
         let mut outcome = self.script.run(spec, out, cancel).await?;
         outcome.sandbox = spec.sandbox.as_ref().map(|_| {
-            let mut confined = Confined::new(self.report.clone().unwrap());
+            let mut confined = ObservedSandbox::new(self.report.clone().unwrap());
             confined.network_refused = self.network_refused;
             confined
         });
@@ -55,11 +55,11 @@ impl Executor for Confining {
 }
 
 /// A repository, a home, and something else that the host can write.
-struct Place {
+struct TestProject {
     root: tempfile::TempDir,
 }
 
-impl Place {
+impl TestProject {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         for name in ["repo/.git", "repo/src", "home/.ssh", "other"] {
@@ -76,7 +76,7 @@ impl Place {
 
 /// A tool in the repository whose calls are confined like this.
 pub(crate) struct Case {
-    place: Place,
+    place: TestProject,
     profile: &'static Profile,
     own: SandboxSettings,
     output: String,
@@ -89,7 +89,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn of(level: SandboxLevel) -> Self {
         Self {
-            place: Place::new(),
+            place: TestProject::new(),
             profile: &profiles::STANDARD,
             own: SandboxSettings {
                 level,
@@ -224,7 +224,7 @@ async fn what_cannot_be_confined_is_not_run() {
         }
     }
     // An executor that says nothing of confining can do nothing of it.
-    let place = Place::new();
+    let place = TestProject::new();
     let own = Case::of(SandboxLevel::ReadOnly).own;
     let script = Scripted::exits(0, b"");
     let tool = builder_with(&profiles::STANDARD, script.clone(), &place.path("repo"));
@@ -586,7 +586,7 @@ async fn every_profile_says_what_the_box_did() {
 async fn what_the_user_types_is_never_confined() {
     let mut case = Case::of(SandboxLevel::ReadOnly);
     let tool = case.tool(|builder| builder);
-    let session = Session::new(tool, SessionParts::default());
+    let session = Conversation::new(tool, SessionParts::default());
     let message = session
         .execute_bash("true", BangOptions::default(), &Cancel::new())
         .await;

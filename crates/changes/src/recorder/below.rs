@@ -1,6 +1,6 @@
 //! What is in directories, whose entries are about to be changed, or which are about to go or to move as a whole.
 
-use super::{Content, Kept, Recorder, Stop, Touch};
+use super::{Content, KeepOutcome, Recorder, Stop, Touch};
 use crate::error::ChangesError;
 use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -18,14 +18,14 @@ impl Recorder {
     }
 
     /// Everything below a directory that is about to be removed or renamed.
-    pub(super) fn below(&mut self, top: &Path) -> Result<Kept, Stop> {
-        let mut kept = Kept::Yes;
+    pub(super) fn below(&mut self, top: &Path) -> Result<KeepOutcome, Stop> {
+        let mut kept = KeepOutcome::Yes;
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
             let entries = match self.entries(&path) {
                 // It goes as a whole; what is in it is not known to who may not look.
                 Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
-                    kept = Kept::Not;
+                    kept = KeepOutcome::Not;
                     continue;
                 }
                 entries => entries.map_err(Stop::Failed)?,
@@ -58,7 +58,7 @@ impl Recorder {
                 let name = OsString::from_vec(name.to_vec());
                 let is_dir = match entry.file_type() {
                     FileType::Unknown => {
-                        let seen = self.tree.at(&path.join(&name)).map_err(error)?;
+                        let seen = self.tree.stat(&path.join(&name)).map_err(error)?;
                         seen.is_some_and(|seen| seen.is_dir())
                     }
                     kind => kind == FileType::Directory,
@@ -70,19 +70,21 @@ impl Recorder {
     }
 
     /// A directory whose entries or attributes are about to be changed.
-    pub(super) fn directory(&mut self, path: &Path) -> Result<Kept, ChangesError> {
+    pub(super) fn directory(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
         if self.known.contains_key(path) {
-            return Ok(Kept::Already);
+            return Ok(KeepOutcome::Already);
         }
         let seen = if path.as_os_str().is_empty() {
-            Some(self.tree.seen()?)
+            Some(self.tree.stat_root()?)
         } else if self.has_come(path) {
             None
         } else {
-            match self.tree.at(path) {
+            match self.tree.stat(path) {
                 Ok(seen) => seen,
                 // Whatever is there is looked at through its own path.
-                Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => return Ok(Kept::Outside),
+                Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => {
+                    return Ok(KeepOutcome::Outside);
+                }
                 Err(error) => return Err(ChangesError::errno("looking at", path)(error)),
             }
         };
@@ -93,7 +95,7 @@ impl Recorder {
         match self.put(path, seen, content) {
             Ok(kept) => Ok(kept),
             Err(Stop::Failed(error)) => Err(error),
-            Err(Stop::Elsewhere) => Ok(Kept::Outside),
+            Err(Stop::Elsewhere) => Ok(KeepOutcome::Outside),
         }
     }
 }

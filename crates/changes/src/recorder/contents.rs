@@ -2,8 +2,8 @@
 
 use super::{Content, PACK, Recorder, Stop, failed, file};
 use crate::error::ChangesError;
+use crate::file_stat::FileStat;
 use crate::recorder::Touch;
-use crate::seen::Seen;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -16,7 +16,7 @@ impl Recorder {
     pub(super) fn content(
         &mut self,
         path: &Path,
-        seen: &Seen,
+        seen: &FileStat,
         touch: Touch,
     ) -> Result<Content, Stop> {
         if let Some(content) = self.contents.get(&seen.ino)
@@ -65,7 +65,7 @@ impl Recorder {
     }
 
     /// A copy of the file at a path.
-    pub(super) fn copy(&mut self, path: &Path, seen: &Seen) -> Result<Content, Stop> {
+    pub(super) fn copy(&mut self, path: &Path, seen: &FileStat) -> Result<Content, Stop> {
         let Ok(from) = self.tree.file(path) else {
             return Ok(Content::Not);
         };

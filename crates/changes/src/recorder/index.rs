@@ -3,8 +3,8 @@
 use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
 use crate::error::ChangesError;
-use crate::seen::Seen;
-use crate::set::State;
+use crate::file_stat::FileStat;
+use crate::set::SetState;
 use agent_bash_os::PrivateDir;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
@@ -14,11 +14,11 @@ pub(crate) const INDEX: &str = "idx";
 
 /// What is written, one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Entry {
-    Path(Record),
+pub(crate) enum IndexEntry {
+    Path(PathRecord),
     /// A file that is changed by this path, which it did not have before the call, or whose content was kept as a link until
     /// now.
-    Other(Record),
+    Other(PathRecord),
     /// All was recorded; writes beyond the root, by directory.
     End(Vec<(Vec<u8>, u64)>),
     /// Something was changed of which nothing is known.
@@ -27,10 +27,10 @@ pub(crate) enum Entry {
 
 /// A path before it was touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct PathRecord {
     /// Below the root.
     pub(crate) path: Vec<u8>,
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<FileStat>,
     pub(crate) attributes: Attributes,
     pub(crate) content: Content,
 }
@@ -112,7 +112,7 @@ impl Wire for Pairs {
 /// A record as it is written.
 struct Written {
     path: Vec<u8>,
-    seen: Option<Seen>,
+    seen: Option<FileStat>,
     attributes: Pairs,
     content: Content,
 }
@@ -124,7 +124,7 @@ wire!(Written {
     content
 });
 
-impl Record {
+impl PathRecord {
     fn written(self) -> Written {
         Written {
             path: self.path,
@@ -136,8 +136,8 @@ impl Record {
 }
 
 impl Written {
-    fn record(self) -> Record {
-        Record {
+    fn record(self) -> PathRecord {
+        PathRecord {
             path: self.path,
             seen: self.seen,
             attributes: self.attributes.0,
@@ -146,7 +146,7 @@ impl Written {
     }
 }
 
-impl Wire for Entry {
+impl Wire for IndexEntry {
     fn put(&self, to: &mut Vec<u8>) {
         match self {
             Self::Path(record) => {
@@ -179,7 +179,7 @@ impl Wire for Entry {
 /// Adds to what was recorded that something is missing.
 pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
     let (mut body, mut framed) = (Vec::new(), Vec::new());
-    Entry::Lacks.put(&mut body);
+    IndexEntry::Lacks.put(&mut body);
     body.put(&mut framed);
     dir.write(INDEX, true)?.write_all(&framed)
 }
@@ -189,9 +189,9 @@ pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
 pub(crate) struct Index {
     /// In the order of first touch. A path may be there twice: the first tells what it was, a later one may have kept
     /// its content.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<PathRecord>,
     /// What files were, whatever their names.
-    pub(crate) others: Vec<Record>,
+    pub(crate) others: Vec<PathRecord>,
     pub(crate) outside: BTreeMap<String, u64>,
     /// Whether the recorder said that this is all.
     pub(crate) complete: bool,
@@ -203,8 +203,9 @@ pub(crate) struct Index {
 
 impl Index {
     /// Whether this is all, in a set of which that is said.
-    pub(crate) fn is_complete(&self, said: State) -> bool {
-        let is_all = self.complete || self.absent && matches!(said, State::Done | State::Undone);
+    pub(crate) fn is_complete(&self, said: SetState) -> bool {
+        let is_all =
+            self.complete || self.absent && matches!(said, SetState::Done | SetState::Undone);
         is_all && !self.lacks
     }
 
@@ -227,17 +228,17 @@ impl Index {
         let mut index = Self::default();
         let mut rest = &bytes[..];
         while let Some(body) = Vec::<u8>::get(&mut rest) {
-            match Entry::get(&mut &body[..]) {
-                Some(Entry::Path(record)) => index.records.push(record),
-                Some(Entry::End(outside)) => {
+            match IndexEntry::get(&mut &body[..]) {
+                Some(IndexEntry::Path(record)) => index.records.push(record),
+                Some(IndexEntry::End(outside)) => {
                     index.complete = true;
                     index.outside = outside
                         .into_iter()
                         .map(|(name, count)| (String::from_utf8_lossy(&name).into_owned(), count))
                         .collect();
                 }
-                Some(Entry::Other(record)) => index.others.push(record),
-                Some(Entry::Lacks) => index.lacks = true,
+                Some(IndexEntry::Other(record)) => index.others.push(record),
+                Some(IndexEntry::Lacks) => index.lacks = true,
                 None => break,
             }
         }
@@ -247,8 +248,9 @@ impl Index {
 
     /// What was copied before it was written to is what records mean that had a link of it, or nothing yet.
     fn part(&mut self) {
-        let is_copy = |it: &&Record| matches!(it.content, Content::Packed(..) | Content::Clone(_));
-        let several = |it: &&Record| it.seen.is_some_and(|it| it.links > 1);
+        let is_copy =
+            |it: &&PathRecord| matches!(it.content, Content::Packed(..) | Content::Clone(_));
+        let several = |it: &&PathRecord| it.seen.is_some_and(|it| it.links > 1);
         let named = self.records.iter().filter(several).filter(is_copy);
         let others = self.others.iter();
         let others = others.filter(|it| it.content != Content::Unread);

@@ -1,9 +1,9 @@
 //! Files that are changed by another name than the one that they had before the call: it has moved or linked them, or they had
 //! several names.
 
-use super::{Content, Entry, Kept, Recorder, Stop, Touch, failed};
+use super::{Content, IndexEntry, KeepOutcome, Recorder, Stop, Touch, failed};
 use crate::error::ChangesError;
-use crate::seen::Seen;
+use crate::file_stat::FileStat;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat, unlinkat};
 use std::path::Path;
 
@@ -12,18 +12,18 @@ impl Recorder {
     ///
     /// # Errors
     /// As for [`Recorder::before`].
-    pub fn before_held(&mut self, path: &Path) -> Result<Kept, ChangesError> {
+    pub fn before_held(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
         if path.starts_with(&self.root) {
             self.before(path, Touch::Content)
         } else {
-            Ok(Kept::Outside)
+            Ok(KeepOutcome::Outside)
         }
     }
 
     /// A file of which a hard link is kept is about to be written to, by whatever name: what it was is copied, and is what its
     /// records mean.
     pub(super) fn part(&mut self, path: &Path) -> Result<(), Stop> {
-        if let Ok(Some(seen)) = self.tree.at(path) {
+        if let Ok(Some(seen)) = self.tree.stat(path) {
             self.part_from(path, &seen)?;
         }
         Ok(())
@@ -33,13 +33,13 @@ impl Recorder {
     pub(super) fn part_outside(&mut self, path: &Path) -> Result<(), Stop> {
         match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if stat.st_dev == self.meta.identity.0 => {
-                self.part_from(path, &Seen::from(&stat))
+                self.part_from(path, &FileStat::from(&stat))
             }
             _ => Ok(()),
         }
     }
 
-    fn part_from(&mut self, path: &Path, seen: &Seen) -> Result<(), Stop> {
+    fn part_from(&mut self, path: &Path, seen: &FileStat) -> Result<(), Stop> {
         let Some(&Content::Link(number)) = self.contents.get(&seen.ino) else {
             return Ok(());
         };
@@ -50,7 +50,7 @@ impl Recorder {
         };
         let link = number.to_string();
         let links = seen.links - 1;
-        self.other(path, Seen { links, ..*seen }, content)?;
+        self.other(path, FileStat { links, ..*seen }, content)?;
         // No record means it any more: what stays is a name too many, and no harm.
         let _ = unlinkat(&self.links, link, AtFlags::empty());
         Ok(())
@@ -59,7 +59,7 @@ impl Recorder {
     /// A file is about to be changed by a name that it did not have before the call. Where it may have another that it did, what
     /// it was is not recorded by that.
     pub(super) fn by_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), Stop> {
-        let Ok(Some(seen)) = self.tree.at(path) else {
+        let Ok(Some(seen)) = self.tree.stat(path) else {
             return Ok(());
         };
         let content = self.contents.get(&seen.ino);
@@ -84,7 +84,7 @@ impl Recorder {
     }
 
     /// Records what a file is, not what is at its path.
-    fn other(&mut self, path: &Path, seen: Seen, content: Content) -> Result<(), Stop> {
+    fn other(&mut self, path: &Path, seen: FileStat, content: Content) -> Result<(), Stop> {
         if content != Content::Unread {
             self.contents.insert(seen.ino, content.clone());
         }
@@ -95,6 +95,7 @@ impl Recorder {
             Vec::new()
         };
         let record = self.record(path, Some(seen), attributes, content);
-        self.append(&Entry::Other(record)).map_err(Stop::Failed)
+        self.append(&IndexEntry::Other(record))
+            .map_err(Stop::Failed)
     }
 }

@@ -1,7 +1,7 @@
 //! What a call does beyond the root: how many files are others afterwards, by directory. Of what comes and goes meanwhile, as
 //! temporary files do, of what a sandbox refused, and of a file that is written twice, system calls alone would tell otherwise.
 
-use crate::seen::Seen;
+use crate::file_stat::FileStat;
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const LEVELS: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Outside {
     /// What each of them was before.
-    before: HashMap<PathBuf, Option<Seen>>,
+    before: HashMap<PathBuf, Option<FileStat>>,
     /// Writes to others, by directory.
     others: BTreeMap<String, u64>,
     /// No more are taken.
@@ -60,12 +60,12 @@ impl Outside {
     }
 }
 
-fn look(path: &Path) -> Option<Seen> {
+fn look(path: &Path) -> Option<FileStat> {
     let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW);
-    stat.ok().map(|stat| Seen::from(&stat))
+    stat.ok().map(|stat| FileStat::from(&stat))
 }
 
-fn is_other(before: Option<&Seen>, now: Option<&Seen>) -> bool {
+fn is_other(before: Option<&FileStat>, now: Option<&FileStat>) -> bool {
     match (before, now) {
         (Some(before), Some(now)) => match now.kind() {
             FileType::RegularFile | FileType::Symlink => !before.is_untouched(now),

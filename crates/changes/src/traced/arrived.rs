@@ -1,9 +1,9 @@
 //! What has come with directories that were moved, and what cannot be looked at.
 
-use super::compare::{Effects, Known, came};
+use super::compare::{Effects, Known, appeared};
 use crate::alike::bytes;
-use crate::beneath::Tree;
 use crate::plan::{Act, Op};
+use crate::rooted_dir::RootedDir;
 use crate::set::GONE;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -11,7 +11,11 @@ use std::path::Path;
 
 /// What has come with a directory that was moved here: nothing of it was touched by its path. In a directory of which all was
 /// recorded, or that was not there, nothing else is unknown.
-pub(super) fn arrived(tree: &mut Tree, known: &BTreeMap<&[u8], Known<'_>>, effects: &mut Effects) {
+pub(super) fn arrived(
+    tree: &mut RootedDir,
+    known: &BTreeMap<&[u8], Known<'_>>,
+    effects: &mut Effects,
+) {
     let mut waiting = std::mem::take(&mut effects.known);
     let mut number = 0;
     while let Some(directory) = waiting.pop() {
@@ -35,8 +39,13 @@ pub(super) fn arrived(tree: &mut Tree, known: &BTreeMap<&[u8], Known<'_>>, effec
 }
 
 /// Whether it is a directory.
-fn one(tree: &mut Tree, path: &Path, number: usize, effects: &mut Effects) -> Result<bool, Errno> {
-    let Some(now) = tree.at(path)? else {
+fn one(
+    tree: &mut RootedDir,
+    path: &Path,
+    number: usize,
+    effects: &mut Effects,
+) -> Result<bool, Errno> {
+    let Some(now) = tree.stat(path)? else {
         return Ok(false);
     };
     let op = Op {
@@ -50,7 +59,7 @@ fn one(tree: &mut Tree, path: &Path, number: usize, effects: &mut Effects) -> Re
     };
     effects.back.ops.push(op.inverse());
     effects.plan.ops.push(op);
-    came(tree, path, &now, effects)?;
+    appeared(tree, path, &now, effects)?;
     Ok(now.is_dir())
 }
 

@@ -2,12 +2,12 @@
 
 use super::same::is_same;
 use crate::alike::{bytes, look};
-use crate::beneath::Tree;
+use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::plan::{Act, Attribution, Look, Op, Plan};
-use crate::recorder::{Content, Record};
-use crate::seen::Seen;
-use crate::set::{GONE, Set};
+use crate::recorder::{Content, PathRecord};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, GONE};
 use crate::user::User;
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -48,15 +48,15 @@ impl Effects {
 pub(crate) struct Known<'a> {
     /// The name of its slot.
     pub(super) slot: String,
-    pub(super) first: &'a Record,
+    pub(super) first: &'a PathRecord,
     pub(super) content: &'a Content,
 }
 
 /// What a new directory looks like: its entries change its times when it comes again.
-pub(super) fn came(
-    tree: &mut Tree,
+pub(super) fn appeared(
+    tree: &mut RootedDir,
     path: &Path,
-    now: &Seen,
+    now: &FileStat,
     effects: &mut Effects,
 ) -> Result<(), Errno> {
     if now.is_dir() {
@@ -80,17 +80,17 @@ pub(super) fn came(
 
 /// Compares one path.
 pub(super) fn one(
-    set: &Set,
-    tree: &mut Tree,
+    set: &ChangeSet,
+    tree: &mut RootedDir,
     path: &Path,
     known: &Known<'_>,
     effects: &mut Effects,
 ) -> io::Result<()> {
     let before = known.first.seen;
     let now = if path.as_os_str().is_empty() {
-        tree.seen().ok()
+        tree.stat_root().ok()
     } else {
-        match tree.at(path) {
+        match tree.stat(path) {
             // Something else is in the way since: the path is not there.
             Err(Errno::LOOP | Errno::XDEV) => None,
             found => found?,
@@ -124,7 +124,7 @@ pub(super) fn one(
     }
     // Its entries change its times when they come again.
     let comes_back = || {
-        let before = before.filter(Seen::is_dir)?;
+        let before = before.filter(FileStat::is_dir)?;
         Some(Attribution {
             path: known.first.path.clone(),
             here: None,
@@ -136,7 +136,7 @@ pub(super) fn one(
         (None, None) => return Ok(()),
         (None, Some(now)) => {
             both(op(Act::Put, None, Some(now)), true);
-            came(tree, path, &now, effects)?;
+            appeared(tree, path, &now, effects)?;
             return Ok(());
         }
         (Some(before), None) => {
@@ -153,7 +153,7 @@ pub(super) fn one(
         both(gone, kept);
         both(op(Act::Put, None, Some(now)), true);
         effects.back.attributions.extend(comes_back());
-        came(tree, path, &now, effects)?;
+        appeared(tree, path, &now, effects)?;
         return Ok(());
     }
     // A file that comes from elsewhere goes back there, even if the one that was here had the same content.

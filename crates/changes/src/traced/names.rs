@@ -2,12 +2,12 @@
 
 use super::compare::{Effects, Known, one};
 use crate::alike::bytes;
-use crate::beneath::Tree;
-use crate::kept::{OTHER, SLOT};
+use crate::file_stat::FileStat;
 use crate::plan::Act;
-use crate::recorder::{Content, Index, Record};
-use crate::seen::Seen;
-use crate::set::Set;
+use crate::preimages::{OTHER, SLOT};
+use crate::recorder::{Content, Index, PathRecord};
+use crate::rooted_dir::RootedDir;
+use crate::set::ChangeSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ const MANY: usize = 200_000;
 
 /// A file that may have names by which it was not touched.
 struct File<'a> {
-    record: &'a Record,
+    record: &'a PathRecord,
     /// Of its slot.
     name: String,
     /// Names that are known to be its, before and now.
@@ -40,8 +40,8 @@ impl File<'_> {
 /// Names of files that were changed by another one. Those beyond the root are not found; if there is too much to look through,
 /// these files count as not kept, as they would not be taken back under all of their names.
 pub(super) fn others(
-    set: &Set,
-    tree: &mut Tree,
+    set: &ChangeSet,
+    tree: &mut RootedDir,
     index: &Index,
     known: &BTreeMap<&[u8], Known<'_>>,
     effects: &mut Effects,
@@ -60,7 +60,7 @@ pub(super) fn others(
         // What cannot be listed has no names for anybody.
         for name in tree.names(&directory).unwrap_or_default() {
             let path = directory.join(name);
-            let Ok(Some(now)) = tree.at(&path) else {
+            let Ok(Some(now)) = tree.stat(&path) else {
                 continue;
             };
             looked += 1;
@@ -70,7 +70,7 @@ pub(super) fn others(
                 && !new.contains(&path)
                 && !known.contains_key(&bytes(&path)[..])
             {
-                let record = Record {
+                let record = PathRecord {
                     path: bytes(&path),
                     ..file.record.clone()
                 };
@@ -126,14 +126,14 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
 
 fn of<'a, 'b>(
     files: &'a mut HashMap<u64, File<'b>>,
-    seen: Option<Seen>,
+    seen: Option<FileStat>,
 ) -> Option<&'a mut File<'b>> {
     files.get_mut(&seen?.ino)
 }
 
 /// Counts the names that are known.
 fn count(
-    tree: &mut Tree,
+    tree: &mut RootedDir,
     index: &Index,
     known: &BTreeMap<&[u8], Known<'_>>,
     new: &HashSet<PathBuf>,
@@ -156,7 +156,7 @@ fn count(
     let paths = known.keys().map(|path| Path::new(OsStr::from_bytes(path)));
     let paths: HashSet<&Path> = paths.chain(new.iter().map(PathBuf::as_path)).collect();
     for path in paths {
-        if let Ok(now) = tree.at(path)
+        if let Ok(now) = tree.stat(path)
             && let Some(file) = of(files, now)
         {
             file.now += 1;
@@ -172,7 +172,7 @@ fn count(
 
 /// Takes nothing of these back.
 fn leave(files: &HashMap<u64, File<'_>>, effects: &mut Effects) {
-    let is_one = |seen: Option<Seen>| seen.is_some_and(|it| files.contains_key(&it.ino));
+    let is_one = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
     for op in &effects.plan.ops {
         if is_one(op.there) || op.act != Act::Put && is_one(op.here) {
             effects.unseen.push(op.path().to_owned());

@@ -1,12 +1,12 @@
 //! Whether a file is what it was.
 
 use crate::alike::same_bytes;
-use crate::beneath::Tree;
+use crate::file_stat::FileStat;
 use crate::git_index;
-use crate::kept::open;
+use crate::preimages::open;
 use crate::recorder::Content;
-use crate::seen::Seen;
-use crate::set::Set;
+use crate::rooted_dir::RootedDir;
+use crate::set::ChangeSet;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::io::{self, Read};
@@ -14,11 +14,11 @@ use std::path::Path;
 
 /// Whether a file has the same content still.
 pub(super) fn is_same(
-    set: &Set,
-    tree: &mut Tree,
+    set: &ChangeSet,
+    tree: &mut RootedDir,
     path: &Path,
-    before: &Seen,
-    now: &Seen,
+    before: &FileStat,
+    now: &FileStat,
     content: &Content,
 ) -> io::Result<bool> {
     if before.kind() != now.kind() {

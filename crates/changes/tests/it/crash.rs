@@ -1,6 +1,6 @@
 //! Killed at every step, forwards and backwards; failing at every step; somebody else changing files at every step.
 
-use crate::support::{Place, SESSION, Tree, difference};
+use crate::support::{SESSION, TestTree, Tree, difference};
 use agent_bash_changes::{Care, ChangesError, Step, Steps, Store};
 use agent_bash_core::changes::{ChangesId, ChangesState, Undoable};
 use std::io;
@@ -34,7 +34,7 @@ fn told(what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static) ->
 }
 
 /// All steps of committing what is held, in order; what is committed is undone again.
-pub(crate) fn steps(place: &Place, act: impl FnOnce(&Store)) -> Vec<Step> {
+pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     let seen: Arc<Mutex<Vec<Step>>> = Arc::default();
     let log = Arc::clone(&seen);
     let store = place.store().with_steps(
@@ -96,7 +96,7 @@ fn killed() {
 }
 
 /// Does that in another process, which is killed at that step. Whether it was.
-pub(crate) fn kill(place: &Place, act: &str, at: usize, unsynced: Option<&str>) -> bool {
+pub(crate) fn kill(place: &TestTree, act: &str, at: usize, unsynced: Option<&str>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "crash::killed"])
@@ -117,15 +117,15 @@ pub(crate) fn is(tree: &Tree, other: &Tree) -> bool {
 
 #[test]
 fn a_commit_that_is_killed_anywhere_is_whole_or_was_not() {
-    killed_in_commit(Place::new);
+    killed_in_commit(TestTree::new);
 }
 
 #[test]
 fn a_commit_that_is_killed_is_whole_or_was_not_with_a_store_elsewhere() {
-    killed_in_commit(Place::far);
+    killed_in_commit(TestTree::far);
 }
 
-fn killed_in_commit(new: fn(&str) -> Place) {
+fn killed_in_commit(new: fn(&str) -> TestTree) {
     let count = {
         let place = new(TREE);
         let held = place.hold(SCRIPT);
@@ -153,7 +153,7 @@ fn killed_in_commit(new: fn(&str) -> Place) {
         } else {
             forwards += 1;
         }
-        let really = Place::new(TREE);
+        let really = TestTree::new(TREE);
         really.sh(SCRIPT);
         let names = |tree: &Tree| -> Vec<_> {
             let of = |file: &crate::support::File| (file.mode, file.digest);
@@ -179,15 +179,15 @@ fn killed_in_commit(new: fn(&str) -> Place) {
 
 #[test]
 fn an_undo_that_is_killed_anywhere_is_whole_or_was_not() {
-    killed_in_undo(Place::new);
+    killed_in_undo(TestTree::new);
 }
 
 #[test]
 fn an_undo_that_is_killed_is_whole_or_was_not_with_a_store_elsewhere() {
-    killed_in_undo(Place::far);
+    killed_in_undo(TestTree::far);
 }
 
-fn killed_in_undo(new: fn(&str) -> Place) {
+fn killed_in_undo(new: fn(&str) -> TestTree) {
     let count = {
         let place = new(TREE);
         let held = place.hold(SCRIPT);
@@ -222,7 +222,7 @@ fn killed_in_undo(new: fn(&str) -> Place) {
 
 #[test]
 fn a_recovery_that_is_killed_is_finished_by_the_next() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let held = place.hold(SCRIPT);
     assert!(kill(&place, "commit", 5, None));
     let mut times = 0;
@@ -238,7 +238,7 @@ fn a_recovery_that_is_killed_is_finished_by_the_next() {
 #[test]
 fn a_journal_is_on_disk_before_anything_is_done() {
     for (unsynced, whole) in [("synced", true), ("unsynced", false)] {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let before = place.files();
         let held = place.hold(SCRIPT);
         assert!(kill(&place, "commit", 6, Some(unsynced)));
@@ -252,7 +252,7 @@ fn a_journal_is_on_disk_before_anything_is_done() {
 #[test]
 fn a_commit_that_fails_anywhere_is_taken_back() {
     let count = {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let held = place.hold(SCRIPT);
         steps(&place, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
@@ -261,7 +261,7 @@ fn a_commit_that_fails_anywhere_is_taken_back() {
     };
     // After the last step but one it is done.
     for at in 0..count - 1 {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let before = place.files();
         let held = place.hold(SCRIPT);
         let store = place.store().with_steps(
@@ -285,7 +285,7 @@ fn a_commit_that_fails_anywhere_is_taken_back() {
 
 /// What somebody else does at one of the steps of a commit. What they have saved is there afterwards.
 fn meddle(
-    place: &Place,
+    place: &TestTree,
     held: ChangesId,
     at: usize,
     care: Care,
@@ -320,7 +320,7 @@ const SAVES: [&str; 4] = [
 #[test]
 fn what_an_editor_saves_during_a_commit_is_never_lost() {
     let count = {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let held = place.hold(SCRIPT);
         steps(&place, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
@@ -329,7 +329,7 @@ fn what_an_editor_saves_during_a_commit_is_never_lost() {
     };
     for theirs in SAVES {
         for at in 0..count {
-            let place = Place::new(TREE);
+            let place = TestTree::new(TREE);
             let held = place.hold(SCRIPT);
             let done = meddle(&place, held.id, at, Care::default(), theirs);
             let saved = |dir: &Path| {
@@ -354,7 +354,7 @@ fn without_care_something_is_lost() {
         care
     };
     // Conflicts: what was saved during the trial is overwritten.
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let held = place.hold("echo mine >a");
     place.sh("echo editor >>a");
     let commit = |care| {
@@ -375,7 +375,7 @@ fn without_care_something_is_lost() {
         (Care::default(), true),
         (careless(|care| care.no_replace = false), false),
     ] {
-        let place = Place::new("echo one >a");
+        let place = TestTree::new("echo one >a");
         let held = place.hold("echo mine >new");
         let done = meddle(&place, held.id, 3, care, "echo editor >new");
         assert_eq!(
@@ -390,7 +390,7 @@ fn without_care_something_is_lost() {
         (Care::default(), true),
         (careless(|care| care.second_look = false), false),
     ] {
-        let place = Place::new("echo one >a");
+        let place = TestTree::new("echo one >a");
         let held = place.hold("echo mine >>a");
         let done = meddle(&place, held.id, 3, care, "echo editor >>a");
         assert_eq!(
@@ -405,7 +405,7 @@ fn without_care_something_is_lost() {
         (Care::default(), true),
         (careless(|care| care.stripped = false), false),
     ] {
-        let place = Place::new("echo one >a");
+        let place = TestTree::new("echo one >a");
         let held = place.hold("echo mine >>a");
         place
             .store()
@@ -423,7 +423,7 @@ fn without_care_something_is_lost() {
 fn the_moment_of_the_mark_counts_as_before() {
     let (mut conflicts, mut rounds) = (0, 0);
     for _ in 0..40 {
-        let place = Place::new("");
+        let place = TestTree::new("");
         let store = place.store();
         let mut set = store.begin_trial(SESSION, &place.root).unwrap();
         // Written right before the mark: most of the time within the same tick of the clock.
@@ -462,7 +462,7 @@ fn soon(is_so: impl Fn() -> bool) -> bool {
 
 #[test]
 fn a_trial_whose_host_died_is_discarded() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let store = place.store();
     let mut set = store.begin_trial(SESSION, &place.root).unwrap();
@@ -488,10 +488,10 @@ fn a_trial_whose_host_died_is_discarded() {
 /// A commit that was killed, and cannot be finished, as its tree is not there.
 #[test]
 fn a_commit_that_cannot_be_finished_hinders_nothing_else() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let held = place.hold(SCRIPT);
     let journaled = {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let held = place.hold(SCRIPT);
         let steps = steps(&place, |store| {
             drop(store.commit(SESSION, held.id).unwrap());
@@ -564,7 +564,7 @@ fn a_full_disk_leaves_all_as_it_was() {
 }
 
 fn full(dir: &Path) {
-    let place = Place::within(dir, TREE);
+    let place = TestTree::within(dir, TREE);
     let before = place.files();
     // Many files, so that the journal is large.
     let held = place.hold("rm b; for n in $(seq 300); do echo $n >f$n; done; dd if=/dev/zero of=big bs=64k count=8 status=none");

@@ -1,12 +1,12 @@
 //! Killed while something is done again, or before a set is there at all.
 
 use crate::crash::{SCRIPT, TREE, is, kill, steps};
-use crate::support::{Place, SESSION, difference};
+use crate::support::{SESSION, TestTree, difference};
 
 #[test]
 fn a_redo_that_is_killed_anywhere_is_whole_or_was_not() {
     let undone = || {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let before = place.files();
         let id = place.hold(SCRIPT).id;
         place.commit(id);
@@ -35,7 +35,7 @@ fn a_redo_that_is_killed_anywhere_is_whole_or_was_not() {
 /// Its host was killed before it was a set. It has done nothing, and is in nobody's way.
 #[test]
 fn a_set_that_was_never_made_wholly_is_in_nobodys_way() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let id = place.hold(SCRIPT).id;
     place.commit(id);

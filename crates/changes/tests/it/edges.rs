@@ -1,6 +1,6 @@
 //! What a trial may meet that is not its own doing: a link where a directory was, no directory to be in, no room.
 
-use crate::support::{Place, SESSION, difference, in_view};
+use crate::support::{SESSION, TestTree, difference, in_view};
 use agent_bash_changes::ChangesError;
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::process::Command;
 /// Somebody puts a link in the place of a directory above what is to be written, to where it must not go.
 #[test]
 fn a_link_in_the_place_of_a_directory_leads_no_commit_out_of_the_tree() {
-    let place = Place::new(
+    let place = TestTree::new(
         "mkdir -p d/sub; echo one >d/sub/file; mkdir ../etc ../etc/sub; echo theirs >../etc/sub/file",
     );
     let held = place.hold("echo two >d/sub/file; echo new >d/sub/new; rm -f nothing");
@@ -32,7 +32,7 @@ fn a_link_in_the_place_of_a_directory_leads_no_commit_out_of_the_tree() {
 
 #[test]
 fn the_directory_that_a_trial_is_in_may_go() {
-    let place = Place::new("mkdir -p gone/deep; echo x >gone/file; echo a >a");
+    let place = TestTree::new("mkdir -p gone/deep; echo x >gone/file; echo a >a");
     let before = place.files();
     let held = place.hold("cd gone/deep; rm -r ../../gone; ! touch here 2>/dev/null");
     assert_eq!(difference(&before, &place.files()), "");
@@ -68,7 +68,7 @@ fn where_there_is_no_room_for_a_trial_its_command_fails() {
 }
 
 fn no_room(dir: &Path) {
-    let place = Place::within(dir, "echo one >one; echo two >two");
+    let place = TestTree::within(dir, "echo one >one; echo two >two");
     let before = place.files();
     let store = place.store();
     let mut set = store.begin_trial(SESSION, &place.root).unwrap();
@@ -105,7 +105,7 @@ fn a_directory_and_a_link_take_each_others_place() {
             "rm d/l; mkdir -p d/l/m; echo c >d/l/m/f; rm -r d/e; ln -s l d/e",
         ),
     ] {
-        let place = Place::new(tree);
+        let place = TestTree::new(tree);
         let before = place.files();
         let held = place.hold(script);
         place.commit(held.id);
@@ -117,7 +117,7 @@ fn a_directory_and_a_link_take_each_others_place() {
         assert_eq!(difference(&after, &place.files()), "", "{script}: redone");
         // Somebody's own link is no such thing.
         place.undo(held.id);
-        let place = Place::new(tree);
+        let place = TestTree::new(tree);
         let held = place.hold("mkdir -p n/m; echo c >n/m/f");
         place.sh("ln -s x n");
         let refused = place.store().commit(SESSION, held.id);

@@ -1,6 +1,6 @@
 //! Many files, a disk that fills up while a set is applied, and files of groups that do not exist in a view.
 
-use crate::support::{Place, SESSION, difference};
+use crate::support::{SESSION, TestTree, difference};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 fn twenty_thousand_new_files_are_made_and_taken_back() {
     const MAKE: &str =
         "python3 -c \"for n in range(20000): open(f'many/{n % 100}/{n}', 'w').write(str(n))\"";
-    let place = Place::new("echo old >old");
+    let place = TestTree::new("echo old >old");
     let before = place.files();
     let held = place.hold(&format!("mkdir -p many/{{0..99}}; {MAKE}"));
     assert_eq!((held.counts.created, held.counts.total()), (20_000, 20_000));
@@ -45,7 +45,7 @@ fn a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was() {
 }
 
 fn fills_up(dir: &Path) {
-    let mut place = Place::within(
+    let mut place = TestTree::within(
         &dir.join("small"),
         "mkdir -m 700 .agent-bash-changes; echo one >a; echo two >b; mkdir d; echo 3 >d/3",
     );
@@ -79,7 +79,7 @@ fn a_foreign_group_deep_in_a_tree_is_the_commands_error() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let place = Place::new(
+    let place = TestTree::new(
         "mkdir -p d/sub; echo own >d/own; echo theirs >d/sub/theirs; chgrp 12345 d/sub/theirs",
     );
     let before = place.files();

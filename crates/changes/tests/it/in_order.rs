@@ -1,7 +1,7 @@
 //! Calls that are taken back one after another, the last first, and then made again: each of them finds the files as it left them, as
 //! nobody but the store has touched them.
 
-use crate::support::{Place, SESSION, Tree, difference, without_inodes};
+use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
 use agent_bash_changes::{ChangesError, Recorder, Touch};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ const CALLS: [(&str, &[(&str, Touch)]); 10] = [
     ("touch -d 2001-02-03 b", &[("b", Touch::Attributes)]),
 ];
 
-fn recorded(place: &Place, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
+fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
     let store = place.store();
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
     let set = set.unwrap();
@@ -42,7 +42,7 @@ fn recorded(place: &Place, script: &str, touched: &[(&str, Touch)]) -> ChangesId
 }
 
 /// Everything but inodes, and the times of directories: those are left where they are not what a call left.
-fn same(place: &Place, want: &Tree, when: &str) {
+fn same(place: &TestTree, want: &Tree, when: &str) {
     let plain = |tree: &Tree| {
         let mut plain = without_inodes(tree);
         let directories = plain
@@ -67,7 +67,7 @@ fn sequence(seed: u64) -> impl Iterator<Item = usize> {
 }
 
 fn there_and_back(seed: u64) {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let mut states = vec![place.files()];
     let mut calls = Vec::new();
     for number in sequence(seed).take(12) {
@@ -118,7 +118,7 @@ fn all_are_taken_back_and_made_again() {
 /// The control: what somebody has written to a file that was put back is not taken for that.
 #[test]
 fn what_somebody_does_in_between_is_a_conflict() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     place.undo(second);
@@ -127,7 +127,7 @@ fn what_somebody_does_in_between_is_a_conflict() {
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     assert_eq!(place.text("a").as_deref(), Some("zero\nmore\ntheirs\n"));
     // Not even if it looks alike.
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     place.undo(second);
@@ -135,7 +135,7 @@ fn what_somebody_does_in_between_is_a_conflict() {
     let refused = place.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     // Nor where a call in between is left.
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     let refused = place.store().undo(SESSION, first, &[], false);

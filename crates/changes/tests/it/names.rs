@@ -1,7 +1,7 @@
 //! Files that are changed by another name than they had: moved with their directory, linked, or of several names. What is listed is what
 //! is different, and all of it is taken back and made again.
 
-use crate::support::{Place, SESSION, Tree, difference, without_inodes};
+use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
 use agent_bash_changes::{ChangesError, Recorder, Touch};
 use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
 
@@ -201,7 +201,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-pub(crate) fn traced(place: &Place, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
+pub(crate) fn traced(place: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
     let store = place.store();
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
     let set = set.unwrap();
@@ -225,12 +225,12 @@ fn listed(changes: &Changes) -> Vec<(String, &'static str)> {
     files
 }
 
-fn same(want: &Tree, place: &Place, when: &str) {
+fn same(want: &Tree, place: &TestTree, when: &str) {
     let difference = difference(&without_inodes(want), &without_inodes(&place.files()));
     assert_eq!(difference, "", "{when}");
 }
 
-fn there_and_back(new: fn(&str) -> Place) {
+fn there_and_back(new: fn(&str) -> TestTree) {
     for case in CASES {
         let scripts: Vec<&str> = case.steps.iter().map(|(_, script)| *script).collect();
         let name = scripts.join("; ");
@@ -260,18 +260,18 @@ fn there_and_back(new: fn(&str) -> Place) {
 
 #[test]
 fn what_is_changed_by_another_name_is_listed_and_taken_back() {
-    there_and_back(Place::new);
+    there_and_back(TestTree::new);
 }
 
 #[test]
 fn what_is_changed_by_another_name_is_taken_back_from_a_store_elsewhere() {
-    there_and_back(Place::far);
+    there_and_back(TestTree::far);
 }
 
 /// Of a file that has moved and was written to, the former content is kept: alone it comes back as it was.
 #[test]
 fn a_moved_file_is_taken_back_alone_as_it_was() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let changes = traced(
         &place,
         &[
@@ -290,7 +290,7 @@ fn a_moved_file_is_taken_back_alone_as_it_was() {
 /// The one is where the other was, with the same content: it goes back nevertheless.
 #[test]
 fn files_of_the_same_content_that_change_places_are_two_files_again() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let steps: Steps = &[
         (
@@ -307,7 +307,7 @@ fn files_of_the_same_content_that_change_places_are_two_files_again() {
 /// It may be written to beyond the root.
 #[test]
 fn a_file_that_has_left_the_root_is_kept_as_it_was() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let out = place.root.with_file_name("out");
     let (out, file) = (out.to_str().unwrap(), out.join("f"));
@@ -330,7 +330,7 @@ fn a_file_that_has_left_the_root_is_kept_as_it_was() {
 /// What the same file looks like cannot be taken back by one of its names if another of them goes: that is said.
 #[test]
 fn a_look_that_cannot_be_given_back_is_named() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let changes = traced(
         &place,
         &[
@@ -354,7 +354,7 @@ fn a_look_that_cannot_be_given_back_is_named() {
 fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
     let written: Steps = &[(&[("m", Content)], "echo x >>m")];
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let (first, second) = (traced(&place, moved), traced(&place, written));
     let alone = place.store().undo(SESSION, first.id, &["a".into()], false);
@@ -364,7 +364,7 @@ fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     place.undo(first.id);
     same(&before, &place, "undone");
     // The control: nobody has written to it.
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let first = traced(&place, moved);
     place
         .store()
@@ -376,7 +376,7 @@ fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
 /// A time that is still to come is no sign that somebody has written to it since; a name that it has still may be.
 #[test]
 fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
-    let place = Place::new(&format!("{TREE} touch -d 2099-01-01 a"));
+    let place = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));
     let before = place.files();
     let changes = traced(&place, &[(&[("a", Name), ("c", Name)], "rm a c")]);
     place.sh("chmod 600 b");
@@ -385,7 +385,7 @@ fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
     assert_eq!(place.text("c").as_deref(), Some("two\n"));
     let links = |tree: &Tree| tree[std::ffi::OsStr::new("b")].links;
     assert_eq!(links(&place.files()), links(&before));
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let changes = traced(&place, &[(&[("c", Name)], "rm c")]);
     place.sh("echo more >>b");
     let undone = place.store().undo(SESSION, changes.id, &[], false);

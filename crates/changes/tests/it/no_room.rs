@@ -2,7 +2,7 @@
 //! copies on write. A limit on the size of files does the same to a process of its own.
 
 use crate::crash::kill;
-use crate::support::{Place, SESSION};
+use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangesError, Store};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::changes::ChangesState::{self, Discarded, Done, Held};
@@ -67,7 +67,7 @@ fn without_room() {
 
 #[test]
 fn where_there_is_no_room_sets_are_listed_and_discarded_all_the_same() {
-    let place = Place::new("echo one >a; echo two >b");
+    let place = TestTree::new("echo one >a; echo two >b");
     let committed = place.hold("echo new >d");
     place.commit(committed.id);
     let before = place.files();

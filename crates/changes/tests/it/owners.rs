@@ -1,7 +1,7 @@
 //! Files of somebody else, for who is not root: an undo may not make them again.
 
 use crate::names::traced;
-use crate::support::{Place, SESSION};
+use crate::support::{SESSION, TestTree};
 use agent_bash_changes::Touch::{Content, Name};
 use agent_bash_core::changes::Undoable;
 use std::fs;
@@ -21,7 +21,7 @@ fn a_file_of_somebody_else_is_not_kept_and_all_else_is_taken_back() {
         return;
     };
     let foreign = foreign.to_str().unwrap();
-    let place = Place::new("echo own >own; echo own >written");
+    let place = TestTree::new("echo own >own; echo own >written");
     place.sh(&format!("mv {foreign} public"));
     let steps: &[(&[_], _)] = &[
         (&[("own", Name), ("public", Name)], "rm -f own public"),
@@ -35,7 +35,7 @@ fn a_file_of_somebody_else_is_not_kept_and_all_else_is_taken_back() {
     assert_eq!(place.text("own").as_deref(), Some("own\n"));
     assert_eq!(place.text("written").as_deref(), Some("own\n"));
     // Where it was only moved, it is not taken away.
-    let place = Place::new("echo own >own");
+    let place = TestTree::new("echo own >own");
     place.sh(&format!("mv {foreign}2 public"));
     let steps: &[(&[_], _)] = &[
         (&[("public", Name), ("moved", Name)], "mv public moved"),

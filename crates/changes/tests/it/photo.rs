@@ -1,13 +1,13 @@
 //! A held trial is a photograph: what is shown of it is what it did, whatever is changed afterwards.
 
-use crate::support::{Place, SESSION};
+use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{FileDiff, Recorder, Text, Touch};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
 use std::fs;
 use std::path::PathBuf;
 
 /// What is shown of a set, without what stands in the way of a commit.
-fn shown(place: &Place, id: ChangesId) -> (Changes, Vec<FileDiff>) {
+fn shown(place: &TestTree, id: ChangesId) -> (Changes, Vec<FileDiff>) {
     let mut set = place.store().show(SESSION, id).unwrap();
     set.conflicts.clear();
     let mut diffs = place.store().diff(SESSION, id, &[]).unwrap();
@@ -17,18 +17,18 @@ fn shown(place: &Place, id: ChangesId) -> (Changes, Vec<FileDiff>) {
     (set, diffs)
 }
 
-fn in_the_way(place: &Place, id: ChangesId) -> Vec<String> {
+fn in_the_way(place: &TestTree, id: ChangesId) -> Vec<String> {
     let set = place.store().show(SESSION, id).unwrap();
     set.conflicts.into_iter().map(|name| name.path).collect()
 }
 
-fn set_of(place: &Place, id: ChangesId) -> PathBuf {
+fn set_of(place: &TestTree, id: ChangesId) -> PathBuf {
     let sets = place.state.join("changes").join(SESSION);
     sets.join(id.to_string())
 }
 
 /// A set of the first version, before there were photos.
-fn without_photo(place: &Place, id: ChangesId) {
+fn without_photo(place: &TestTree, id: ChangesId) {
     let set = set_of(place, id);
     fs::remove_file(set.join("photo")).unwrap();
 }
@@ -75,7 +75,7 @@ fn what_is_changed_afterwards_moves_nothing_of_it() {
             &[],
         ),
     ] {
-        let place = Place::new(tree);
+        let place = TestTree::new(tree);
         let held = place.hold(script);
         let before = shown(&place, held.id);
         assert_eq!(
@@ -115,7 +115,7 @@ fn what_is_changed_afterwards_moves_nothing_of_it() {
 
 #[test]
 fn a_file_that_is_in_the_way_is_marked_in_the_diff() {
-    let place = Place::new("echo 1 >a; echo 2 >b");
+    let place = TestTree::new("echo 1 >a; echo 2 >b");
     let held = place.hold("echo x >>a; echo x >>b");
     place.sh("echo y >>b");
     let diffs = place.store().diff(SESSION, held.id, &[]).unwrap();
@@ -129,7 +129,7 @@ fn a_file_that_is_in_the_way_is_marked_in_the_diff() {
 /// As sets of older versions are, which have no photo: they are compared with what there is.
 #[test]
 fn one_without_a_photo_is_compared_and_can_be_decided() {
-    let place = Place::new("printf 'one\\n' >a; echo 2 >b");
+    let place = TestTree::new("printf 'one\\n' >a; echo 2 >b");
     let held = place.hold("echo two >>a");
     let other = place.hold("echo x >>b");
     for id in [held.id, other.id] {
@@ -153,7 +153,7 @@ fn one_without_a_photo_is_compared_and_can_be_decided() {
 #[test]
 fn what_was_there_is_kept_as_a_copy() {
     use std::os::unix::fs::MetadataExt;
-    let place = Place::new("echo 1 >a; echo 2 >b");
+    let place = TestTree::new("echo 1 >a; echo 2 >b");
     let times = |name: &str| {
         let file = fs::metadata(place.root.join(name)).unwrap();
         (file.ctime_nsec(), file.nlink())
@@ -177,7 +177,7 @@ fn what_was_there_is_kept_as_a_copy() {
 fn what_was_not_kept_is_not_made_up() {
     let many =
         "for i in $(seq 1 17); do head -c 4100000 /dev/zero | tr '\\0' 'x' >$i; echo $i >>$i; done";
-    let place = Place::new(&format!(
+    let place = TestTree::new(&format!(
         "{many}; head -c 5000000 /dev/zero | tr '\\0' 'x' >large; echo s >small"
     ));
     let held = place.hold("for i in *; do echo more >>$i; done");
@@ -212,7 +212,7 @@ fn what_was_not_kept_is_not_made_up() {
 /// What a later call of the session has kept of the file is what was there, too.
 #[test]
 fn what_was_not_kept_is_looked_for_where_it_was() {
-    let place = Place::new("echo 1 >a");
+    let place = TestTree::new("echo 1 >a");
     let held = place.hold("echo x >>a");
     let set = set_of(&place, held.id);
     fs::remove_file(set.join("idx")).unwrap();
@@ -237,7 +237,7 @@ fn what_was_not_kept_is_looked_for_where_it_was() {
 #[test]
 fn a_trial_that_changed_no_file_is_not_held() {
     for script in ["ls", ": >>a; touch -c b", "echo 1 >a", "echo t >t; rm t"] {
-        let place = Place::new("echo 1 >a; echo 2 >b");
+        let place = TestTree::new("echo 1 >a; echo 2 >b");
         let ended = place.hold(script);
         assert_eq!(ended.state, ChangesState::Discarded, "{script}");
         assert_eq!(ended.counts.total(), 0, "{script}");
@@ -253,7 +253,7 @@ fn a_trial_that_changed_no_file_is_not_held() {
 }
 
 /// A recorded call.
-fn call(place: &Place, command: &str, path: &str) -> ChangesId {
+fn call(place: &TestTree, command: &str, path: &str) -> ChangesId {
     let store = place.store();
     let set = store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
@@ -270,7 +270,7 @@ fn call(place: &Place, command: &str, path: &str) -> ChangesId {
 
 #[test]
 fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
-    let place = Place::new("echo 1 >a; echo 2 >b; mkdir d");
+    let place = TestTree::new("echo 1 >a; echo 2 >b; mkdir d");
     let held = place.hold("echo x >>a; rm b; echo n >d/new");
     let by = |path: &str| {
         let files = [agent_bash_core::changes::FileName::new(path)];
@@ -304,7 +304,7 @@ fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
 fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repository() {
     const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
     const INDEX: &str = ".git/index";
-    let place = Place::new(&format!(
+    let place = TestTree::new(&format!(
         "{GIT} git init -q .; echo 1 >a; echo 2 >b; git add a; git commit -qm one"
     ));
     let held = place.hold(&format!("{GIT} git add b"));
@@ -340,7 +340,7 @@ fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repo
 /// Of an ordinary call it is kept if that has changed something; the next one that takes over its set does not get it.
 #[test]
 fn a_set_has_its_command_and_not_that_of_another_call() {
-    let place = Place::new("echo 1 >a");
+    let place = TestTree::new("echo 1 >a");
     let store = place.store();
     for (command, kept) in [("true", None), ("echo 2 >>a", Some("echo 2 >>a"))] {
         let set = store

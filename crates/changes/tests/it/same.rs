@@ -1,8 +1,8 @@
 //! Files that look as before and are not, and directories whose times are to come back.
 
 use crate::names::traced;
-use crate::support::{Place, SESSION, difference, without_inodes};
-use agent_bash_changes::{Kept, Recorder, Touch};
+use crate::support::{SESSION, TestTree, difference, without_inodes};
+use agent_bash_changes::{KeepOutcome, Recorder, Touch};
 use agent_bash_core::changes::{ChangesLevel, Undoable};
 
 use Touch::{Attributes, Content, Name};
@@ -10,7 +10,7 @@ use Touch::{Attributes, Content, Name};
 /// Same inode, size and time of change of the content; only the time of any change tells.
 #[test]
 fn a_content_whose_times_were_set_back_is_a_change() {
-    let place = Place::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
+    let place = TestTree::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
     let before = place.files();
     let changes = traced(
         &place,
@@ -24,7 +24,7 @@ fn a_content_whose_times_were_set_back_is_a_change() {
     let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
     assert_eq!(difference(&want, &got), "");
     // The control: what was opened only.
-    let place = Place::new("echo one >a; touch -d 2001-02-03 a");
+    let place = TestTree::new("echo one >a; touch -d 2001-02-03 a");
     let changes = traced(
         &place,
         &[(&[("a", Content)], ": >>a; chmod 600 a; chmod 644 a")],
@@ -51,7 +51,7 @@ fn a_directory_has_its_time_again() {
         ],
     ];
     for steps in CASES {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let before = place.files();
         let changes = traced(&place, steps);
         let after = place.files();
@@ -71,13 +71,13 @@ fn a_directory_has_its_time_again() {
 #[test]
 fn what_cannot_be_compared_is_no_reason_to_list_nothing() {
     const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";
-    let place = Place::new(BIND);
+    let place = TestTree::new(BIND);
     let script = format!("rm s; {BIND} echo x >new");
     let touched = [("s", Name), ("new", Name)];
     let changes = traced(&place, &[(&touched, &*script)]);
     assert_eq!((changes.counts.total(), changes.exact), (1, true));
 
-    let place = Place::new("");
+    let place = TestTree::new("");
     let long = vec!["d".repeat(250); 17].join("/");
     let deep = format!("{long}/{long}");
     let down = "for i in {1..34}; do mkdir $N; cd -P $N 2>/dev/null || cd $N; done";
@@ -93,10 +93,10 @@ fn what_cannot_be_compared_is_no_reason_to_list_nothing() {
 
 #[test]
 fn a_path_that_is_too_long_is_known_not_to_be_kept() {
-    let place = Place::new("");
+    let place = TestTree::new("");
     let store = place.store();
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
     let mut recorder = Recorder::open(set.unwrap().dir()).unwrap();
     let long = place.root.join(vec!["d".repeat(250); 20].join("/"));
-    assert_eq!(recorder.before(&long, Name).unwrap(), Kept::Not);
+    assert_eq!(recorder.before(&long, Name).unwrap(), KeepOutcome::Not);
 }

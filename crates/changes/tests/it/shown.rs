@@ -1,6 +1,6 @@
 //! What is shown of sets: lists and diffs; and which of them are kept.
 
-use crate::support::{Place, SESSION};
+use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
 use agent_bash_core::changes::{
     ChangesId, ChangesLevel, ChangesState, FileChange, FileKind, FileName, Undoable,
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
 const SCRIPT: &str = "sed -i s/2/two/ text; printf 'a\\0c' >binary; mv old d/new; ln -sfn gone link; rm gone; chmod 700 d; printf '\\033[2J' >evil";
 
-fn diffs(place: &Place, id: ChangesId, paths: &[&str]) -> Vec<FileDiff> {
+fn diffs(place: &TestTree, id: ChangesId, paths: &[&str]) -> Vec<FileDiff> {
     let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
     place.store().diff(SESSION, id, &paths).unwrap()
 }
@@ -54,7 +54,7 @@ fn is_as_expected(diffs: &[FileDiff]) {
 
 #[test]
 fn a_diff_is_the_same_held_done_and_undone() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let id = place.hold(SCRIPT).id;
     let held = diffs(&place, id, &[]);
     is_as_expected(&held);
@@ -85,8 +85,9 @@ fn a_diff_is_the_same_held_done_and_undone() {
 /// In a list, in a diff, and in what an undo would do.
 #[test]
 fn what_git_keeps_for_itself_comes_last() {
-    let place =
-        Place::new("mkdir -p .git sub/.git; echo a >.git/index; echo a >sub/.git/HEAD; echo a >z");
+    let place = TestTree::new(
+        "mkdir -p .git sub/.git; echo a >.git/index; echo a >sub/.git/HEAD; echo a >z",
+    );
     let id = place
         .hold("echo b >.git/index; rm sub/.git/HEAD; echo b >z; echo b >.gitignore")
         .id;
@@ -106,7 +107,7 @@ fn what_git_keeps_for_itself_comes_last() {
 /// What an undo and a redo would do is what they then do; and to show it does nothing.
 #[test]
 fn what_an_undo_would_do_is_known_before() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let id = place.hold(SCRIPT).id;
     let store = place.store();
     let none = store.preview(SESSION, id, false).unwrap_err();
@@ -142,7 +143,7 @@ fn what_an_undo_would_do_is_known_before() {
 /// directories and both ends of a rename are as well.
 #[test]
 fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
-    let place = Place::new(
+    let place = TestTree::new(
         "mkdir docs data; echo a >docs/intro; echo p >data/prices; echo r >readme; echo c >cart",
     );
     let id = place
@@ -174,7 +175,7 @@ fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
 /// Where all that is left to be undone is a mode, it is.
 #[test]
 fn a_mode_is_undone_beside_a_file_that_is_not() {
-    let place = Place::new("echo a >a; echo b >b");
+    let place = TestTree::new("echo a >a; echo b >b");
     let id = place.hold("echo aa >a; chmod 700 b").id;
     place.commit(id);
     place.sh("echo theirs >a");
@@ -189,7 +190,7 @@ fn a_mode_is_undone_beside_a_file_that_is_not() {
 const ABC: &str = "echo a >a; echo b >b; echo c >c";
 
 /// Undoes some of what a set did to `a` and `b`, in both ways, and does it again.
-fn undo_in_part(place: &Place, id: ChangesId) {
+fn undo_in_part(place: &TestTree, id: ChangesId) {
     let store = place.store();
     let known = || {
         let set = store.show(SESSION, id).unwrap();
@@ -222,12 +223,12 @@ fn undo_in_part(place: &Place, id: ChangesId) {
 
 #[test]
 fn what_is_undone_in_part_says_so_and_can_be_done_again() {
-    let place = Place::new(ABC);
+    let place = TestTree::new(ABC);
     let id = place.hold("echo aa >a; echo bb >b; rm c").id;
     place.commit(id);
     undo_in_part(&place, id);
 
-    let place = Place::new(ABC);
+    let place = TestTree::new(ABC);
     let store = place.store();
     let set = store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
@@ -245,7 +246,7 @@ fn what_is_undone_in_part_says_so_and_can_be_done_again() {
 
 #[test]
 fn a_trace_has_a_diff_done_and_undone() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let set = place
         .store()
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
@@ -278,7 +279,7 @@ fn a_trace_has_a_diff_done_and_undone() {
 
 #[test]
 fn a_list_says_what_became_of_each() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     assert!(place.store().list("other").unwrap().is_empty());
     let first = place.hold("echo x >a").id;
     place.commit(first);
@@ -302,7 +303,7 @@ fn a_list_says_what_became_of_each() {
 
 #[test]
 fn what_is_old_or_too_much_goes_but_not_what_is_held_or_latest() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let held = place.hold("head -c 1M /dev/zero >held").id;
     let done: Vec<ChangesId> = (0..3)
         .map(|n| {
@@ -352,7 +353,7 @@ fn what_is_old_or_too_much_goes_but_not_what_is_held_or_latest() {
 /// The times of a directory stay those that somebody else's work there gave it; what was undone is undone all the same.
 #[test]
 fn what_is_undone_is_so_where_somebody_has_worked_beside_it() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let state = |id| place.store().show(SESSION, id).unwrap().state;
     let id = place.hold("echo new >made").id;
     place.commit(id);

@@ -1,10 +1,10 @@
 //! What is shown of a set when its files have been changed again since: what its own call did, as far as that is known.
 
-use crate::support::{Place, SESSION};
-use agent_bash_changes::{FileDiff, Kept, Limits, Recorder, Text, Touch};
+use crate::support::{SESSION, TestTree};
+use agent_bash_changes::{FileDiff, KeepOutcome, Limits, Recorder, Text, Touch};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 
-impl Place {
+impl TestTree {
     /// Runs a script that does this to `a`, and records it.
     fn recorded(&self, touch: Touch, script: &str) -> ChangesId {
         let store = self.store();
@@ -37,7 +37,7 @@ impl Place {
 
 #[test]
 fn each_call_shows_what_it_did_itself() {
-    let place = Place::new("echo zero >a");
+    let place = TestTree::new("echo zero >a");
     let calls: Vec<ChangesId> = ["one", "two", "three"]
         .iter()
         .map(|word| place.recorded(Touch::Content, &format!("echo {word} >a")))
@@ -65,7 +65,7 @@ fn each_call_shows_what_it_did_itself() {
 
 #[test]
 fn what_was_committed_is_shown_as_it_was_whoever_changed_it_then() {
-    let place = Place::new("echo zero >a");
+    let place = TestTree::new("echo zero >a");
     let first = place.hold("echo one >a; echo new >b").id;
     place.commit(first);
     let second = place.hold("echo two >a; rm b").id;
@@ -85,7 +85,7 @@ fn what_was_committed_is_shown_as_it_was_whoever_changed_it_then() {
 /// Nobody has kept it: compared with the file as it is, and so it is said.
 #[test]
 fn what_somebody_else_has_changed_since_is_said_to_be() {
-    let place = Place::new("echo zero >a");
+    let place = TestTree::new("echo zero >a");
     let call = place.recorded(Touch::Content, "echo one >a");
     assert_eq!(place.lines(call, "a").as_deref(), Some("-zero +one"));
     place.sh("echo by hand >>a");
@@ -108,7 +108,7 @@ fn what_somebody_else_has_changed_since_is_said_to_be() {
 /// A rename is concluded from contents, of that time.
 #[test]
 fn what_was_done_stays_what_it_was_when_somebody_edits_a_file() {
-    let place = Place::new("echo same >m1; echo gone >f2");
+    let place = TestTree::new("echo same >m1; echo gone >f2");
     let trial = place.hold("rm f2; sed s/s/S/ m1 >m2; rm m1; echo new >n");
     place.commit(trial.id);
     place.undo(trial.id);
@@ -121,7 +121,7 @@ fn what_was_done_stays_what_it_was_when_somebody_edits_a_file() {
 /// Nothing of it can be given back: that is said, and not that nothing was to be done.
 #[test]
 fn what_was_not_kept_is_not_called_undone() {
-    let place = Place::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
+    let place = TestTree::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
     let mut limits = Limits::default();
     limits.preimage = 1 << 20;
     let store = place.store().limits(limits);
@@ -133,7 +133,7 @@ fn what_was_not_kept_is_not_called_undone() {
     place.sh("echo more >>a");
     recorder.finish().unwrap();
     let changes = store.finish(set).unwrap();
-    if kept != Kept::Not {
+    if kept != KeepOutcome::Not {
         // This file system clones it.
         return;
     }
@@ -146,12 +146,12 @@ fn what_was_not_kept_is_not_called_undone() {
 
 #[test]
 fn when_a_trial_was_decided_on_is_known_whatever_is_done_with_it_later() {
-    let decided = |place: &Place, id: ChangesId| {
+    let decided = |place: &TestTree, id: ChangesId| {
         let sets = place.store().list(SESSION).unwrap();
         let set = sets.into_iter().find(|set| set.changes.id == id).unwrap();
         set.decided
     };
-    let place = Place::new("echo zero >a");
+    let place = TestTree::new("echo zero >a");
     let (kept, gone) = (place.hold("echo one >a").id, place.hold("echo two >a").id);
     assert_eq!((decided(&place, kept), decided(&place, gone)), (None, None));
     place.store().discard(SESSION, gone).unwrap();

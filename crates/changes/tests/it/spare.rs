@@ -1,8 +1,8 @@
 //! Sets of calls that changed nothing are taken over by later calls: under numbers of their own, with nothing of the
 //! former left in them, and never while somebody speaks of them.
 
-use crate::support::{Place, SESSION};
-use agent_bash_changes::{Recorder, Set, Store, Touch};
+use crate::support::{SESSION, TestTree};
+use agent_bash_changes::{ChangeSet, Recorder, Store, Touch};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,14 +10,14 @@ use std::path::Path;
 
 const TREE: &str = "echo one >a; echo two >b";
 
-fn begin(store: &Store, place: &Place) -> Set {
+fn begin(store: &Store, place: &TestTree) -> ChangeSet {
     store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
         .unwrap()
 }
 
 /// A call that is about to touch these, and then runs a script.
-fn call(store: &Store, place: &Place, touched: &[(&str, Touch)], script: &str) -> Changes {
+fn call(store: &Store, place: &TestTree, touched: &[(&str, Touch)], script: &str) -> Changes {
     let set = begin(store, place);
     let mut recorder = Recorder::open(set.dir()).unwrap();
     for (path, touch) in touched {
@@ -29,7 +29,7 @@ fn call(store: &Store, place: &Place, touched: &[(&str, Touch)], script: &str) -
 }
 
 /// The numbers of the sets that there are, and the inodes of their directories.
-fn there(place: &Place) -> Vec<(u64, u64)> {
+fn there(place: &TestTree) -> Vec<(u64, u64)> {
     let session = place.state.join("changes").join(SESSION);
     let entries = fs::read_dir(session).unwrap().map(|entry| entry.unwrap());
     let mut all: Vec<_> = entries
@@ -53,7 +53,7 @@ fn files(directory: &Path) -> usize {
 
 #[test]
 fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let store = place.store();
     let first = call(&store, &place, &[], "true");
     assert_eq!((first.id, first.counts.total()), (ChangesId(1), 0));
@@ -93,10 +93,10 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
 fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
     const AT_A_TIME: u64 = 20;
     const KEPT: usize = 16;
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let store = place.store();
     for round in 0..3 {
-        let sets: Vec<Set> = (0..AT_A_TIME).map(|_| begin(&store, &place)).collect();
+        let sets: Vec<ChangeSet> = (0..AT_A_TIME).map(|_| begin(&store, &place)).collect();
         let mut ids: Vec<u64> = sets.iter().map(|set| set.id().0).collect();
         ids.sort_unstable();
         let former = AT_A_TIME * round;
@@ -113,7 +113,7 @@ fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
 
 #[test]
 fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let store = place.store();
     let first = call(&store, &place, &[], "true");
     place.sh("mkdir sub");
@@ -141,7 +141,7 @@ fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
 
 #[test]
 fn what_nobody_recorded_is_not_said_to_be_nothing() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let store = place.store();
     let set = begin(&store, &place);
     drop(Recorder::open(set.dir()).unwrap());

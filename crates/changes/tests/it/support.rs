@@ -1,6 +1,6 @@
 //! A tree, a store beside it, a command in a view, and everything there is to know of a file.
 
-use agent_bash_changes::{Set, Store};
+use agent_bash_changes::{ChangeSet, Store};
 use agent_bash_core::changes::{Changes, ChangesId};
 use rustix::fs::{lgetxattr, llistxattr};
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use std::process::{Command, Output};
 pub(crate) const SESSION: &str = "test";
 
 /// A place with a tree and a store.
-pub(crate) struct Place {
+pub(crate) struct TestTree {
     _dir: tempfile::TempDir,
     _far: Option<tempfile::TempDir>,
     pub(crate) root: PathBuf,
     pub(crate) state: PathBuf,
 }
 
-impl Place {
+impl TestTree {
     /// Where a shell has made the tree, in it.
     pub(crate) fn new(script: &str) -> Self {
         Self::within(&std::env::temp_dir(), script)
@@ -83,7 +83,7 @@ impl Place {
         held.id
     }
 
-    fn tried(&self, script: &str) -> Set {
+    fn tried(&self, script: &str) -> ChangeSet {
         let store = self.store();
         let mut set = store.begin_trial(SESSION, &self.root).unwrap();
         set.mark().unwrap();
@@ -118,7 +118,7 @@ fn succeeded(script: &str, output: &Output) {
 }
 
 /// Runs a script in the view of a set.
-pub(crate) fn in_view(set: &Set, script: &str) -> Output {
+pub(crate) fn in_view(set: &ChangeSet, script: &str) -> Output {
     const MOUNT: &str = r#"mount -t overlay overlay \
         -o "lowerdir=$1,upperdir=$2,workdir=$3,userxattr,volatile" "$1" && cd "$1" && exec bash -euc "$4""#;
     let view = set.overlay();

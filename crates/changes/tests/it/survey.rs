@@ -1,7 +1,7 @@
 //! Comparing a directory before and after a call that nobody watched: what is found, and that no more is claimed of it.
 
-use crate::support::{Place, SESSION};
-use agent_bash_changes::{ChangesError, Store, Survey, Text};
+use crate::support::{SESSION, TestTree};
+use agent_bash_changes::{ChangesError, Scan, Store, Text};
 use agent_bash_core::changes::{Change, Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ const TREE: &str = r"
     touch -d '2001-02-03 04:05:06.123456789' a b c d/1
 ";
 
-fn survey(store: &Store, place: &Place) -> Survey {
-    store.survey(&place.root, |_| true).unwrap()
+fn survey(store: &Store, place: &TestTree) -> Scan {
+    store.scan_before(&place.root, |_| true).unwrap()
 }
 
 /// What is found of a script that nobody watches.
-fn compared(place: &Place, script: &str) -> Changes {
+fn compared(place: &TestTree, script: &str) -> Changes {
     let store = place.store();
     let before = survey(&store, place);
     place.sh(script);
     let after = survey(&store, place);
-    store.surveyed(SESSION, &before, &after).unwrap()
+    store.scan_after(SESSION, &before, &after).unwrap()
 }
 
 fn files(changes: &Changes) -> BTreeMap<&str, (Change, Option<&str>)> {
@@ -62,7 +62,7 @@ fn names_sizes_and_times_tell_what_was_done() {
         ("echo x >t; rm t; cat a; ls d", &[]),
     ];
     for (script, wanted) in cases {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let changes = compared(&place, script);
         let wanted: BTreeMap<_, _> = wanted
             .iter()
@@ -75,7 +75,7 @@ fn names_sizes_and_times_tell_what_was_done() {
 /// Nobody watched: it is never said to be all, a rename is a conclusion, and nothing is there to be taken back.
 #[test]
 fn no_more_is_claimed_than_a_walk_can_tell() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let changes = compared(&place, "mv a moved; echo more >>b; rm c");
     let shown = place.store().show(SESSION, changes.id).unwrap();
     for found in [&changes, &shown] {
@@ -110,30 +110,30 @@ fn no_more_is_claimed_than_a_walk_can_tell() {
 
 #[test]
 fn a_walk_ends_where_it_is_told_to() {
-    let place = Place::new("mkdir d; touch d/{1..50}");
+    let place = TestTree::new("mkdir d; touch d/{1..50}");
     let store = place.store();
-    let stopped = store.survey(&place.root, |files| files < 20);
+    let stopped = store.scan_before(&place.root, |files| files < 20);
     let Err(ChangesError::TooManyFiles { seen, .. }) = stopped else {
         panic!("{stopped:?}");
     };
     assert_eq!(seen, 20);
-    assert!(store.survey(&place.root, |files| files < 51).is_ok());
+    assert!(store.scan_before(&place.root, |files| files < 51).is_ok());
     // It must not look at itself.
-    let within = store.survey(place.root.parent().unwrap(), |_| true);
+    let within = store.scan_before(place.root.parent().unwrap(), |_| true);
     assert!(matches!(within, Err(ChangesError::Within { .. })));
 }
 
 /// A set that says nothing is the next one's, under a number of its own.
 #[test]
 fn sets_of_calls_in_which_nothing_is_seen_are_taken_over() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let store = place.store();
     let mut ids = Vec::new();
     for script in ["cat a", "cat b", "rm c"] {
         let before = survey(&store, &place);
         place.sh(script);
         let after = survey(&store, &place);
-        let changes = store.surveyed(SESSION, &before, &after).unwrap();
+        let changes = store.scan_after(SESSION, &before, &after).unwrap();
         ids.push((changes.id.0, changes.counts.total()));
     }
     assert_eq!(ids, [(1, 0), (2, 0), (3, 1)]);
@@ -152,7 +152,7 @@ fn what_cannot_be_listed_is_not_said_to_be_gone() {
     if rustix::process::geteuid().is_root() {
         return;
     }
-    let place = Place::new("mkdir shut; echo x >shut/file; echo y >gone");
+    let place = TestTree::new("mkdir shut; echo x >shut/file; echo y >gone");
     let changes = compared(&place, "rm gone; chmod 000 shut");
     place.sh("chmod 700 shut");
     let wanted = [
@@ -164,9 +164,9 @@ fn what_cannot_be_listed_is_not_said_to_be_gone() {
 
 #[test]
 fn another_directory_is_no_after() {
-    let (place, other) = (Place::new(TREE), Place::new(TREE));
+    let (place, other) = (TestTree::new(TREE), TestTree::new(TREE));
     let store = place.store();
     let (before, after) = (survey(&store, &place), survey(&store, &other));
-    let refused = store.surveyed(SESSION, &before, &after);
+    let refused = store.scan_after(SESSION, &before, &after);
     assert!(matches!(refused, Err(ChangesError::Replaced { .. })));
 }

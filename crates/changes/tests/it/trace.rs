@@ -1,7 +1,7 @@
 //! Traces: what is recorded before each change is enough to say what was done, and to take it back.
 
-use crate::support::{Place, SESSION, Tree, difference, without_inodes};
-use agent_bash_changes::{ChangesError, Kept, Limits, Recorder, Set, Touch};
+use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
+use agent_bash_changes::{ChangeSet, ChangesError, KeepOutcome, Limits, Recorder, Touch};
 use agent_bash_core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use std::fs;
 
@@ -142,7 +142,7 @@ fn without_links(tree: &Tree) -> Tree {
     tree
 }
 
-fn record(place: &Place, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel) -> Set {
+fn record(place: &TestTree, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel) -> ChangeSet {
     let set = place
         .store()
         .begin_trace(SESSION, &place.root, level)
@@ -158,7 +158,7 @@ fn record(place: &Place, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel
     set
 }
 
-fn traced(place: &Place, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
+fn traced(place: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
     let set = record(place, steps, ChangesLevel::Undo);
     place.store().finish(set).unwrap()
 }
@@ -170,16 +170,16 @@ fn counts(changes: &Changes) -> [u64; 5] {
 
 #[test]
 fn what_a_trace_recorded_is_listed_and_taken_back() {
-    taken_back(Place::new, true);
+    taken_back(TestTree::new, true);
 }
 
 #[test]
 fn what_a_trace_recorded_is_taken_back_from_a_store_elsewhere() {
-    taken_back(Place::far, false);
+    taken_back(TestTree::far, false);
 }
 
 /// `links`: whether files that are deleted or moved stay the same, as they can be linked.
-fn taken_back(new: fn(&str) -> Place, links: bool) {
+fn taken_back(new: fn(&str) -> TestTree, links: bool) {
     for case in CASES {
         let name = case.name;
         let place = new(TREE);
@@ -228,7 +228,7 @@ fn taken_back(new: fn(&str) -> Place, links: bool) {
 
 #[test]
 fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let set = place
         .store()
@@ -270,7 +270,7 @@ fn a_file_of_several_names_is_taken_back_by_each_of_them() {
         ),
         (&[("h1", Content), ("h3", Name)], "echo more >>h1; rm h3"),
     ] {
-        let place = Place::new(&format!("{TREE} ln h1 h3; ln h1 d/sub/h4"));
+        let place = TestTree::new(&format!("{TREE} ln h1 h3; ln h1 d/sub/h4"));
         let before = place.files();
         let changes = traced(&place, &[(touched, script)]);
         let counts = changes.counts;
@@ -293,7 +293,7 @@ fn a_file_of_several_names_is_taken_back_by_each_of_them() {
 
 #[test]
 fn too_large_a_file_is_not_kept_and_too_large_a_set_ends() {
-    let place = Place::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
+    let place = TestTree::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
     let mut limits = Limits::default();
     limits.preimage = 2 << 20;
     limits.set = 3 << 19;
@@ -305,11 +305,11 @@ fn too_large_a_file_is_not_kept_and_too_large_a_set_ends() {
     let mut before = |name: &str| recorder.before(&place.root.join(name), Content);
     // A file system that clones keeps them at no cost.
     let large = before("large").unwrap();
-    if large == Kept::Yes {
+    if large == KeepOutcome::Yes {
         return;
     }
-    assert_eq!(large, Kept::Not);
-    assert_eq!(before("one").unwrap(), Kept::Yes);
+    assert_eq!(large, KeepOutcome::Not);
+    assert_eq!(before("one").unwrap(), KeepOutcome::Yes);
     let error = before("two").unwrap_err();
     assert!(
         matches!(error, ChangesError::TooMuch { limit: 1 }),
@@ -319,7 +319,7 @@ fn too_large_a_file_is_not_kept_and_too_large_a_set_ends() {
 
 #[test]
 fn what_is_beyond_the_root_is_counted() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     place.sh("ln -s /tmp out");
     let set = place
         .store()
@@ -345,14 +345,17 @@ fn what_is_beyond_the_root_is_counted() {
     ];
     for name in touched {
         let kept = recorder.before(&at(name), Name).unwrap();
-        assert_eq!(kept, Kept::Outside);
+        assert_eq!(kept, KeepOutcome::Outside);
     }
     // What is kept of calls is nobody's change.
     let kept = place.state.join("journal/x");
-    assert_eq!(recorder.before(&kept, Name).unwrap(), Kept::Outside);
+    assert_eq!(recorder.before(&kept, Name).unwrap(), KeepOutcome::Outside);
     // Not through a link, either.
     let through = place.root.join("out/z-of-a-test");
-    assert_eq!(recorder.before(&through, Name).unwrap(), Kept::Outside);
+    assert_eq!(
+        recorder.before(&through, Name).unwrap(),
+        KeepOutcome::Outside
+    );
     for name in ["old", "new", "temporary", "d/e/f"] {
         fs::write(at(name), "other\n").unwrap();
     }
@@ -367,7 +370,7 @@ fn what_is_beyond_the_root_is_counted() {
 
 #[test]
 fn a_list_keeps_no_contents() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let steps: &[(&[(&str, Touch)], &str)] =
         &[(&[("a", Content), ("b", Name)], "echo more >>a; rm b")];
     let set = record(&place, steps, ChangesLevel::List);
@@ -388,7 +391,7 @@ fn a_list_keeps_no_contents() {
 
 #[test]
 fn a_trace_whose_host_died_is_interrupted_and_can_be_taken_back() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let set = place
         .store()
@@ -420,7 +423,7 @@ fn a_trace_whose_host_died_is_interrupted_and_can_be_taken_back() {
 #[test]
 fn git_status_between_is_no_conflict_and_no_change() {
     const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
-    let place = Place::new(&format!(
+    let place = TestTree::new(&format!(
         "{GIT} git init -q .; echo 1 >a; git add a; git commit -qm one"
     ));
     // It refreshes the index, as another clock is on the file.
@@ -449,7 +452,7 @@ fn git_status_between_is_no_conflict_and_no_change() {
 /// listed and taken back.
 #[test]
 fn an_unreadable_directory_is_taken_back_by_root_and_else_named() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let steps: &[(&[(&str, Touch)], &str)] = &[
         (&[("d/1", Content)], "echo more >>d/1"),

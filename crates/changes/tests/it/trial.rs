@@ -1,7 +1,7 @@
 //! Each kind of change, in a trial: nothing is touched, the commit does what the command would have done, an undo makes
 //! it what it was, a redo does it again.
 
-use crate::support::{Place, Tree, difference, tree, without_inodes};
+use crate::support::{TestTree, Tree, difference, tree, without_inodes};
 use agent_bash_core::changes::{Change, ChangesState};
 use std::fs;
 
@@ -132,8 +132,8 @@ fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
         if *name == "no permissions" && !is_root {
             continue;
         }
-        let place = Place::new(TREE);
-        let really = Place::new(TREE);
+        let place = TestTree::new(TREE);
+        let really = TestTree::new(TREE);
         really.sh(script);
         let before = place.files();
 
@@ -201,7 +201,7 @@ fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
 /// The view copies a file that is changed: its other names keep the old content. An undo makes them one again.
 #[test]
 fn hard_links_part_and_are_one_again_after_an_undo() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("echo more >>h1");
     place.commit(held.id);
@@ -214,7 +214,7 @@ fn hard_links_part_and_are_one_again_after_an_undo() {
 /// For whoever is not root, what may not be read or changed has to be opened first.
 #[test]
 fn directories_that_their_owner_may_not_change_are_committed() {
-    let place = Place::new("mkdir r; echo 1 >r/1; chmod 555 r");
+    let place = TestTree::new("mkdir r; echo 1 >r/1; chmod 555 r");
     let before = place.files();
     let held = place.hold(
         "chmod 755 r; echo 2 >r/2; echo 3 >>r/1; chmod 555 r; mkdir n; echo x >n/x; chmod 500 n",
@@ -234,7 +234,7 @@ fn directories_that_their_owner_may_not_change_are_committed() {
 #[test]
 fn a_store_on_another_file_system_does_as_one_beside_the_tree() {
     use std::os::unix::fs::MetadataExt;
-    let place = Place::far(TREE);
+    let place = TestTree::far(TREE);
     let device = |path: &std::path::Path| fs::metadata(path).unwrap().dev();
     let before = place.files();
     let script = "echo 2 >>a; rm b; mkdir n; mkfifo n/f; ln -s x n/l; echo 5 >n/1; ln n/1 n/2; chmod 4751 n/1; \
@@ -244,7 +244,7 @@ fn a_store_on_another_file_system_does_as_one_beside_the_tree() {
     assert_eq!(difference(&before, &place.files()), "");
     place.commit(held.id);
     let after = place.files();
-    let really = Place::new(&format!("{TREE} {script}"));
+    let really = TestTree::new(&format!("{TREE} {script}"));
     let said = |tree: &Tree| -> Vec<_> {
         let all = tree.iter().filter(|(path, _)| !path.is_empty());
         let of = |file: &crate::support::File| {
@@ -286,7 +286,7 @@ fn a_store_on_another_file_system_does_as_one_beside_the_tree() {
 
 #[test]
 fn what_is_discarded_leaves_nothing() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("rm -rf d; echo x >a; mkdir m; chmod 000 m");
     let set = place.state.join("changes/test").join(held.id.to_string());
@@ -313,7 +313,7 @@ fn what_others_changed_meanwhile_is_a_conflict_and_nothing_is_done() {
         ("echo mine >>d/1", "mv d d.old; ln -s /etc d", "d"),
         ("echo mine >d/9", "mv d d.old; ln -s /etc d", "d"),
     ] {
-        let place = Place::new(TREE);
+        let place = TestTree::new(TREE);
         let held = place.hold(&format!("{script}; echo other >>b"));
         place.sh(theirs);
         let before = place.files();
@@ -336,7 +336,7 @@ fn what_others_changed_meanwhile_is_a_conflict_and_nothing_is_done() {
 
 #[test]
 fn what_others_changed_beside_it_is_no_conflict_and_stays() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let held = place.hold("echo mine >>a; echo mine >d/9; rm d/1");
     place.sh("echo theirs >>c; echo theirs >d/8; touch d/sub/2");
     let theirs = place.files();
@@ -355,7 +355,7 @@ fn what_others_changed_beside_it_is_no_conflict_and_stays() {
 
 #[test]
 fn an_undo_refuses_what_was_changed_since_and_takes_back_the_rest_alone() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("echo mine >>a; echo mine >>b; rm c; mkdir n; echo x >n/x; echo y >n/y");
     place.commit(held.id);
@@ -392,7 +392,7 @@ fn an_undo_refuses_what_was_changed_since_and_takes_back_the_rest_alone() {
 
 #[test]
 fn some_paths_are_undone_alone() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("echo mine >>a; rm -r d; echo new >new");
     place.commit(held.id);
@@ -414,7 +414,7 @@ fn some_paths_are_undone_alone() {
 
 #[test]
 fn the_first_of_several_trials_wins() {
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let first = place.hold("echo 1 >>a");
     let second = place.hold("echo 2 >>a");
     let third = place.hold("echo 3 >>c");
@@ -427,7 +427,7 @@ fn the_first_of_several_trials_wins() {
 #[test]
 fn three_of_a_hundred_thousand_files() {
     let place =
-        Place::new("mkdir d; cd d; seq 100000 | xargs touch; echo x >1; echo y >2; echo z >3");
+        TestTree::new("mkdir d; cd d; seq 100000 | xargs touch; echo x >1; echo y >2; echo z >3");
     let held = place.hold("cd d; echo 1 >1; rm 2; echo 4 >0; ls >/dev/null");
     let counts = held.counts;
     assert_eq!((counts.created, counts.changed, counts.deleted), (1, 1, 1));
@@ -440,7 +440,7 @@ fn three_of_a_hundred_thousand_files() {
 #[test]
 fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
     const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
-    let place = Place::new(&format!(
+    let place = TestTree::new(&format!(
         "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
     ));
     let before = place.files();
@@ -474,7 +474,7 @@ fn git_status_while_a_trial_is_held_is_no_conflict_but_git_add_is() {
         ("touch -d 2001-01-01 a; git status >/dev/null", false),
         ("echo 4 >d; git add d", true),
     ] {
-        let place = Place::new(&format!(
+        let place = TestTree::new(&format!(
             "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
         ));
         let held = place.hold(&format!(
@@ -497,7 +497,7 @@ fn git_status_while_a_trial_is_held_is_no_conflict_but_git_add_is() {
 #[test]
 fn nothing_of_a_set_can_be_read_by_others() {
     use std::os::unix::fs::MetadataExt;
-    let place = Place::new(TREE);
+    let place = TestTree::new(TREE);
     let held = place.hold("echo x >a");
     place.commit(held.id);
     let set = place.state.join("changes/test").join(held.id.to_string());
@@ -516,7 +516,7 @@ fn nothing_of_a_set_can_be_read_by_others() {
 
 #[test]
 fn a_root_around_the_store_or_within_it_is_refused() {
-    let place = Place::new("");
+    let place = TestTree::new("");
     let store = place.store();
     let above = place.root.parent().unwrap();
     for root in [above, &place.state.join("changes")] {

@@ -33,8 +33,8 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
     let state = start.host.state_dir().context(
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
-    let kept = Kept {
-        place: Place {
+    let kept = StoredChanges {
+        place: ChangesLocation {
             state,
             cwd: start.host.cwd.clone(),
             session: &args.state,
@@ -73,13 +73,13 @@ impl From<anyhow::Error> for Refused {
 const NAMED: usize = 5;
 
 /// Where sets are looked for.
-struct Place<'a> {
+struct ChangesLocation<'a> {
     state: PathBuf,
     cwd: PathBuf,
     session: &'a str,
 }
 
-impl Place<'_> {
+impl ChangesLocation<'_> {
     fn sets(&self, session: &str) -> ChangeSets {
         ChangeSets::in_state(self.state.clone(), session, self.cwd.clone())
     }
@@ -109,12 +109,12 @@ impl Place<'_> {
 }
 
 /// The sets of a session.
-struct Kept<'a> {
-    place: Place<'a>,
+struct StoredChanges<'a> {
+    place: ChangesLocation<'a>,
     json: bool,
 }
 
-impl Kept<'_> {
+impl StoredChanges<'_> {
     fn act(&self, action: &ChangesAction) -> Result<(), Refused> {
         let sets = &self.sets();
         match action {

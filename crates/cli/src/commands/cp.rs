@@ -3,12 +3,12 @@
 //! A file is there as a whole or not at all, at either end. What a target says names no path here.
 
 use crate::args::CpArgs;
-use crate::commands::there;
+use crate::commands::remote_command;
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
-use agent_bash::core::{Cancel, Place};
+use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::remote::protocol::RpcCall;
 use agent_bash::remote::protocol::file::{FilePieceData, FileWrittenData, MAX_PIECE, Piece};
 use agent_bash::session::ask;
@@ -51,9 +51,9 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
     let copied = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
-        let session = there::session(target, &Chosen::default(), start).await?;
+        let session = remote_command::session(target, &Chosen::default(), start).await?;
         let place = session
-            .place()
+            .remote_host()
             .context("a session on a target has a place")?;
         let cancel = called_off.cancel();
         let copied = match &ends {
@@ -101,7 +101,12 @@ fn named<'a>(directory: &str, file: &'a str) -> anyhow::Result<String> {
     Ok(format!("{directory}{name}"))
 }
 
-async fn upload(place: &dyn Place, from: &Path, to: &str, cancel: &Cancel) -> anyhow::Result<()> {
+async fn upload(
+    place: &dyn RemoteHost,
+    from: &Path,
+    to: &str,
+    cancel: &Cancel,
+) -> anyhow::Result<()> {
     let shown = from.display();
     let cannot = || format!("{shown} cannot be read");
     let file = File::open(from).with_context(cannot)?;
@@ -140,7 +145,12 @@ async fn upload(place: &dyn Place, from: &Path, to: &str, cancel: &Cancel) -> an
     }
 }
 
-async fn download(place: &dyn Place, from: &str, to: &Path, cancel: &Cancel) -> anyhow::Result<()> {
+async fn download(
+    place: &dyn RemoteHost,
+    from: &str,
+    to: &Path,
+    cancel: &Cancel,
+) -> anyhow::Result<()> {
     // The name is what the user calls it.
     let to = if to.is_dir() {
         to.join(named("", from)?)

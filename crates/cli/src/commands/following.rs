@@ -4,7 +4,7 @@
 //! target's, and is named to the target alone.
 
 use crate::output::{self, Passed};
-use agent_bash::core::{Cancel, Place};
+use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::remote::protocol::data::{FilePieceData, JobData, JobOutputData, JobWaitData};
 use agent_bash::remote::protocol::{Name, RpcCall};
 use agent_bash::session::ask;
@@ -30,7 +30,7 @@ pub(crate) struct Followed<'a> {
 
 /// Prints it until the job has ended.
 pub(crate) async fn follow(
-    place: &dyn Place,
+    place: &dyn RemoteHost,
     followed: Followed<'_>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {

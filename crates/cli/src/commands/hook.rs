@@ -9,7 +9,7 @@ use crate::output;
 use crate::start::Start;
 use crate::usage::Usage;
 use agent_bash::HostContext;
-use agent_bash::hook::{Agent, Answer, MAX_INPUT_BYTES, answer};
+use agent_bash::hook::{Agent, HookAnswer, MAX_INPUT_BYTES, answer};
 use anyhow::Context;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -49,12 +49,12 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(answer.exit_code)
 }
 
-fn read_and_answer(agent: &Agent, host: &HostContext) -> Answer {
+fn read_and_answer(agent: &Agent, host: &HostContext) -> HookAnswer {
     let mut input = Vec::new();
     let most = MAX_INPUT_BYTES as u64 + 1;
     match io::stdin().lock().take(most).read_to_end(&mut input) {
         Ok(_) => answer(agent, &input, host),
-        Err(error) => Answer::blocked(agent, &format!("stdin cannot be read: {error}")),
+        Err(error) => HookAnswer::blocked(agent, &format!("stdin cannot be read: {error}")),
     }
 }
 
@@ -62,13 +62,13 @@ fn read_and_answer(agent: &Agent, host: &HostContext) -> Answer {
 fn in_time(
     agent: &Agent,
     deadline: Duration,
-    work: impl FnOnce() -> Answer + Send + 'static,
-) -> Answer {
+    work: impl FnOnce() -> HookAnswer + Send + 'static,
+) -> HookAnswer {
     let (sender, receiver) = mpsc::channel();
     // Not joined: a hanging thread ends with the process.
     let started = thread::Builder::new().spawn(move || sender.send(work()));
     if let Err(error) = started {
-        return Answer::blocked(agent, &format!("no thread can be started: {error}"));
+        return HookAnswer::blocked(agent, &format!("no thread can be started: {error}"));
     }
     receiver.recv_timeout(deadline).unwrap_or_else(|error| {
         let seconds = deadline.as_secs();
@@ -78,7 +78,7 @@ fn in_time(
             ),
             RecvTimeoutError::Disconnected => "this is a fault of agent-bash, see above".to_owned(),
         };
-        Answer::blocked(agent, &why)
+        HookAnswer::blocked(agent, &why)
     })
 }
 

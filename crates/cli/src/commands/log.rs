@@ -10,7 +10,7 @@ use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, JobId, Timestamp, ToolResult};
 use agent_bash::exec::JobState;
-use agent_bash::journals::Entry;
+use agent_bash::journals::JournalEntry;
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_render::words;
@@ -57,7 +57,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     let jobs = session::jobs(start, &session.name);
     let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
     let since = Since {
-        late: since::late(&session.sets),
+        late: since::background_changes(&session.sets),
         unsure: since::or_earlier(&session.sets),
         jobs: jobs
             .into_iter()
@@ -122,7 +122,7 @@ fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) ->
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
     let mut parts = vec![recorded::effect(result)];
     let late = late.iter().map(|set| (set, unsure.contains(&set.id)));
-    parts.extend(words::later(late));
+    parts.extend(words::background_summary(late));
     if outside > 0 {
         parts.push(format!("{outside} outside"));
     }
@@ -161,7 +161,7 @@ impl Since {
     }
 }
 
-fn row(index: usize, entry: &Entry, since: &Since) -> [String; 6] {
+fn row(index: usize, entry: &JournalEntry, since: &Since) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
     let late = set.and_then(|id| since.late.get(&id));
@@ -277,8 +277,8 @@ mod tests {
     #[test]
     fn who_saw_a_line_of_the_users_is_told() {
         let result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
-        let mut entry = Entry::new(Caller::Model, ProfileName::Standard, "ls", result);
-        let command = |entry: &Entry| row(0, entry, &Since::default())[5].clone();
+        let mut entry = JournalEntry::new(Caller::Model, ProfileName::Standard, "ls", result);
+        let command = |entry: &JournalEntry| row(0, entry, &Since::default())[5].clone();
         assert_eq!(command(&entry), "ls");
         entry.by = Caller::User;
         assert_eq!(command(&entry), "!ls");
@@ -291,7 +291,7 @@ mod tests {
         let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let profile = ProfileName::Standard;
         let outcome = |result: &ToolResult| {
-            let entry = Entry::new(Caller::Model, profile, "rm -r x", result.clone());
+            let entry = JournalEntry::new(Caller::Model, profile, "rm -r x", result.clone());
             row(0, &entry, &Since::default())[3].clone()
         };
         assert_eq!(outcome(&result), "✓ exit 0");

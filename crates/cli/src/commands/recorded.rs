@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What is recorded of a session.
-pub(crate) struct Session {
+pub(crate) struct RecordedSession {
     pub(crate) name: String,
     /// When the first call began that is shown.
     pub(crate) since: Timestamp,
@@ -55,7 +55,7 @@ pub(crate) fn state(start: &Start) -> anyhow::Result<PathBuf> {
 }
 
 /// The record that was asked for, or else the one that was last written to; `None` if there is none.
-pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<Session>> {
+pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<RecordedSession>> {
     let asked = chosen.session.as_ref();
     let mut found = all(start, asked.map(|asked| asked.session.as_str()))?;
     if let Some(number) = asked.and_then(|asked| asked.number) {
@@ -89,7 +89,7 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<S
         .sort_by_key(|entry| entry.result.started_at);
     let sets = since::sets(start, &state(start)?, &name);
     renew(&mut recorded, &sets);
-    Ok(Some(Session {
+    Ok(Some(RecordedSession {
         name,
         since,
         recorded,

@@ -34,9 +34,9 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
     page.processes = found.processes;
-    page.late = since::late(&found.sets);
+    page.late = since::background_changes(&found.sets);
     page.or_earlier = since::or_earlier(&found.sets);
-    page.deeds = since::deeds(&found.sets)
+    page.deeds = since::actions(&found.sets)
         .into_iter()
         .map(|(id, deeds)| (id, deeds.into_iter().map(deed).collect()))
         .collect();

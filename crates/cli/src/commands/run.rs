@@ -17,7 +17,7 @@ use agent_bash::core::{
 use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::{Session, SessionOptions, may_start_ahead};
+use agent_bash::session::{Conversation, ConversationOptions, may_start_ahead};
 use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
@@ -107,7 +107,7 @@ fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), Usage> {
 /// What a call needs.
 struct Prepared {
     called_off: CalledOff,
-    session: Session,
+    session: Conversation,
     /// Present if the call gets its own terminal.
     terminals: Option<Terminals>,
     /// Whether its shell may be started before it.
@@ -188,7 +188,7 @@ async fn prepare_on(
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<Prepared> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
-    let options = SessionOptions::one_call(&args.state, supervisor.clone());
+    let options = ConversationOptions::one_shot(&args.state, supervisor.clone());
     let session = tokio::select! {
         biased;
         session = target::open(name, settings, start, options, |builder| builder) => session?,
@@ -227,7 +227,7 @@ async fn call(
         return Ok((result, code));
     }
     if is_expected {
-        session.expect_boxed(&input).await;
+        session.expect_sandboxed(&input).await;
     }
     let mut watched = Live::new(args.json, called_off.cancel().clone());
     let mut progress = None;
@@ -248,7 +248,7 @@ async fn call(
     let tool = session.tool();
     let result = tool.execute_with(input, options, called_off.cancel()).await;
     drop(progress);
-    if let Some(place) = session.place() {
+    if let Some(place) = session.remote_host() {
         place.close().await;
     }
     if let Some(unwritten) = watched.unwritten {

@@ -1,7 +1,7 @@
 //! `agent-bash schema`: the tool definition for a model.
 
 use crate::args::SchemaArgs;
-use crate::commands::there;
+use crate::commands::remote_command;
 use crate::output;
 use crate::runtime;
 use crate::start::{Chosen, Start};
@@ -39,9 +39,9 @@ fn on_target(on: &str, args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
     };
     let runtime = runtime::start(Some(2))?;
     let tool = runtime.block_on(async {
-        let session = there::session(on, &chosen, start).await?;
+        let session = remote_command::session(on, &chosen, start).await?;
         let tool = serde_json::to_string_pretty(&session.tool().schema())?;
-        if let Some(place) = session.place() {
+        if let Some(place) = session.remote_host() {
             place.close().await;
         }
         anyhow::Ok(tool)

@@ -6,10 +6,10 @@ use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::SessionOptions;
+use agent_bash::session::ConversationOptions;
 use agent_bash::settings::Settings;
 use agent_bash::sink::SessionClaim;
-use agent_bash::{BashToolBuilder, Session};
+use agent_bash::{BashToolBuilder, Conversation};
 use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) fn serve<F>(
     start: &Start,
     protocol: &str,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
-    serve: impl FnOnce(Arc<Session>, Settings, CalledOff) -> F,
+    serve: impl FnOnce(Arc<Conversation>, Settings, CalledOff) -> F,
 ) -> anyhow::Result<u8>
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -33,17 +33,17 @@ where
     let supervisor = Supervisor::this_program(&start.token);
     let served = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
-        let options = SessionOptions::many_calls(name, supervisor.clone());
+        let options = ConversationOptions::long_lived(name, supervisor.clone());
         let session = match &args.on {
             Some(name) => target::open(name, &settings, start, options, add).await?,
-            None => Session::open_with(&settings, start.host.clone(), options, add)?,
+            None => Conversation::open_with(&settings, start.host.clone(), options, add)?,
         };
         let session = Arc::new(session);
         // As a task: tasks that it wakes then run on the same thread, which saves two thread switches per message.
         let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
         let served = served.await.context("the server has panicked")?;
         session.close();
-        if let Some(place) = session.place() {
+        if let Some(place) = session.remote_host() {
             place.close().await;
         }
         served

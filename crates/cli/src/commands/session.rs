@@ -7,7 +7,7 @@ use agent_bash::core::Clock;
 use agent_bash::exec::Jobs;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::{OpenError, Session, SessionOptions, jobs_of_session};
+use agent_bash::session::{Conversation, ConversationOptions, OpenError, jobs_of_session};
 use agent_bash::settings::Settings;
 use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashToolBuilder, artifacts};
@@ -40,12 +40,13 @@ pub(crate) fn open_with(
     name: &str,
     lifetime: Lifetime,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
-) -> anyhow::Result<Session> {
-    let options = SessionOptions {
+) -> anyhow::Result<Conversation> {
+    let options = ConversationOptions {
         lifetime,
-        ..SessionOptions::one_call(name, supervisor.clone())
+        ..ConversationOptions::one_shot(name, supervisor.clone())
     };
-    Session::open_with(settings, start.host.clone(), options, add).map_err(|error| match error {
+    Conversation::open_with(settings, start.host.clone(), options, add).map_err(|error| match error
+    {
         OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
         other => other.into(),
     })

@@ -51,7 +51,7 @@ pub(crate) fn sets(start: &Start, state: &Path, session: &str) -> Vec<Listed> {
 }
 
 /// What calls left running has changed, by the set of the call.
-pub(crate) fn late(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Changes>> {
+pub(crate) fn background_changes(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Changes>> {
     let mut late: BTreeMap<ChangesId, Vec<Changes>> = BTreeMap::new();
     for set in sets {
         if let Some(after) = set.after {
@@ -68,7 +68,7 @@ pub(crate) fn or_earlier(sets: &[Listed]) -> BTreeSet<ChangesId> {
 }
 
 /// What was done with the changes of each set, in the order of time.
-pub(crate) fn deeds(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
+pub(crate) fn actions(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
     let known: BTreeMap<ChangesId, &Listed> = sets.iter().map(|it| (it.changes.id, it)).collect();
     let mut taken_back: BTreeMap<ChangesId, BTreeSet<&str>> = BTreeMap::new();
     let mut deeds: BTreeMap<ChangesId, Vec<Deed>> = BTreeMap::new();
@@ -91,7 +91,7 @@ pub(crate) fn deeds(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
         let before = taken_back.entry(of.changes.id).or_default();
         let deed = Deed {
             at: set.begun,
-            what: turn(set, &of.changes, before),
+            what: inversion_text(set, &of.changes, before),
         };
         deeds.entry(of.changes.id).or_default().push(deed);
     }
@@ -113,7 +113,7 @@ fn turned<'a>(set: &'a Listed, known: &BTreeMap<ChangesId, &'a Listed>) -> Optio
 }
 
 /// What an undo or a redo has done with a set of whose files these were taken `back` before. Not whole, it is said of which.
-fn turn<'a>(set: &'a Listed, of: &'a Changes, back: &mut BTreeSet<&'a str>) -> String {
+fn inversion_text<'a>(set: &'a Listed, of: &'a Changes, back: &mut BTreeSet<&'a str>) -> String {
     let word = match set.redoes {
         Some(_) => "done again",
         None => "undone",
@@ -197,7 +197,7 @@ mod tests {
         store.undo(SESSION, one, &[], true).unwrap();
         store.redo(SESSION, one).unwrap();
         let sets = store.list(SESSION).unwrap();
-        let told = deeds(&sets);
+        let told = actions(&sets);
         let of = |id| -> Vec<&str> { told[&id].iter().map(|deed| &*deed.what).collect() };
         let wanted = [
             "committed",

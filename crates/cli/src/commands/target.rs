@@ -4,7 +4,7 @@ use crate::start::Start;
 use crate::usage::Usage;
 use agent_bash::BashToolBuilder;
 use agent_bash::remote::Uploads;
-use agent_bash::session::{OpenError, Session, SessionOptions};
+use agent_bash::session::{Conversation, ConversationOptions, OpenError};
 use agent_bash::settings::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ pub(crate) async fn open(
     name: &str,
     settings: &Settings,
     start: &Start,
-    options: SessionOptions,
+    options: ConversationOptions,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
-) -> anyhow::Result<Session> {
+) -> anyhow::Result<Conversation> {
     let target = settings.target(name);
     let target = target.map_err(|error| Usage(format!("--on: {error}")))?;
     let program = settings
@@ -28,7 +28,7 @@ pub(crate) async fn open(
         .and_then(|target| target.program.clone());
     let uploads = Uploads::of(program.unwrap_or_else(|| PathBuf::from(THIS_PROGRAM)));
     let host = start.host.clone();
-    let session = Session::open_on(target, Arc::new(uploads), settings, host, options, add);
+    let session = Conversation::open_on(target, Arc::new(uploads), settings, host, options, add);
     session.await.map_err(|error| match error {
         OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
         other => other.into(),

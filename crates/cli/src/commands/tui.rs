@@ -15,9 +15,9 @@ use agent_bash::exec::Job;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::process::{SystemClock, terminal_columns};
 use agent_bash::pty::PtyOptions;
-use agent_bash::session::SessionOptions;
-use agent_bash::{BashToolBuilder, Session};
-use agent_bash_tui::{Approvals, Left, Terminals, TuiOptions, named_trial, shortened};
+use agent_bash::session::ConversationOptions;
+use agent_bash::{BashToolBuilder, Conversation};
+use agent_bash_tui::{Approvals, JobsAtExit, Terminals, TuiOptions, named_trial, shortened};
 use anyhow::Context;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
@@ -59,14 +59,14 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     let history = settings.history(&start.host);
     let approvals = Approvals::new();
     let approver = approvals.approver();
-    let options = SessionOptions::many_calls(name.clone(), supervisor);
+    let options = ConversationOptions::long_lived(name.clone(), supervisor);
     let session = match &serving.on {
         // Terminals are of this machine.
         Some(on) => {
             let asked = |builder: BashToolBuilder| builder.approver(approver);
             target::open(on, &settings, start, options, asked).await?
         }
-        None => Session::open_with(&settings, start.host.clone(), options, |builder| {
+        None => Conversation::open_with(&settings, start.host.clone(), options, |builder| {
             builder.terminal(executor).approver(approver)
         })?,
     };
@@ -87,7 +87,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     })
     .await;
     session.close();
-    if let Some(place) = session.place() {
+    if let Some(place) = session.remote_host() {
         place.close().await;
     }
     name_jobs(&ran?, &name);
@@ -96,7 +96,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
 }
 
 /// Says which trials wait for a decision still, and how to make it: they are kept for a while, and then gone.
-fn name_held(session: &Session, state: &str) {
+fn name_held(session: &Conversation, state: &str) {
     // Where there is no store, nothing is held in it.
     let sets = session.changes().list().unwrap_or_default();
     // What is known to change nothing needs no decision.
@@ -129,7 +129,7 @@ fn not_decided(trial: &Changes, columns: usize) -> String {
 }
 
 /// Says which jobs were ended, which live on, and how to see them. If nobody reads that, so be it.
-fn name_jobs(jobs: &Left, state: &str) {
+fn name_jobs(jobs: &JobsAtExit, state: &str) {
     let mut out = io::stdout().lock();
     let mut name = |how: &str, jobs: &[Job]| {
         for job in jobs {

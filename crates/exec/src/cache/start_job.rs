@@ -2,7 +2,7 @@
 
 use super::{Handover, ShellCache};
 use crate::jobs::{Job, JobError, JobStdin, Launch, Unlaunched};
-use crate::pool::Kind;
+use crate::pool::ShellKind;
 use crate::snapshot::SnapshotForCall;
 use crate::start::{self, OfCall};
 use agent_bash_call::launch;
@@ -55,7 +55,7 @@ impl ShellCache {
             () = cancel.cancelled() => return Err(JobError::Cancelled),
             given = given => given,
         };
-        let kind = Kind::of(&spec, snapshot);
+        let kind = ShellKind::of(&spec, snapshot);
         let mut warm = stdin == JobStdin::Null;
         loop {
             let reserved = tokio::select! {
@@ -94,7 +94,7 @@ impl ShellCache {
     async fn shell_for_job(
         &self,
         spec: &RunSpec,
-        kind: &Kind,
+        kind: &ShellKind,
         stdin: JobStdin,
         warm: bool,
     ) -> Result<(Handover, Option<OwnedFd>), NotStarted> {

@@ -1,6 +1,6 @@
 //! Turns survivors of a call into a job.
 
-use crate::jobs::entry::{Entry, observed_box};
+use crate::jobs::entry::{JobEntry, observed_sandbox};
 use crate::jobs::registry::{Locked, NewJob};
 use crate::jobs::{JobError, JobKind, Jobs};
 use agent_bash_call::{Adoption, SurvivorRegistry};
@@ -37,14 +37,16 @@ impl SurvivorRegistry for Jobs {
                 None
             }
         };
-        let place = locked.as_ref().and_then(|locked| place(locked, &entry?));
+        let place = locked
+            .as_ref()
+            .and_then(|locked| create_job(locked, &entry?));
         let job = place.as_ref().map(|new| &*new.directory);
         let _ = supervised.adopt(pipes, &files, alone, quota, job).await;
         place.filter(NewJob::is_taken).map(NewJob::keep)
     }
 }
 
-fn place(locked: &Locked<'_>, entry: &Entry) -> Option<NewJob> {
+fn create_job(locked: &Locked<'_>, entry: &JobEntry) -> Option<NewJob> {
     let made = locked.new_job().and_then(|new| match new.write(entry) {
         Ok(()) => Ok(new),
         Err(source) => Err(JobError::Registry {
@@ -57,14 +59,14 @@ fn place(locked: &Locked<'_>, entry: &Entry) -> Option<NewJob> {
 }
 
 /// `None` if all have ended by now, or none can be identified.
-fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<Entry> {
+fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
     let identity = |pid: u32| ProcessIdentity::of(i32::try_from(pid).ok()?);
     let process = adoption
         .survivors
         .iter()
         .find_map(|survivor| identity(survivor.pid))?;
     let group = ProcessInfo::read(process.pid).map_or(process.pid, |info| info.group);
-    Some(Entry {
+    Some(JobEntry {
         kind: JobKind::Adopted,
         command: adoption.spec.script.clone(),
         cwd: adoption.spec.cwd.to_string_lossy().into_owned(),
@@ -81,7 +83,7 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<Entry> {
         stdin: false,
         started_at: adoption.started_at,
         adopted_at: Some(now),
-        sandbox: observed_box(adoption.spec, adoption.supervised),
+        sandbox: observed_sandbox(adoption.spec, adoption.supervised),
         // What outlives a call is recorded by whoever recorded that.
         unrecorded: None,
     })

@@ -1,6 +1,6 @@
 //! Waiting for a job, ending it, feeding it: from any process, through the job's supervisor.
 
-use crate::jobs::entry::Record;
+use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError, JobState, Jobs};
 use agent_bash_core::{Cancel, JobId, Survivor};
 use agent_bash_process::supervisor::{JobKilled, JobVisit};
@@ -196,7 +196,7 @@ impl Jobs {
     }
 
     /// Connects to a job's supervisor; `None` if it is gone. Sends SIGCONT in case it was stopped.
-    async fn visit(&self, record: &Record) -> Result<Option<JobVisit>, JobError> {
+    async fn visit(&self, record: &JobFiles) -> Result<Option<JobVisit>, JobError> {
         let clock = &self.options.clock;
         let give_up = clock.now() + ANSWER;
         loop {
@@ -222,7 +222,7 @@ impl Jobs {
         }
     }
 
-    async fn end(&self, record: &Record, mut visit: JobVisit, grace: Duration) -> Vec<Survivor> {
+    async fn end(&self, record: &JobFiles, mut visit: JobVisit, grace: Duration) -> Vec<Survivor> {
         let clock = &self.options.clock;
         if visit.end(grace).is_ok() {
             tokio::select! {
@@ -250,7 +250,7 @@ impl Jobs {
     }
 
     /// The ladder of signals, performed here because there is no supervisor.
-    async fn end_leftovers(&self, record: &Record, grace: Duration) {
+    async fn end_leftovers(&self, record: &JobFiles, grace: Duration) {
         let clock = &self.options.clock;
         let leftovers = record.leftovers();
         if leftovers.find().is_empty() {

@@ -1,7 +1,7 @@
 //! A job's files, and the state of the job that follows from them.
 
 use crate::jobs::{Job, JobKind, JobState};
-use agent_bash_core::sandbox::JobBox;
+use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, RunSpec, Timestamp};
 use agent_bash_os::PrivateDir;
 use agent_bash_process::supervisor::job_directory::{END, ENTRY, OUTPUT};
@@ -18,7 +18,7 @@ const ASKED: &str = "asked";
 /// A job's description: written once, before it runs. How it ended is in a separate file, written by its
 /// supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct JobEntry {
     pub(super) kind: JobKind,
     pub(super) command: String,
     /// For display; not every path is valid UTF-8.
@@ -41,15 +41,15 @@ pub(super) struct Entry {
     pub(super) adopted_at: Option<Timestamp>,
     /// The box that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sandbox: Option<JobBox>,
+    pub(super) sandbox: Option<JobSandbox>,
     /// Why what it changes is not recorded, if it was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unrecorded: Option<String>,
 }
 
 /// The box of a shell below this supervisor.
-pub(super) fn observed_box(spec: &RunSpec, supervised: &Supervised) -> Option<JobBox> {
-    Some(JobBox::new(
+pub(super) fn observed_sandbox(spec: &RunSpec, supervised: &Supervised) -> Option<JobSandbox> {
+    Some(JobSandbox::new(
         spec.sandbox.as_deref()?,
         supervised.enforced()?,
     ))
@@ -57,17 +57,17 @@ pub(super) fn observed_box(spec: &RunSpec, supervised: &Supervised) -> Option<Jo
 
 /// A job's directory and the files read from it.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct JobFiles {
     pub(super) directory: PathBuf,
     pub(super) id: JobId,
-    pub(super) entry: Entry,
+    pub(super) entry: JobEntry,
     pub(super) state: JobState,
 }
 
-impl Record {
+impl JobFiles {
     /// Reads a job; `None` if there is none.
     pub(super) fn read(directory: &Path, id: &JobId) -> io::Result<Option<Self>> {
-        let Some(entry) = read_json::<Entry>(&directory.join(ENTRY))? else {
+        let Some(entry) = read_json::<JobEntry>(&directory.join(ENTRY))? else {
             return Ok(None);
         };
         let state = state(directory, &entry)?;
@@ -135,7 +135,7 @@ impl Record {
 }
 
 /// The end is recorded before the supervisor exits: so it is checked first, and again if the supervisor is gone.
-fn state(directory: &Path, entry: &Entry) -> io::Result<JobState> {
+fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
         let end = read_json::<JobEnd>(&directory.join(END))?;
         Ok(end.map(|mut end| {

@@ -1,6 +1,6 @@
 //! What is told of a job.
 
-use agent_bash_core::sandbox::JobBox;
+use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, Survivor, Timestamp};
 use agent_bash_process::supervisor::JobEnd;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct Job {
     pub is_asked_to_end: bool,
     /// The box that it is in; `None` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<JobBox>,
+    pub sandbox: Option<JobSandbox>,
     /// Why what it changes is not recorded, if it was to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,

@@ -1,7 +1,7 @@
 //! Starts a job: a waiting shell is handed over to its own supervisor along with the script.
 
 use crate::call::script_file;
-use crate::jobs::entry::{Entry, observed_box};
+use crate::jobs::entry::{JobEntry, observed_sandbox};
 use crate::jobs::{Job, JobError, JobKind, Jobs, Reserved};
 use crate::pool::WaitingShell;
 use agent_bash_call::{RefusedHandoff, ScriptFile, Unstarted};
@@ -114,7 +114,7 @@ impl Jobs {
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(readable)?;
         let unrecorded = recorded(spec, &mut supervised, fds.unwatched.as_ref()).await;
-        let entry = Entry {
+        let entry = JobEntry {
             kind: JobKind::Started,
             command: spec.script.clone(),
             cwd: spec.cwd.to_string_lossy().into_owned(),
@@ -127,7 +127,7 @@ impl Jobs {
             stdin: stdin.is_some(),
             started_at: self.options.clock.wall(),
             adopted_at: None,
-            sandbox: observed_box(spec, &supervised),
+            sandbox: observed_sandbox(spec, &supervised),
             unrecorded,
         };
         let new = &reserved.new;

@@ -1,7 +1,7 @@
 //! Reads a job's output. The file only grows, so a reader that continues where the last part ended sees neither
 //! gaps nor duplicates, in any process.
 
-use crate::jobs::entry::Record;
+use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError};
 use agent_bash_core::whole_characters;
 use std::fs::File;
@@ -57,7 +57,7 @@ pub struct JobOutput {
 const BUFFER: usize = 64 * 1024;
 
 /// Reads a part of the output.
-pub(super) fn read(record: &Record, range: OutputRange) -> Result<JobOutput, JobError> {
+pub(super) fn read(record: &JobFiles, range: OutputRange) -> Result<JobOutput, JobError> {
     // Checked before reading: a job that has ended by now has already printed everything.
     let job = record.to_job();
     let ended = !record.is_running() && !job.left.iter().any(|left| left.holds_output);
@@ -83,13 +83,13 @@ pub(super) fn read(record: &Record, range: OutputRange) -> Result<JobOutput, Job
 }
 
 #[derive(Debug)]
-struct Part {
+struct OutputPart {
     bytes: Vec<u8>,
     from: u64,
     length: u64,
 }
 
-fn read_part(path: &Path, range: OutputRange) -> io::Result<Part> {
+fn read_part(path: &Path, range: OutputRange) -> io::Result<OutputPart> {
     let mut file = File::open(path)?;
     // Later output belongs to the next part.
     let length = file.metadata()?.len();
@@ -122,7 +122,7 @@ fn read_part(path: &Path, range: OutputRange) -> io::Result<Part> {
             bytes.truncate(whole);
         }
     }
-    Ok(Part {
+    Ok(OutputPart {
         bytes,
         from,
         length,

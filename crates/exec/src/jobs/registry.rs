@@ -1,7 +1,7 @@
 //! The directory of a session's jobs: `<n>/` for each, `next` with the next number, `lock`. Creating or removing a
 //! job requires the lock; reading does not.
 
-use crate::jobs::entry::{Entry, Record};
+use crate::jobs::entry::{JobEntry, JobFiles};
 use crate::jobs::{JobError, JobState};
 use agent_bash_core::{Clock, JobId, Timestamp};
 use agent_bash_os::PrivateDir;
@@ -46,10 +46,10 @@ impl Registry {
     }
 
     /// All jobs in the order of their numbers. Unreadable ones are left out.
-    pub(super) fn jobs(&self) -> Result<Vec<Record>, JobError> {
+    pub(super) fn jobs(&self) -> Result<Vec<JobFiles>, JobError> {
         let mut found = Vec::new();
         for (number, path) in self.directories()? {
-            match Record::read(&path, &JobId(number.to_string())) {
+            match JobFiles::read(&path, &JobId(number.to_string())) {
                 Ok(record) => found.extend(record),
                 Err(error) => {
                     tracing::warn!(path = %path.display(), %error, "a job cannot be read");
@@ -59,7 +59,7 @@ impl Registry {
         Ok(found)
     }
 
-    pub(super) fn job(&self, id: &JobId) -> Result<Record, JobError> {
+    pub(super) fn job(&self, id: &JobId) -> Result<JobFiles, JobError> {
         let unknown = || JobError::Unknown { id: id.clone() };
         // Parsed, as it becomes part of a path.
         let number: u64 = id.0.parse().map_err(|_| unknown())?;
@@ -67,7 +67,7 @@ impl Registry {
             return Err(unknown());
         }
         let path = self.directory.join(&id.0);
-        Record::read(&path, id)
+        JobFiles::read(&path, id)
             .map_err(|error| failed(&path, error))?
             .ok_or_else(unknown)
     }
@@ -163,7 +163,7 @@ impl Locked<'_> {
         let mut removed = 0;
         for (number, path) in self.registry.directories()? {
             // Unreadable directories are left for manual inspection.
-            let Ok(record) = Record::read(&path, &JobId(number.to_string())) else {
+            let Ok(record) = JobFiles::read(&path, &JobId(number.to_string())) else {
                 continue;
             };
             let cleaned = match &record {
@@ -187,7 +187,7 @@ impl Locked<'_> {
 }
 
 /// When the job's last process had ended; `None` if some are alive.
-fn over_since(record: &Record) -> Option<Timestamp> {
+fn over_since(record: &JobFiles) -> Option<Timestamp> {
     let written = |path: PathBuf| {
         let time: SystemTime = fs::metadata(path).and_then(|meta| meta.modified()).ok()?;
         Some(Timestamp::from(time))
@@ -206,7 +206,7 @@ fn over_since(record: &Record) -> Option<Timestamp> {
 
 impl NewJob {
     /// Creates the files that a supervisor needs to take over the job.
-    pub(super) fn write(&self, entry: &Entry) -> io::Result<()> {
+    pub(super) fn write(&self, entry: &JobEntry) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(entry)?;
         for (name, content) in [(NEW_ENTRY, &text[..]), (NEW_END, &[b' '; END_LENGTH][..])] {
             self.private.create_new(name)?.write_all(content)?;

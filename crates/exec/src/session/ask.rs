@@ -1,10 +1,10 @@
 //! What a session's shell has defined, for commands that run beside it.
 
-use super::Session;
+use super::ShellSession;
 use super::call::{After, SessionCall};
 use crate::options::ShellCacheOptions;
-use crate::pool::Kind;
-use crate::snapshot::living;
+use crate::pool::ShellKind;
+use crate::snapshot::running_shell;
 use agent_bash_core::{
     Cancel, Definitions, Environment, Flow, OutputConsumer, RunSpec, SessionName, StreamId, Streams,
 };
@@ -18,12 +18,12 @@ const SAID_WITHIN: Duration = Duration::from_secs(10);
 /// Longer definitions are not handed over: each command beside the shell would read them.
 const LONGEST: usize = 1 << 20;
 
-impl Session {
+impl ShellSession {
     /// Asks the shell, if there is one that has run something. To it, that is a script like any other, but one after which `$?` is as it was.
     pub(super) async fn definitions(
         &mut self,
         name: &SessionName,
-        kind: &Kind,
+        kind: &ShellKind,
         options: &ShellCacheOptions,
     ) -> Option<Definitions> {
         // Before another script, as they are read only once.
@@ -37,14 +37,14 @@ impl Session {
             base: Arc::clone(&kind.base),
             changes: BTreeMap::new(),
         };
-        let spec = RunSpec::new(living::question(&kind.shell), "/")
+        let spec = RunSpec::new(running_shell::question(&kind.shell), "/")
             .shell(kind.shell.clone())
             .env(env)
             .streams(Streams::Split)
             .timeout(Some(SAID_WITHIN))
             .session(Some(name.clone()))
             .enter_cwd(false);
-        let mut said = Said::default();
+        let mut said = ProbeOutput::default();
         let remembered = self.remembered.as_ref();
         let never = Cancel::new();
         let call = SessionCall::hand_over(&spec, shell, remembered, options, &never);
@@ -59,7 +59,7 @@ impl Session {
                 shell.last = last;
                 self.shell = Some(shell);
                 self.remembered.get_or_insert_default().place = Some(place);
-                living::answer(&said.0)
+                running_shell::answer(&said.0)
             }
             After::Refused { shell, .. } => {
                 self.shell = shell;
@@ -76,9 +76,9 @@ impl Session {
 
 /// What it prints, as far as that is of use.
 #[derive(Default)]
-struct Said(Vec<u8>);
+struct ProbeOutput(Vec<u8>);
 
-impl OutputConsumer for Said {
+impl OutputConsumer for ProbeOutput {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
         if stream == StreamId::Stdout && self.0.len() <= LONGEST {
             self.0.extend_from_slice(bytes);

@@ -1,9 +1,9 @@
 //! One call of a session: handshake, output, report, and what happens to the shell.
 
-use super::live::{LiveShell, gone};
-use super::place::Place;
-use super::record::{Record, Report};
+use super::live::{LiveShell, end_reason};
+use super::record::{Report, SessionRecord};
 use super::remembered::Remembered;
+use super::shell_cwd::ShellCwd;
 use super::source::{Observed, SessionSource};
 use crate::call::DRAIN;
 use crate::options::ShellCacheOptions;
@@ -16,7 +16,7 @@ use agent_bash_call::{
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Survivor, Timestamp,
 };
-use agent_bash_process::BoxWatch;
+use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::ShellEnd;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -37,7 +37,7 @@ pub(super) struct SessionCall<'a> {
     watchdog: Option<Watchdog>,
     pub(super) cancel: Cancel,
     /// Where the session was before it; `None` if the call specifies its own directory.
-    stands_in: Option<Place>,
+    stands_in: Option<ShellCwd>,
     /// The shell had not run anything before.
     was_fresh: bool,
     /// Processes that withstood SIGKILL.
@@ -54,7 +54,7 @@ pub(super) enum After {
     Alive {
         outcome: Box<Outcome>,
         shell: LiveShell,
-        place: Place,
+        place: ShellCwd,
     },
     /// The call was the shell's last.
     Ended { outcome: Outcome, reason: String },
@@ -65,7 +65,7 @@ pub(super) enum After {
     },
     /// The script was not run: the session's shell has ended, and a new one cannot enter the directory where it
     /// was.
-    Displaced(Place),
+    Displaced(ShellCwd),
     /// The script was not taken: another shell can run it.
     RefusedHandoff(String),
 }
@@ -92,7 +92,7 @@ impl<'a> SessionCall<'a> {
         let enters = spec.enter_cwd || place.is_none();
         let stands_in = place.filter(|_| !enters).cloned();
         let remembered = remembered.filter(|_| shell.fresh);
-        let record = Record {
+        let record = SessionRecord {
             script: &spec.script,
             cwd: enters.then_some(&*spec.cwd),
             remembered,
@@ -178,7 +178,7 @@ impl<'a> SessionCall<'a> {
         let duration = at.saturating_sub(self.started);
         let why = match follower.source().observed() {
             Observed::Unread(why) => why.to_owned(),
-            Observed::RefusedHandoff => gone(shell),
+            Observed::RefusedHandoff => end_reason(shell),
             observed => {
                 self.shell.fresh = false;
                 self.stuck = follower.clear_up(out).await.survivors;
@@ -247,7 +247,7 @@ impl<'a> SessionCall<'a> {
         self.shell.last = report.code;
         self.shell.will_say_exports();
         self.keep_fifos();
-        let place = Place::of(self.shell.pid, report.cwd);
+        let place = ShellCwd::of(self.shell.pid, report.cwd);
         let ending = Ending::Exited { code: report.code };
         let mut outcome = self.outcome(ending, duration, survivors).await;
         outcome.final_cwd = Some(place.shown());
@@ -292,7 +292,7 @@ impl<'a> SessionCall<'a> {
         let why = match (reason, end) {
             (Some(Reason::Cancel | Reason::Kill), _) => "the command was cancelled".to_owned(),
             (Some(Reason::Timeout), _) => "the command was ended by its time limit".to_owned(),
-            (None, end) => gone(end),
+            (None, end) => end_reason(end),
         };
         let ending = ending(reason, end, self.spec.timeout);
         let mut outcome = self.outcome(ending, duration, survivors).await;
@@ -310,9 +310,9 @@ impl<'a> SessionCall<'a> {
         survivors: Vec<Survivor>,
     ) -> Outcome {
         let mut outcome = Outcome::new(ending, self.started_at, duration);
-        outcome.initial_cwd = self.stands_in.as_ref().map(Place::shown);
+        outcome.initial_cwd = self.stands_in.as_ref().map(ShellCwd::shown);
         outcome.closed_early = self.streams.closed_early();
-        outcome.sandbox = self.shell.sandbox.as_mut().map(BoxWatch::seen);
+        outcome.sandbox = self.shell.sandbox.as_mut().map(SandboxWatch::observe);
         outcome.traced = self.recording.end(&mut self.shell.supervised).await;
         let notice = notice_of_fallback(&self.shell.supervised);
         outcome.notices.extend(notice);

@@ -1,17 +1,17 @@
 //! A session's living shell, which waits for records.
 
-use super::conversation::{Conversation, read_now, read_status};
 use super::directory::{Directory, fifo, open_fifo, remove};
 use super::record;
 use super::remembered::Remembered;
+use super::shell_channel::{Conversation, read_now, read_status};
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{
-    Event, Gone, ShellBox, ShellEnd, ShellStart, StartError, Supervised,
+    Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, Supervised,
 };
-use agent_bash_process::{BoxWatch, Children, make_fifo, shrink_pipe, signal_name};
+use agent_bash_process::{Children, SandboxWatch, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -41,7 +41,7 @@ pub(super) struct LiveShell {
     /// `$?` after the last call.
     pub(super) last: i32,
     /// Its box, if it is in one.
-    pub(super) sandbox: Option<BoxWatch>,
+    pub(super) sandbox: Option<SandboxWatch>,
     /// Why what it changes cannot be recorded, if so.
     pub(super) unwatched: Option<String>,
 }
@@ -89,7 +89,7 @@ impl LiveShell {
         // No output: that of a call goes through FIFOs.
         let start = ShellStart {
             limits: spec.limits,
-            sandbox: boxed(spec, options, &directory).map_err(|error| failed(&error))?,
+            sandbox: sandbox_of(spec, options, &directory).map_err(|error| failed(&error))?,
             ..ShellStart::of(&spec.shell, record::boot(&directory, snapshot.as_deref()))
         };
         let fds = supervised
@@ -118,7 +118,7 @@ impl LiveShell {
             snapshot,
             children: [supervisor, fds.pid].map(Children::of),
             last: 0,
-            sandbox: BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
+            sandbox: SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
             unwatched: if is_watched(spec) {
                 fds.unwatched
             } else {
@@ -188,7 +188,7 @@ impl LiveShell {
                 tokio::select! {
                     biased;
                     read = read_status(&fifo, &mut exports) => read.map_err(failed)?,
-                    end = until_ended(&mut self.supervised) => return Err(gone(end)),
+                    end = until_ended(&mut self.supervised) => return Err(end_reason(end)),
                     () = &mut limit => return Ok(None),
                 }
             }
@@ -207,16 +207,16 @@ fn is_watched(spec: &RunSpec) -> bool {
 }
 
 /// What a session's shell is kept in, from which it reaches its FIFOs.
-fn boxed(
+fn sandbox_of(
     spec: &RunSpec,
     options: &ShellCacheOptions,
     fifos: &Directory,
-) -> io::Result<Option<ShellBox>> {
+) -> io::Result<Option<ShellSandbox>> {
     let trace = is_watched(spec);
     if spec.sandbox.is_none() && !trace {
         return Ok(None);
     }
-    Ok(Some(ShellBox {
+    Ok(Some(ShellSandbox {
         plan: spec.sandbox.as_deref().cloned(),
         trial: None,
         apart: false,
@@ -235,13 +235,13 @@ pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd>
         match supervised.event().await {
             Ok((Event::Ended { end, .. }, _)) => return Some(end),
             Ok(_) => {}
-            Err(Gone) => return None,
+            Err(Disconnected) => return None,
         }
     }
 }
 
 /// Why the shell is gone.
-pub(super) fn gone(end: Option<ShellEnd>) -> String {
+pub(super) fn end_reason(end: Option<ShellEnd>) -> String {
     match end {
         Some(ShellEnd::Exited(code)) => format!("its shell exited with code {code}"),
         Some(ShellEnd::Signaled(number)) => {

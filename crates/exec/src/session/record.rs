@@ -1,8 +1,8 @@
 //! The text of a session: what its shell is started with, and the record of a call.
 
 use super::directory::Directory;
-use super::place::Place;
 use super::remembered::Remembered;
+use super::shell_cwd::ShellCwd;
 use crate::exports;
 use crate::record::{ends_by_itself, old_directory};
 use crate::snapshot::Snapshot;
@@ -136,7 +136,7 @@ const UNREAD: u8 = b'n';
 
 /// What a call's record does.
 #[derive(Debug)]
-pub(super) struct Record<'a> {
+pub(super) struct SessionRecord<'a> {
     pub(super) script: &'a str,
     /// Directory to enter before the script; `None` stays where the shell is, or was.
     pub(super) cwd: Option<&'a Path>,
@@ -158,7 +158,7 @@ pub(super) struct Record<'a> {
     pub(super) directory: &'a Directory,
 }
 
-impl Record<'_> {
+impl SessionRecord<'_> {
     /// The record, with the NUL that ends it. What it begins with is undone at once: its own text.
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + 256);
@@ -173,7 +173,7 @@ impl Record<'_> {
         let place = self
             .remembered
             .and_then(|remembered| remembered.place.as_ref());
-        let place = place.map(Place::enter);
+        let place = place.map(ShellCwd::enter);
         let refuse = format!("\\builtin printf {} >", char::from(NO_DIRECTORY));
         let refuse = [refuse.as_bytes(), &status, b"; else "].concat();
         // Where the call names a directory of its own it does not matter whether the other is there.

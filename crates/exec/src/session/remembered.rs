@@ -1,12 +1,12 @@
 //! What a session's next shell gets of the one before.
 
-use super::place::Place;
+use super::shell_cwd::ShellCwd;
 
 /// What survives the end of a session's shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Remembered {
     /// The shell's directory; `None`: a new shell goes where its call wants it.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<ShellCwd>,
     /// Its exported variables, as printed by `export -p`. Those of the last call are known when the next one
     /// begins.
     pub(super) exports: Vec<u8>,

@@ -1,8 +1,8 @@
 //! Waits for the output and the report of a session's shell while it runs a script.
 
-use super::conversation::{Asked, Conversation};
 use super::record::{Report, Run, read_report};
-use crate::streams::{OutputStreams, Ready as OutputReady};
+use super::shell_channel::{Conversation, PendingQuestion};
+use crate::streams::{OutputStreams, ReadyStream as OutputReady};
 use agent_bash_call::{Alarm, Progress, Source};
 use agent_bash_core::{Clock, OutputConsumer, StreamId};
 use std::io;
@@ -31,7 +31,7 @@ pub(super) struct SessionSource<'a> {
     /// When to check whether the shell has taken its record.
     look: Option<Duration>,
     patience: Option<Duration>,
-    asked: Option<Asked>,
+    asked: Option<PendingQuestion>,
     verdict: Option<Verdict>,
 }
 
@@ -46,10 +46,10 @@ enum Verdict {
 
 /// What is ready to be handled.
 #[derive(Debug)]
-pub(super) enum Ready {
+pub(super) enum SessionEvent {
     Output(OutputReady),
     /// The shell has reported something, or closed its report.
-    Said(io::Result<()>),
+    Reported(io::Result<()>),
     /// The check is due.
     Look,
     /// The shell has answered that it has finished.
@@ -131,25 +131,27 @@ impl<'a> SessionSource<'a> {
 }
 
 impl Source for SessionSource<'_> {
-    type Ready = Ready;
+    type SourceEvent = SessionEvent;
 
-    async fn ready(&mut self) -> Ready {
+    async fn ready(&mut self) -> SessionEvent {
         tokio::select! {
             biased;
-            said = self.talk.more() => Ready::Said(said),
-            _ = self.alarm.at(self.look) => Ready::Look,
-            () = answered(self.asked.as_ref()) => Ready::Answered,
-            ready = self.streams.ready() => Ready::Output(ready),
+            said = self.talk.more() => SessionEvent::Reported(said),
+            _ = self.alarm.at(self.look) => SessionEvent::Look,
+            () = answered(self.asked.as_ref()) => SessionEvent::Answered,
+            ready = self.streams.ready() => SessionEvent::Output(ready),
         }
     }
 
-    fn read(&mut self, ready: Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
+    fn read(&mut self, ready: SessionEvent, out: &mut dyn OutputConsumer) -> Option<Progress> {
         match ready {
-            Ready::Output(ready) => self.streams.read(ready, out),
-            Ready::Said(Ok(())) => read_report(&self.talk.said).map(|_| Progress::ShellDone),
-            Ready::Said(Err(_)) => Some(Progress::ShellDone),
-            Ready::Look => self.look(),
-            Ready::Answered => {
+            SessionEvent::Output(ready) => self.streams.read(ready, out),
+            SessionEvent::Reported(Ok(())) => {
+                read_report(&self.talk.said).map(|_| Progress::ShellDone)
+            }
+            SessionEvent::Reported(Err(_)) => Some(Progress::ShellDone),
+            SessionEvent::Look => self.look(),
+            SessionEvent::Answered => {
                 self.asked = None;
                 // Any report was written before the answer.
                 let is_done = self.talk.listen().is_ok();
@@ -177,7 +179,7 @@ impl Source for SessionSource<'_> {
 }
 
 /// Waits for the answer to a question, or forever if none was asked. Cancel safe.
-async fn answered(asked: Option<&Asked>) {
+async fn answered(asked: Option<&PendingQuestion>) {
     match asked {
         Some(asked) => asked.answered().await,
         None => std::future::pending().await,

@@ -10,7 +10,7 @@ use agent_bash_call::launch;
 use agent_bash_core::{Clock, Shell};
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
-    Event, Gone, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
+    Disconnected, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -190,7 +190,7 @@ async fn until_gone(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
             }
             Ok((Event::Stuck { .. }, _)) => return Err(Skipped::Stuck),
             Ok(_) => {}
-            Err(Gone) => return Err(StartError::Gone.into()),
+            Err(Disconnected) => return Err(StartError::Gone.into()),
         }
     }
 }

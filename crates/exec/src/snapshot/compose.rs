@@ -5,7 +5,7 @@
 //! as `set -e` or `failglob` would also affect the wrapper around the script, so they are set immediately before
 //! it.
 
-use super::dump::{Definition, State};
+use super::dump::{Definition, ShellOptions};
 use agent_bash_process::quoted;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -60,7 +60,11 @@ pub(super) fn load_text(functions: &[Definition], aliases: &[Definition]) -> Vec
 
 /// The commands that set options changed by the configuration, each followed by `; `, and whether a tail may follow
 /// the script.
-pub(super) fn option_commands(before: &State, after: &State, aliases: bool) -> (Vec<u8>, bool) {
+pub(super) fn option_commands(
+    before: &ShellOptions,
+    after: &ShellOptions,
+    aliases: bool,
+) -> (Vec<u8>, bool) {
     let changed = |before: &BTreeSet<String>, after: &BTreeSet<String>, not: &[&str]| {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
             let names = a.difference(b);
@@ -95,16 +99,16 @@ pub(super) fn option_commands(before: &State, after: &State, aliases: bool) -> (
 mod tests {
     use super::*;
 
-    fn state(set: &[&str], shopt: &[&str]) -> State {
+    fn state(set: &[&str], shopt: &[&str]) -> ShellOptions {
         let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        State {
+        ShellOptions {
             set: own(set),
             shopt: own(shopt),
             path: "/bin".into(),
         }
     }
 
-    fn options(before: &State, after: &State, aliases: bool) -> (String, bool) {
+    fn options(before: &ShellOptions, after: &ShellOptions, aliases: bool) -> (String, bool) {
         let (text, tail) = option_commands(before, after, aliases);
         (String::from_utf8(text).unwrap(), tail)
     }

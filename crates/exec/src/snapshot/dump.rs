@@ -118,7 +118,7 @@ pub(super) const ASK_NEW: &str = concat!(
 
 /// Options and search path of a shell at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct ShellOptions {
     /// `set -o`.
     pub(super) set: BTreeSet<String>,
     /// `shopt`.
@@ -137,8 +137,8 @@ pub(super) struct Definition {
 /// The complete report of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dump {
-    pub(super) before: State,
-    pub(super) after: State,
+    pub(super) before: ShellOptions,
+    pub(super) after: ShellOptions,
     pub(super) functions: Vec<Definition>,
     pub(super) aliases: Vec<Definition>,
 }
@@ -148,8 +148,8 @@ impl Dump {
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split(|byte| *byte == 0);
         let mut dump = Self {
-            before: State::parse(&mut fields)?,
-            after: State::parse(&mut fields)?,
+            before: ShellOptions::parse(&mut fields)?,
+            after: ShellOptions::parse(&mut fields)?,
             functions: Vec::new(),
             aliases: Vec::new(),
         };
@@ -173,7 +173,7 @@ impl Dump {
     }
 }
 
-impl State {
+impl ShellOptions {
     fn parse<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Self> {
         let mut names = || {
             let text = std::str::from_utf8(fields.next()?).ok()?;

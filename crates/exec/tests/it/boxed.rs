@@ -3,21 +3,21 @@
 
 #![expect(clippy::panic, reason = "a test that fails may stop")]
 
-use crate::support::{self, Ran, cache, options, run, run_with, spec};
+use crate::support::{self, FinishedRun, cache, options, run, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, Executor, NotStarted, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
-use agent_bash_test_kit::place::{Place, TIERS};
+use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-fn boxed(place: &Place, script: &str) -> RunSpec {
-    place.boxed(spec(script), Tier::Base)
+fn boxed(place: &TestWorkspace, script: &str) -> RunSpec {
+    place.in_sandbox(spec(script), Tier::Base)
 }
 
-fn code(ran: &Ran) -> i32 {
+fn code(ran: &FinishedRun) -> i32 {
     match ran.outcome.ending {
         Ending::Exited { code } => code,
         ref other => panic!("{other:?}"),
@@ -26,7 +26,7 @@ fn code(ran: &Ran) -> i32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_workspace_is_written() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
         let name = format!("{tier:?}");
         let plan = Plan {
@@ -53,7 +53,7 @@ async fn only_the_workspace_is_written() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_of_another_box_does_not_serve_it() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
@@ -85,7 +85,7 @@ async fn a_shell_of_another_box_does_not_serve_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn its_stages_and_its_directory_are_reported() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let ran = run(&boxed(&place, "cd /usr; false | true").report_stages(true))
         .await
         .unwrap();
@@ -98,7 +98,7 @@ async fn its_stages_and_its_directory_are_reported() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn its_temporary_directory_is_its_own_and_goes_with_it() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let ran = run(&boxed(&place, r#"mktemp && echo "$TMPDIR""#))
         .await
         .unwrap();
@@ -115,7 +115,7 @@ async fn its_temporary_directory_is_its_own_and_goes_with_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_stays_in_its_box() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let cache = cache();
     let cancel = Cancel::new();
     let name = SessionName("s".into());
@@ -141,7 +141,7 @@ async fn a_session_stays_in_its_box() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_box_nothing_runs() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let plan = Plan {
         hidden: vec![place.workspace.clone()],
         ..place.plan()
@@ -159,7 +159,7 @@ async fn without_a_box_nothing_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let mut spec = boxed(&place, "true");
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
@@ -170,7 +170,7 @@ async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_the_scripts() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     assert_eq!(code(&run(&boxed(&place, "exit 3")).await.unwrap()), 3);
     let ran = run(&boxed(&place, "kill -TERM $$")).await.unwrap();
     assert_eq!(ran.outcome.shell_signal, Some(15));
@@ -180,7 +180,7 @@ async fn exit_codes_and_signals_are_the_scripts() {
 async fn what_is_enforced_is_found_out_before_the_first_call() {
     let found = cache().confines().await.unwrap();
     // As a call observes it.
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let plan = Plan {
         tier: found.tier,
         ..place.plan()
@@ -214,7 +214,7 @@ const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_directory_goes_with_a_supervisor_that_is_killed() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let file = place.workspace.join("where");
     let spec = boxed(&place, WHERE);
     let call = tokio::spawn(async move { run(&spec).await });
@@ -234,7 +234,7 @@ async fn a_directory_goes_with_a_supervisor_that_is_killed() {
 /// Host and supervisor were killed: the next one looks.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let temp = tempfile::tempdir().unwrap();
     let left = temp.path().join("agent-bash-boxed-1-0");
     fs::create_dir_all(left.join("tmp")).unwrap();
@@ -251,7 +251,7 @@ async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
 /// A call that is expected needs no box but its own: what that says is the answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_box_of_an_expected_call_tells_what_is_enforced() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let cache = cache();
     let call = boxed(&place, "echo x >file");
     let plan = call.sandbox.clone();

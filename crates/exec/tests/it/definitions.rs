@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, Ran, run_with, spec};
+use crate::support::{self, FinishedRun, run_with, spec};
 use agent_bash_core::{Cancel, Ending, RunSpec, SessionName};
 use agent_bash_exec::ShellCache;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn within(script: &str) -> RunSpec {
     spec(script).session(name())
 }
 
-async fn say(cache: &ShellCache, script: &str) -> Ran {
+async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
     let ran = run_with(cache, &within(script), &Cancel::new()).await;
     ran.unwrap()
 }

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::census::Census;
-use crate::support::{self, Ran, SOON, command, marked, options, run_with, soon, spec};
+use crate::support::{self, FinishedRun, SOON, command, marked, options, run_with, soon, spec};
 use agent_bash_core::{
     Cancel, Clock, Ending, NoticeKind, Outcome, RunSpec, SessionName, Shell, Streams,
     SurvivorPolicy,
@@ -29,7 +29,7 @@ fn without() -> ShellCacheOptions {
     }
 }
 
-async fn run(spec: &RunSpec) -> Ran {
+async fn run(spec: &RunSpec) -> FinishedRun {
     let cache = ShellCache::new(without());
     run_with(&cache, spec, &Cancel::new()).await.unwrap()
 }
@@ -65,7 +65,7 @@ async fn calls_do_as_they_do_and_say_what_is_missing() {
 async fn warm_shells_and_sessions_work() {
     let cache = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
-        ..ShellCacheOptions::many_calls(
+        ..ShellCacheOptions::long_lived(
             Supervisor::fallback(),
             Arc::new(SystemClock::new()),
             std::env::temp_dir(),
@@ -116,7 +116,7 @@ async fn survivors_are_named_read_on_for_or_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_the_cache_ends_what_it_has() {
     let census = Census::new();
-    let cache = ShellCache::new(ShellCacheOptions::many_calls(
+    let cache = ShellCache::new(ShellCacheOptions::long_lived(
         Supervisor::fallback(),
         Arc::new(SystemClock::new()),
         std::env::temp_dir(),

@@ -4,7 +4,7 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Ran, SOON, cache, command, marked, options, run_with, soon, spec};
+use crate::support::{FinishedRun, SOON, cache, command, marked, options, run_with, soon, spec};
 use agent_bash_core::{
     Cancel, Ending, Executor, Flow, Outcome, OutputConsumer, RunSpec, StreamId, Streams,
 };
@@ -20,7 +20,11 @@ fn patient(script: &str, census: &Census) -> RunSpec {
 }
 
 /// Runs until `ready`, then cancels; returns the result.
-async fn cancelled_when(spec: RunSpec, census: &Census, ready: impl Fn(&Census) -> bool) -> Ran {
+async fn cancelled_when(
+    spec: RunSpec,
+    census: &Census,
+    ready: impl Fn(&Census) -> bool,
+) -> FinishedRun {
     let cancel = Cancel::new();
     let call = tokio::spawn({
         let cancel = cancel.clone();

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::jobs::world::World;
-use crate::place::Place;
 use crate::support::{cache, run_with, soon, spec};
+use crate::test_workspace::TestWorkspace;
 use agent_bash_changes::{ChangesError, Listed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, Traced};
 use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
@@ -21,7 +21,7 @@ type In = fn(RunSpec) -> RunSpec;
 
 const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n")];
 
-impl Place {
+impl TestWorkspace {
     fn text(&self, name: &str) -> String {
         fs::read_to_string(self.root.join(name)).unwrap_or_default()
     }
@@ -80,7 +80,7 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
         ),
     ];
     for (script, add) in ways {
-        let (place, cache) = (Place::with(FILES), cache());
+        let (place, cache) = (TestWorkspace::with(FILES), cache());
         let call = place
             .call(&cache, &format!("echo x >>one; {script}"), add)
             .await;
@@ -115,7 +115,7 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
 /// Writing to what is open already is no call that can be watched: it is kept what is in it when the call ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_descriptor_that_is_still_open_is_known() {
-    let (place, cache) = (Place::with(FILES), cache());
+    let (place, cache) = (TestWorkspace::with(FILES), cache());
     let script = "(exec 3>>two; echo first >&3; touch ../ready; until [[ -e ../go ]]; do sleep 0.02; done; \
         echo late >&3) >/dev/null 2>&1 & until [[ -e ../ready ]]; do sleep 0.02; done";
     let call = place.call(&cache, script, |it| it).await;
@@ -151,7 +151,7 @@ fn until(name: &str) -> String {
 /// child of it writes. Nothing of that is the running call's.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
-    let (place, cache) = (Place::with(FILES), cache());
+    let (place, cache) = (TestWorkspace::with(FILES), cache());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
     let file = |name: &str| place.temp.path().join(name);
     let writes = |go: &str, name: &str| {
@@ -209,7 +209,7 @@ async fn where_it_is_not_known_whose_a_process_is_no_call_is_named() {
     );
     // The control: where nothing else was left, it can only be the call's.
     for is_alone in [false, true] {
-        let (place, cache) = (Place::with(FILES), cache());
+        let (place, cache) = (TestWorkspace::with(FILES), cache());
         let left = if is_alone {
             "true"
         } else {
@@ -231,7 +231,7 @@ async fn where_it_is_not_known_whose_a_process_is_no_call_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what_was_seen() {
-    let (place, cache) = (Place::with(FILES), cache());
+    let (place, cache) = (TestWorkspace::with(FILES), cache());
     let script = "read -r _ _ _ up _ </proc/$$/stat; echo $up >../up; \
         (until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; sleep 60) >/dev/null 2>&1 &";
     let call = place.call(&cache, script, |it| it).await;
@@ -263,7 +263,7 @@ async fn what_a_job_wrote_can_be_taken_back_once_it_was_ended() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
     let ways: [(&str, In); 2] = [("its own shell", |it| it), ("a session's", session)];
     for (which, add) in ways {
-        let (place, world) = (Place::with(FILES), World::new());
+        let (place, world) = (TestWorkspace::with(FILES), World::new());
         let script = "(sleep 0.2; echo tick >tick; sleep 60; echo over >tick) & echo started";
         let call = place.call(&world.cache, script, add).await;
         assert!(soon(|| !place.text("tick").is_empty()).await);
@@ -286,7 +286,7 @@ async fn what_a_job_wrote_can_be_taken_back_once_it_was_ended() {
 /// One whose parents ended before anybody saw it is in no job.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_who_is_in_no_job_is_noticed() {
-    let (place, world) = (Place::with(FILES), World::new());
+    let (place, world) = (TestWorkspace::with(FILES), World::new());
     let until = until("go");
     let script = format!("(sleep 0.2; ({until}; echo late >late) &) >/dev/null 2>&1 &");
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
@@ -308,7 +308,7 @@ async fn the_end_of_who_is_in_no_job_is_noticed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_has_a_set_of_its_own_from_its_beginning() {
-    let (place, world) = (Place::with(FILES), World::new());
+    let (place, world) = (TestWorkspace::with(FILES), World::new());
     let store = place.store();
     let set = store
         .begin_job(SESSION, &place.root, ChangesLevel::Undo)
@@ -364,7 +364,7 @@ async fn a_job_has_a_set_of_its_own_from_its_beginning() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_of_which_no_record_can_be_made_runs_and_says_why() {
-    let (place, world) = (Place::with(FILES), World::new());
+    let (place, world) = (TestWorkspace::with(FILES), World::new());
     // The negative control: where the set's directory is, there is a record.
     for is_gone in [true, false] {
         let store = place.store();

@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{Ran, command, environment, run, spec};
+use crate::support::{FinishedRun, command, environment, run, spec};
 use agent_bash_core::Environment;
 use std::os::unix::process::CommandExt;
 use std::sync::Arc;
 
 /// Runs it in a call whose environment has `more`, and in bash itself.
-async fn both(script: &str, more: &[(&str, &str)]) -> (Ran, String) {
+async fn both(script: &str, more: &[(&str, &str)]) -> (FinishedRun, String) {
     let mut variables = environment();
     variables.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
     let call = spec(script).cwd("/").env(Environment {

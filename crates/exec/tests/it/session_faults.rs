@@ -2,17 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{Ran, options, run_with, spec};
+use crate::support::{FinishedRun, options, run_with, spec};
 use agent_bash_core::{Cancel, Ending, NoticeKind, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 
 /// Runs it in a session without a time limit.
-async fn say(cache: &ShellCache, script: &str) -> Ran {
+async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
     let spec = spec(script).session(SessionName("a".into())).timeout(None);
     run_with(cache, &spec, &Cancel::new()).await.unwrap()
 }
 
-fn is_reset(ran: &Ran) -> bool {
+fn is_reset(ran: &FinishedRun) -> bool {
     let mut notices = ran.outcome.notices.iter();
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }

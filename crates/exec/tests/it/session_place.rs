@@ -2,24 +2,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{Ran, cache, run_with, spec};
+use crate::support::{FinishedRun, cache, run_with, spec};
 use agent_bash_core::{Cancel, Ending, NotStarted, NoticeKind, SessionName};
 use agent_bash_exec::ShellCache;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-async fn try_say(cache: &ShellCache, script: &str, cwd: &Path) -> Result<Ran, NotStarted> {
+async fn try_say(cache: &ShellCache, script: &str, cwd: &Path) -> Result<FinishedRun, NotStarted> {
     let spec = spec(script)
         .session(SessionName("a".into()))
         .cwd(cwd.to_owned());
     run_with(cache, &spec, &Cancel::new()).await
 }
 
-async fn say(cache: &ShellCache, script: &str, cwd: &Path) -> Ran {
+async fn say(cache: &ShellCache, script: &str, cwd: &Path) -> FinishedRun {
     try_say(cache, script, cwd).await.unwrap()
 }
 
-fn is_reset(ran: &Ran) -> bool {
+fn is_reset(ran: &FinishedRun) -> bool {
     let mut notices = ran.outcome.notices.iter();
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }

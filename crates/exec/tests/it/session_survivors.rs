@@ -5,7 +5,7 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, Ran, SOON, marked, options, run_with, soon};
+use crate::support::{Collect, FinishedRun, SOON, marked, options, run_with, soon};
 use agent_bash_core::{
     Cancel, Ending, Executor, Flow, Notice, NoticeKind, OutputConsumer, RunSpec, SessionName,
     StreamId, Streams, SurvivorPolicy,
@@ -22,7 +22,7 @@ fn spec(script: &str, survivors: SurvivorPolicy, census: &Census) -> RunSpec {
         .survivors(survivors)
 }
 
-async fn say(cache: &ShellCache, spec: &RunSpec) -> Ran {
+async fn say(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
     run_with(cache, spec, &Cancel::new()).await.unwrap()
 }
 

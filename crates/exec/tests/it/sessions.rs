@@ -6,7 +6,7 @@
     reason = "a test that fails may stop"
 )]
 
-use crate::support::{self, Ran, run_with, soon, spec};
+use crate::support::{self, FinishedRun, run_with, soon, spec};
 use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName, Streams};
 use agent_bash_exec::ShellCache;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ fn named(name: &str, script: &str) -> RunSpec {
     spec(script).session(SessionName(name.into()))
 }
 
-async fn say(cache: &ShellCache, script: &str) -> Ran {
+async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
     run_with(cache, &named("a", script), &Cancel::new())
         .await
         .unwrap()
 }
 
-fn code(ran: &Ran) -> i32 {
+fn code(ran: &FinishedRun) -> i32 {
     match &ran.outcome.ending {
         Ending::Exited { code } => *code,
         other => panic!("{other:?}: {}", ran.err),
     }
 }
 
-fn reset(ran: &Ran) -> Option<&str> {
+fn reset(ran: &FinishedRun) -> Option<&str> {
     ran.outcome
         .notices
         .iter()

@@ -7,7 +7,7 @@ use crate::support::{self, cache, run_with, spec};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, RunSpec, SessionName};
 use agent_bash_exec::ShellCache;
-use agent_bash_test_kit::place::Place;
+use agent_bash_test_kit::test_workspace::TestWorkspace;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const SERVER: &str = env!("CARGO_BIN_EXE_exec-test-supervisor");
 
 /// The box of these calls.
-fn plan(place: &Place) -> Plan {
+fn plan(place: &TestWorkspace) -> Plan {
     Plan {
         network: Network::Loopback,
         tier: Tier::Full,
@@ -23,19 +23,19 @@ fn plan(place: &Place) -> Plan {
     }
 }
 
-fn boxed(place: &Place, script: &str, plan: Plan) -> RunSpec {
+fn boxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
     let spec = spec(script).cwd(place.workspace.clone());
     spec.sandbox(Arc::new(plan))
 }
 
 /// What a call by this plan hears from the server.
-async fn heard(place: &Place, cache: &ShellCache, plan: Plan) -> String {
+async fn heard(place: &TestWorkspace, cache: &ShellCache, plan: Plan) -> String {
     let spec = boxed(place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
     run_with(cache, &spec, &Cancel::new()).await.unwrap().out
 }
 
 /// Starts the server in a call of its own, which runs until it is cancelled.
-async fn serve(place: &Place, cache: &Arc<ShellCache>, cancel: &Cancel) {
+async fn serve(place: &TestWorkspace, cache: &Arc<ShellCache>, cancel: &Cancel) {
     let spec = boxed(place, &format!("exec {SERVER} listen >port"), plan(place));
     let (cache, cancel) = (Arc::clone(cache), cancel.clone());
     tokio::spawn(async move { run_with(&cache, &spec, &cancel).await });
@@ -45,7 +45,7 @@ async fn serve(place: &Place, cache: &Arc<ShellCache>, cancel: &Cancel) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let (cache, cancel) = (Arc::new(cache()), Cancel::new());
     // The network outlives the call that made it.
     assert_eq!(heard(&place, &cache, plan(&place)).await, "");
@@ -85,7 +85,7 @@ async fn a_server_of_one_call_answers_the_next_of_its_kind_only() {
 /// Calls that come at once find one network, whichever of them makes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn first_calls_at_once_share_one_network() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let cache = Arc::new(cache());
     let calls: Vec<_> = (0..6)
         .map(|_| {
@@ -114,7 +114,7 @@ async fn refused(cache: &ShellCache, spec: &RunSpec) -> Option<u64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let cache = cache();
     for network in [Network::Off, Network::Loopback] {
         let plan = Plan {

@@ -8,7 +8,7 @@
 mod cases;
 mod home;
 
-use crate::support::{self, Ran, run_with, soon};
+use crate::support::{self, FinishedRun, run_with, soon};
 use agent_bash_core::{Cancel, Environment, NoticeKind, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, SnapshotOptions};
 use cases::{CASES, Case, LIKE_BARE};
@@ -20,12 +20,12 @@ use tokio::sync::Semaphore;
 /// Concurrent configurations.
 const PARALLEL: usize = 3;
 
-async fn run(cache: &ShellCache, spec: &RunSpec) -> Ran {
+async fn run(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
     run_with(cache, spec, &Cancel::new()).await.unwrap()
 }
 
 /// Why a call had no snapshot, if it says so.
-fn skipped(ran: &Ran) -> Option<&str> {
+fn skipped(ran: &FinishedRun) -> Option<&str> {
     ran.outcome
         .notices
         .iter()
@@ -36,7 +36,7 @@ fn skipped(ran: &Ran) -> Option<&str> {
 }
 
 /// A call's output and how it ended.
-fn seen(ran: &Ran) -> (String, String, String) {
+fn seen(ran: &FinishedRun) -> (String, String, String) {
     let ending = format!("{:?}", ran.outcome.ending);
     (ran.out.clone(), ran.err.clone(), ending)
 }

@@ -18,11 +18,13 @@ use agent_bash_process::supervisor::Supervisor;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-pub(crate) use agent_bash_test_kit::{SOON, census, driven_clock, environment, own_process, soon};
+pub(crate) use agent_bash_test_kit::{
+    SOON, census, driven_clock, environment, process_state, soon,
+};
 
 /// Options without warm shells.
 pub(crate) fn options() -> ShellCacheOptions {
-    ShellCacheOptions::one_call(
+    ShellCacheOptions::one_shot(
         Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
         Arc::new(SystemClock::new()),
         std::env::temp_dir(),
@@ -90,13 +92,13 @@ impl OutputConsumer for Collect {
 
 /// What a call printed and how it ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct FinishedRun {
     pub(crate) out: String,
     pub(crate) err: String,
     pub(crate) outcome: Outcome,
 }
 
-pub(crate) async fn run(spec: &RunSpec) -> Result<Ran, NotStarted> {
+pub(crate) async fn run(spec: &RunSpec) -> Result<FinishedRun, NotStarted> {
     run_with(&cache(), spec, &Cancel::new()).await
 }
 
@@ -104,10 +106,10 @@ pub(crate) async fn run_with(
     cache: &ShellCache,
     spec: &RunSpec,
     cancel: &Cancel,
-) -> Result<Ran, NotStarted> {
+) -> Result<FinishedRun, NotStarted> {
     let mut collect = Collect::default();
     let outcome = cache.run(spec, &mut collect, cancel).await?;
-    Ok(Ran {
+    Ok(FinishedRun {
         out: String::from_utf8_lossy(&collect.out).into_owned(),
         err: String::from_utf8_lossy(&collect.err).into_owned(),
         outcome,

@@ -3,9 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::place::{Place, has_own_mounts, mount};
-use crate::support::{Ran, cache, options, run, run_with, soon, spec};
-use agent_bash_changes::{Limits, Set, Store};
+use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
+use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
+use agent_bash_changes::{ChangeSet, Limits, Store};
 use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName};
@@ -27,19 +27,19 @@ const FILES: &[(&str, &str)] = &[
     ("d/six", "content of d/six\n"),
 ];
 
-impl Place {
-    fn set(&self) -> Set {
+impl TestWorkspace {
+    fn set(&self) -> ChangeSet {
         self.store()
             .begin_trace("s", &self.root, ChangesLevel::Undo)
             .unwrap()
     }
 
-    fn traced(&self, script: &str, set: &Set) -> RunSpec {
+    fn traced(&self, script: &str, set: &ChangeSet) -> RunSpec {
         let traced = Some(set.dir().to_owned());
         spec(script).cwd(self.root.clone()).trace(traced)
     }
 
-    async fn run(&self, script: &str) -> (Ran, Record) {
+    async fn run(&self, script: &str) -> (FinishedRun, Record) {
         let set = self.set();
         let ran = run(&self.traced(script, &set)).await.unwrap();
         (ran, Record::of(&set))
@@ -53,7 +53,7 @@ struct Record {
 }
 
 impl Record {
-    fn of(set: &Set) -> Self {
+    fn of(set: &ChangeSet) -> Self {
         let read = |name: &str| fs::read(set.dir().join(name)).unwrap_or_default();
         let mut kept = read("pack");
         for link in fs::read_dir(set.dir().join("links")).unwrap() {
@@ -80,7 +80,7 @@ fn has(bytes: &[u8], text: &str) -> bool {
         .any(|part| part == text.as_bytes())
 }
 
-fn code(ran: &Ran) -> Option<i32> {
+fn code(ran: &FinishedRun) -> Option<i32> {
     match ran.outcome.ending {
         Ending::Exited { code } => Some(code),
         _ => None,
@@ -89,7 +89,7 @@ fn code(ran: &Ran) -> Option<i32> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let script = "echo x >>one; rm two; mv three moved; cat five >/dev/null; \
         sed -i s/content/other/ d/six; mkdir new; ln -s one new/link; chmod 600 four; exit 4";
     let (ran, record) = place.run(script).await;
@@ -108,7 +108,7 @@ async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
         b"content of one\nx\n"
     );
     // The negative control: without a record there is none.
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let set = place.set();
     let ran = run(&place.traced(script, &set).trace(None)).await.unwrap();
     assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
@@ -117,7 +117,7 @@ async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_changes_a_file_is_seen() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let script = "(cd d; exec 5<.; echo x >>/proc/self/fd/5/six); \
         setsid sh -c 'echo x >>one' & wait; \
         bash -c 'exec -a other sh -c \"echo x >>../root/two\"'; \
@@ -144,7 +144,7 @@ async fn who_has_mounts_of_its_own_makes_a_record_inexact() {
             true,
         ),
     ] {
-        let place = Place::with(FILES);
+        let place = TestWorkspace::with(FILES);
         let (ran, record) = place.run(&script).await;
         assert_eq!(code(&ran), Some(0), "{ran:?}");
         let traced = ran.outcome.traced.unwrap();
@@ -155,7 +155,7 @@ async fn who_has_mounts_of_its_own_makes_a_record_inexact() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_else_of_a_call_is_different() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let set = place.set();
     let mut spec = place.traced("cd d; echo $KEPT >/dev/stdout; false | true", &set);
     spec.env
@@ -173,7 +173,7 @@ async fn nothing_else_of_a_call_is_different() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_record_each_into_the_set_of_its_call() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
@@ -199,7 +199,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
 /// to record; it reads its control pipe nevertheless.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         ..options()
@@ -225,7 +225,7 @@ fn children(supervisor: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
-    let (place, cache, cancel) = (Place::with(FILES), cache(), Cancel::new());
+    let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
     let mut all = Vec::new();
     for (script, names) in [
@@ -256,7 +256,7 @@ async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched() {
-    let (place, cache, cancel) = (Place::with(FILES), cache(), Cancel::new());
+    let (place, cache, cancel) = (TestWorkspace::with(FILES), cache(), Cancel::new());
     let gives_up = "grep NoNewPrivs /proc/self/status | tr -dc 01; echo $kept";
     let say = async |script: &str, unwatched| {
         let set = place.set();
@@ -270,7 +270,7 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     };
     let first = say("export kept=1; echo", false).await;
     assert_eq!(first.outcome.traced, Some(Traced::complete()));
-    let reset = |ran: &Ran| {
+    let reset = |ran: &FinishedRun| {
         let notices = ran.outcome.notices.iter();
         notices
             .filter(|it| it.text.contains("take privileges"))
@@ -295,7 +295,7 @@ fn has_clones(set: &Path) -> bool {
 async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
     // The negative control: where there is room, it goes on.
     for (limit, ends) in [(1 << 20, true), (1 << 30, false)] {
-        let place = Place::with(FILES);
+        let place = TestWorkspace::with(FILES);
         for name in ["large", "larger"] {
             fs::write(place.root.join(name), vec![b'x'; 800 << 10]).unwrap();
         }
@@ -330,7 +330,7 @@ async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let below = place.root.join("d/below");
     fs::create_dir(&below).unwrap();
     mount(&below);
@@ -362,7 +362,7 @@ async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_ended_was_recorded() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let set = place.set();
     let script = "while :; do echo x >>one; done";
     let spec = place.traced(script, &set);
@@ -375,7 +375,7 @@ async fn a_call_that_is_ended_was_recorded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_box_holds_and_is_watched() {
     for tier in [Tier::Base, Tier::Full] {
-        let place = Place::with(FILES);
+        let place = TestWorkspace::with(FILES);
         let set = place.set();
         let plan = Plan {
             level: Level::WorkspaceWrite,
@@ -401,7 +401,7 @@ async fn a_box_holds_and_is_watched() {
 /// A program may be watched by one only; it runs all the same, and its result says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nobody_can_watch_the_call_runs_and_says_so() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let set = place.set();
     let alone = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
@@ -450,7 +450,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
 /// Whatever call it is made by, it is seen, and can be taken back.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_call_that_changes_files_is_seen() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let files = "openat2 truncated mapped shortened target this that moved saved removed linked mode mode2 times \
         attribute d/inner tree/a tree/b/c gone/a gone/b/c";
     let script = format!(

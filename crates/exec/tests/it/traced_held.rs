@@ -1,7 +1,7 @@
 //! Files that are open already when a call begins that is recorded.
 
-use crate::place::Place;
 use crate::support::{cache, run_with, spec};
+use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::{Cancel, SessionName};
 use std::fs;
@@ -9,7 +9,7 @@ use std::fs;
 /// What the shell of a session has opened in one call, it may write to in the next.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
-    let (place, cache, cancel) = (Place::with(&[("a", "a\n")]), cache(), Cancel::new());
+    let (place, cache, cancel) = (TestWorkspace::with(&[("a", "a\n")]), cache(), Cancel::new());
     let store = place.store();
     let mut calls = Vec::new();
     for script in ["exec 3>>a; echo one >&3", "echo two >&3", "true"] {

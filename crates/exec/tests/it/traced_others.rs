@@ -4,8 +4,8 @@
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::place::Place;
-use crate::support::{Ran, run, spec};
+use crate::support::{FinishedRun, run, spec};
+use crate::test_workspace::TestWorkspace;
 use agent_bash_core::Ending;
 use agent_bash_core::changes::{Change, Changes, ChangesLevel};
 use std::fs;
@@ -103,8 +103,8 @@ impl Convention {
 
 const FILES: &[(&str, &str)] = &[("one", "before\n")];
 
-impl Place {
-    async fn watched(&self, script: &str) -> (Ran, Changes) {
+impl TestWorkspace {
+    async fn watched(&self, script: &str) -> (FinishedRun, Changes) {
         let store = self.store();
         let mut set = store
             .begin_trace("s", &self.root, ChangesLevel::Undo)
@@ -130,7 +130,7 @@ impl Place {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_static_program_is_watched() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&program).await;
     assert!(ran.outcome.traced.unwrap().lacking.is_none());
@@ -148,7 +148,7 @@ async fn a_static_program_is_watched() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_by_another_convention_is_not_said_to_be_known() {
     for convention in [I386, X32] {
-        let place = Place::with(FILES);
+        let place = TestWorkspace::with(FILES);
         let Some(program) = place.program(&convention).await else {
             // This kernel has no such calls.
             continue;
@@ -165,7 +165,7 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
         assert!(lacking.is_some(), "nothing is said of what is not known");
     }
     // The control: by the usual one the same program is.
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let program = place.program(&USUAL).await.unwrap();
     let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
     assert_eq!(ran.outcome.traced.unwrap().lacking, None);
@@ -174,7 +174,7 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() {
-    let place = Place::with(FILES);
+    let place = TestWorkspace::with(FILES);
     let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
     let (ran, changes) = place.watched(script).await;
     assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");

@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::place::Place;
 use crate::support::{run, spec};
+use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::{Changes, ChangesLevel, Traced, Undoable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -115,7 +115,7 @@ fn listed(changes: &Changes) -> BTreeSet<String> {
 async fn whatever_a_call_does_to_files_is_listed_and_taken_back() {
     let mut whole = 0;
     for seed in 1..=SEEDS {
-        let place = Place::with(FILES);
+        let place = TestWorkspace::with(FILES);
         let store = place.store();
         let set = store.begin_trace("s", &place.root, ChangesLevel::Undo);
         let set = set.unwrap();

@@ -7,9 +7,9 @@
     reason = "a test that fails may stop"
 )]
 
-use crate::place::{has_own_mounts, mount};
 use crate::support::driven_clock::DrivenClock;
-use crate::support::{Ran, cache, command, options, run, run_with, soon, spec};
+use crate::support::{FinishedRun, cache, command, options, run, run_with, soon, spec};
+use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, NotStarted, RunSpec, SessionName, SurvivorPolicy};
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-fn code(ran: &Ran) -> i32 {
+fn code(ran: &FinishedRun) -> i32 {
     match ran.outcome.ending {
         Ending::Exited { code } => code,
         ref other => panic!("{other:?}"),

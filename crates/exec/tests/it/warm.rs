@@ -6,9 +6,9 @@
     reason = "a test that fails may stop"
 )]
 
-use crate::place::Place;
 use crate::support::driven_clock::DrivenClock;
 use crate::support::{self, options, run_with, spec};
+use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{Cancel, Ending, Limits, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 fn warm_cache() -> ShellCache {
     let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    ShellCache::new(ShellCacheOptions::many_calls(
+    ShellCache::new(ShellCacheOptions::long_lived(
         supervisor,
         Arc::new(SystemClock::new()),
         std::env::temp_dir(),
@@ -187,7 +187,7 @@ async fn dropping_the_cache_ends_the_shells_that_wait() {
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_shells_are_given_up() {
     let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    let options = ShellCacheOptions::many_calls(
+    let options = ShellCacheOptions::long_lived(
         supervisor,
         Arc::new(SystemClock::new()),
         std::env::temp_dir(),
@@ -221,7 +221,7 @@ async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
 /// For a call that is recorded, one that is watched is started, and for others none.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expected_shell_is_watched_where_its_call_is() {
-    let place = Place::with(&[("file", "old\n")]);
+    let place = TestWorkspace::with(&[("file", "old\n")]);
     for (expected, asked, taken) in [
         (true, true, true),
         (false, true, false),

@@ -10,8 +10,8 @@ mod no_room;
 
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
-    Entry, FULL, Hide, Journal, JournalLevel, JournalOptions, Keep, Objection, Printed, recordings,
-    sweep,
+    FULL, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, Keep, Objection, Printed,
+    recordings, sweep,
 };
 use std::borrow::Cow;
 use std::fs;
@@ -38,10 +38,10 @@ fn options(state: &Path, level: JournalLevel) -> JournalOptions {
     }
 }
 
-fn entry(command: &str) -> Entry {
+fn entry(command: &str) -> JournalEntry {
     let started = Timestamp(1_700_000_000_000);
     let result = ToolResult::new(Status::Exited { code: 0 }, "what the model read", started);
-    let mut entry = Entry::new(Caller::Model, ProfileName::Standard, command, result);
+    let mut entry = JournalEntry::new(Caller::Model, ProfileName::Standard, command, result);
     entry.printed = Some(Printed {
         head: "\u{1b}[31mred\u{1b}[0m".to_owned(),
         ..Printed::default()

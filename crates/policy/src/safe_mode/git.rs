@@ -1,7 +1,7 @@
 //! What lets a git command run another program, or write a file of the caller's choice.
 
 use crate::syntax::git::Git;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 /// Global options that only affect display, and those that select the repository; a path follows or is attached.
 const GLOBALS: &str = "\
@@ -22,7 +22,7 @@ const REFUSED: &str = "\
     --object-dir --export-marks --web --info";
 
 /// The first word by which the command runs another program or writes a file of the caller's choice.
-pub(super) fn refused(ran: &Ran) -> Option<String> {
+pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
         return None;
     }

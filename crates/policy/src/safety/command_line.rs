@@ -2,7 +2,7 @@
 
 use super::rule::{Hit, is_git};
 use crate::syntax::git::Git;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 /// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or abbreviated;
 /// anything else (`-delete`, `mklabel`) must be a word.
@@ -99,7 +99,10 @@ impl Deed {
 }
 
 /// The first of these actions that the command performs, and the words after its subcommands.
-pub(super) fn deed<'d, 'r>(deeds: &'d [Deed], ran: &'r Ran) -> Option<(&'d Deed, &'r [Field])> {
+pub(super) fn deed<'d, 'r>(
+    deeds: &'d [Deed],
+    ran: &'r ResolvedCommand,
+) -> Option<(&'d Deed, &'r [Field])> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     deeds
         .iter()
@@ -107,12 +110,12 @@ pub(super) fn deed<'d, 'r>(deeds: &'d [Deed], ran: &'r Ran) -> Option<(&'d Deed,
 }
 
 /// What is found if the command performs one of these actions.
-pub(super) fn found(deeds: &[Deed], ran: &Ran) -> Option<Hit> {
+pub(super) fn found(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
     deed(deeds, ran).map(|_| Hit::on(ran, ran.arguments()))
 }
 
 /// The same for actions of git, whose programs are git's subcommands.
-pub(super) fn found_of_git(deeds: &[Deed], ran: &Ran) -> Option<Hit> {
+pub(super) fn found_of_git(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let name = git.subcommand()?;

@@ -16,7 +16,7 @@ use super::path::danger;
 use super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::pattern::push_globbed;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 use crate::{Context, Dialect, Script};
 use calls::Call;
@@ -57,7 +57,7 @@ pub(super) static RULE: Rule = Rule {
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     if scene.depth >= MAX_DEPTH {
         return None;
     }
@@ -73,7 +73,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 }
 
 /// Everything that programs in this command line would run or remove.
-fn everything(ran: &Ran) -> Vec<Call> {
+fn everything(ran: &ResolvedCommand) -> Vec<Call> {
     let mut out = Vec::new();
     if let Some(language) = ran.name().and_then(interpreter::language) {
         let mut texts: Vec<String> = interpreter::code(ran)
@@ -119,7 +119,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
 }
 
 /// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled rules.
-fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
+fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
     let others = scene
         .asked
         .iter()
@@ -144,8 +144,8 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
     })
 }
 
-fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    let place = scene.place(ran);
+fn removes(path: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
+    let place = scene.path_base(ran);
     let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
     let path = match (below_home, &ran.home) {
         (Some(rest), Some(home)) => format!("{home}{rest}"),

@@ -1,7 +1,7 @@
 //! Programs that execute code given as text: which they are, in what language, and where on the command line the
 //! code is.
 
-use crate::syntax::run::{Field, Invocation, Ran, shell_name};
+use crate::syntax::run::{Field, Invocation, ResolvedCommand, shell_name};
 use crate::syntax::value::Value;
 
 /// The syntax of the code.
@@ -49,7 +49,7 @@ pub(super) enum Code<'r> {
 
 impl Code<'_> {
     /// The code, if the script itself contains it.
-    pub(super) fn text(&self, ran: &Ran) -> Option<String> {
+    pub(super) fn text(&self, ran: &ResolvedCommand) -> Option<String> {
         match self {
             Code::Text(field, from) => field.value.script().get(*from..).map(ToOwned::to_owned),
             Code::File(field) => ran.file(&field.value).map(Value::script),
@@ -159,7 +159,7 @@ fn find(name: &str) -> Option<&'static Interpreter> {
 }
 
 /// Where a shell or an interpreter takes its code from; empty for other programs, and for calls that execute none.
-pub(super) fn code(ran: &Ran) -> Vec<Code<'_>> {
+pub(super) fn code(ran: &ResolvedCommand) -> Vec<Code<'_>> {
     match ran.name() {
         Some(name) if shell_name(name) => shell(ran).into_iter().collect(),
         Some(name) => find(name).map_or_else(Vec::new, |row| row.code(ran.arguments())),
@@ -167,7 +167,7 @@ pub(super) fn code(ran: &Ran) -> Vec<Code<'_>> {
     }
 }
 
-fn shell(ran: &Ran) -> Option<Code<'_>> {
+fn shell(ran: &ResolvedCommand) -> Option<Code<'_>> {
     let invocation = Invocation::read(&ran.words);
     if invocation.only_reads {
         return None;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::rule::{Hit, Rule, Scene, is_git};
 use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
-use crate::syntax::run::{Field, Ran, lexical};
+use crate::syntax::run::{Field, ResolvedCommand, lexical};
 use crate::syntax::value::{Piece, Value, Why};
 
 pub(super) static RULE: Rule = Rule {
@@ -72,7 +72,7 @@ const ADD: Options = Options {
     ],
 };
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let known = is_git(ran)?;
     let git = Git::read(&ran.words);
     let base = scene.context.cwd.to_string_lossy();
@@ -101,7 +101,12 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 }
 
 /// The words that make an `add` blind, if any.
-fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Option<Vec<&'f Field>> {
+fn blind<'f>(
+    arguments: &'f [Field],
+    ran: &ResolvedCommand,
+    base: &str,
+    known: bool,
+) -> Option<Vec<&'f Field>> {
     let mut all: Option<&Field> = None;
     let mut from_file: Option<&Field> = None;
     let mut harmless = false;

@@ -1,10 +1,10 @@
 //! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
 
-use super::path::{Danger, Place, danger};
+use super::path::{Danger, PathBase, danger};
 use super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::find::Search;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::{Piece, Value, Why};
 
 pub(super) static RULE: Rule = Rule {
@@ -152,10 +152,11 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
     Some(out)
 }
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     // The repository of a clone that the script itself has created contains nobody's work.
-    let own =
-        |value: &Value, place: &Place<'_>| place.cwd == ran.cwd.as_deref() && ran.has_made(value);
+    let own = |value: &Value, place: &PathBase<'_>| {
+        place.cwd == ran.cwd.as_deref() && ran.has_made(value)
+    };
     let dangerous = |value: &Value| {
         scene.places(ran).any(|place| match danger(value, &place) {
             Some(Danger::Git) => !own(value, &place),

@@ -3,7 +3,7 @@
 use super::rule::{Hit, Rule, Scene, is_git};
 use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -57,7 +57,7 @@ const SEND_PACK: Options = Options {
     ],
 };
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let options = match git.subcommand()? {
@@ -129,7 +129,7 @@ fn forces(name: &str, value: &Value) -> bool {
 }
 
 /// What `git config name value` sets.
-fn configured(ran: &Ran) -> Option<(String, Value)> {
+fn configured(ran: &ResolvedCommand) -> Option<(String, Value)> {
     is_git(ran)?;
     Git::read(&ran.words).configures()
 }

@@ -37,7 +37,7 @@ pub(super) enum Danger {
 }
 
 /// Where a command runs.
-pub(super) struct Place<'p> {
+pub(super) struct PathBase<'p> {
     /// The working directory at this point of the script, if known.
     pub(super) cwd: Option<&'p str>,
     /// The script's initial working directory.
@@ -48,13 +48,13 @@ pub(super) struct Place<'p> {
 
 /// One component of a path.
 #[derive(Debug, Clone, Default)]
-struct Part {
+struct PathPart {
     pieces: Vec<Piece>,
 }
 
-impl Part {
+impl PathPart {
     fn text(text: &str) -> Self {
-        Part {
+        PathPart {
             pieces: vec![Piece::Text(text.to_owned())],
         }
     }
@@ -103,7 +103,7 @@ impl Part {
 }
 
 /// The danger of recursively removing `operand`, if any.
-pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
+pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
     let mut parts = split(operand);
     if operand.is_empty() || parts.is_empty() {
         return None;
@@ -125,13 +125,13 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
             return Some(Danger::TopLevel);
         }
         base = vec!["\0"];
-        parts.insert(0, Part::text("\0"));
+        parts.insert(0, PathPart::text("\0"));
     } else if !absolute {
         match &cwd {
             Some(cwd) => {
                 parts = cwd
                     .iter()
-                    .map(|name| Part::text(name))
+                    .map(|name| PathPart::text(name))
                     .chain(parts)
                     .collect();
             }
@@ -144,8 +144,8 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
 }
 
 /// The components of a value.
-fn split(value: &Value) -> Vec<Part> {
-    let mut parts = vec![Part::default()];
+fn split(value: &Value) -> Vec<PathPart> {
+    let mut parts = vec![PathPart::default()];
     for piece in value.pieces() {
         let Piece::Text(text) = piece else {
             if let Some(last) = parts.last_mut() {
@@ -155,7 +155,7 @@ fn split(value: &Value) -> Vec<Part> {
         };
         for (index, name) in text.split('/').enumerate() {
             if index > 0 {
-                parts.push(Part::default());
+                parts.push(PathPart::default());
             }
             if let (Some(last), false) = (parts.last_mut(), name.is_empty()) {
                 last.pieces.push(Piece::Text(name.to_owned()));
@@ -170,8 +170,8 @@ fn components(path: &str) -> Vec<&str> {
 }
 
 /// Removes `.` and `..`; the parent of the root is the root.
-fn resolve(parts: &[Part]) -> Vec<Part> {
-    let mut out: Vec<Part> = Vec::new();
+fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
+    let mut out: Vec<PathPart> = Vec::new();
     for part in parts {
         match part.literal() {
             Some("" | ".") => {}
@@ -185,12 +185,12 @@ fn resolve(parts: &[Part]) -> Vec<Part> {
 }
 
 /// A path with an unknown beginning: dangerous unless its end is known.
-fn unanchored(parts: &[Part]) -> Option<Danger> {
+fn unanchored(parts: &[PathPart]) -> Option<Danger> {
     let parts = resolve(parts);
     if ends_in_git(&parts) {
         return Some(Danger::Git);
     }
-    let known: Vec<&Part> = parts.iter().filter(|part| !part.is_open()).collect();
+    let known: Vec<&PathPart> = parts.iter().filter(|part| !part.is_open()).collect();
     match known.as_slice() {
         [] => Some(Danger::Unknown),
         // `$PREFIX/usr`: with an empty prefix this is the system's directory.
@@ -202,20 +202,20 @@ fn unanchored(parts: &[Part]) -> Option<Danger> {
 }
 
 /// A relative path in an unknown working directory.
-fn relative_to_nowhere(parts: &[Part]) -> Option<Danger> {
-    let climbs = parts.first().and_then(Part::literal) == Some("..");
+fn relative_to_nowhere(parts: &[PathPart]) -> Option<Danger> {
+    let climbs = parts.first().and_then(PathPart::literal) == Some("..");
     let parts = resolve(parts);
     if ends_in_git(&parts) {
         return Some(Danger::Git);
     }
-    (climbs || parts.iter().all(Part::is_open)).then_some(Danger::Unknown)
+    (climbs || parts.iter().all(PathPart::is_open)).then_some(Danger::Unknown)
 }
 
 /// The directories without which a repository is worthless.
 const REPOSITORY: [&str; 2] = ["objects", "refs"];
 
 /// `.git`, a glob or an unknown name directly in it, or one of its essential directories.
-fn ends_in_git(parts: &[Part]) -> bool {
+fn ends_in_git(parts: &[PathPart]) -> bool {
     let within = parts.windows(2).any(|pair| {
         pair[0].literal() == Some(".git")
             && pair[1]
@@ -234,7 +234,12 @@ fn ends_in_git(parts: &[Part]) -> bool {
 }
 
 /// An absolute path.
-fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -> Option<Danger> {
+fn anchored(
+    parts: &[PathPart],
+    base: &[&str],
+    home: Option<&str>,
+    spelled: bool,
+) -> Option<Danger> {
     if parts.is_empty() {
         return Some(Danger::Root);
     }
@@ -249,7 +254,7 @@ fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) ->
     let (stem, tail) = parts.split_at(closed);
     if let Some(danger) = directory(stem, base, home, spelled || !tail.is_empty()) {
         // `./$NAME` is given the benefit of the doubt, `./*` is not.
-        let named_below = !tail.is_empty() && tail.iter().all(Part::has_unknown);
+        let named_below = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
         if !(danger == Danger::Here && named_below && same(stem, base)) {
             return Some(danger);
         }
@@ -278,12 +283,12 @@ fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) ->
 
 /// Where removing `operand` removes something: its absolute path as it is written, links and `..` and all; of a pattern at
 /// its end, the directory. `None` if that depends on more than its text.
-pub(super) fn touched(operand: &Value, place: &Place<'_>) -> Option<String> {
+pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;
     }
     let mut parts = split(operand);
-    let is_pattern = |part: &Part| {
+    let is_pattern = |part: &PathPart| {
         // `.*` would be `..`, too.
         let is_hidden =
             matches!(part.pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
@@ -310,7 +315,7 @@ pub(super) fn touched(operand: &Value, place: &Place<'_>) -> Option<String> {
     Some(path)
 }
 
-fn same(parts: &[Part], names: &[&str]) -> bool {
+fn same(parts: &[PathPart], names: &[&str]) -> bool {
     parts.len() == names.len()
         && parts
             .iter()
@@ -319,7 +324,12 @@ fn same(parts: &[Part], names: &[&str]) -> bool {
 }
 
 /// Whether the directory itself is important.
-fn directory(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -> Option<Danger> {
+fn directory(
+    parts: &[PathPart],
+    base: &[&str],
+    home: Option<&str>,
+    spelled: bool,
+) -> Option<Danger> {
     let Some(first) = parts.first() else {
         return Some(Danger::Root);
     };
@@ -378,7 +388,7 @@ mod tests {
         }
         danger(
             &value,
-            &Place {
+            &PathBase {
                 cwd,
                 base: "/home/u/project",
                 home: Some("/home/u"),

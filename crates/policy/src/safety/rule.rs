@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::path::Place;
-use crate::syntax::run::{Field, Ran};
+use super::path::PathBase;
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 use crate::{Context, Group, Script, Span};
 
@@ -25,7 +25,7 @@ pub struct Rule {
     pub fires: &'static [&'static str],
     /// Similar scripts that it must allow.
     pub spares: &'static [&'static str],
-    pub(super) check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
+    pub(super) check: fn(&ResolvedCommand, &Scene<'_>) -> Option<Hit>,
 }
 
 /// What a rule may look at besides the command.
@@ -36,7 +36,7 @@ pub(super) struct Scene<'s> {
     /// A part of it could not be read.
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
-    pub(super) all: &'s [Ran],
+    pub(super) all: &'s [ResolvedCommand],
     /// The enabled rules.
     pub(super) asked: &'s [&'s Rule],
     /// In how many programs of other languages this script is nested.
@@ -66,17 +66,20 @@ impl<'s> Scene<'s> {
     }
 
     /// Where a command may run: the expected directory, and the one if an earlier `cd` failed unnoticed.
-    pub(super) fn places<'p>(&'p self, ran: &'p Ran) -> impl Iterator<Item = Place<'p>> {
-        let otherwise = ran.otherwise.as_deref().map(|cwd| Place {
+    pub(super) fn places<'p>(
+        &'p self,
+        ran: &'p ResolvedCommand,
+    ) -> impl Iterator<Item = PathBase<'p>> {
+        let otherwise = ran.otherwise.as_deref().map(|cwd| PathBase {
             cwd: Some(cwd),
-            ..self.place(ran)
+            ..self.path_base(ran)
         });
-        std::iter::once(self.place(ran)).chain(otherwise)
+        std::iter::once(self.path_base(ran)).chain(otherwise)
     }
 
     /// Where a command runs.
-    pub(super) fn place<'p>(&'p self, ran: &'p Ran) -> Place<'p> {
-        Place {
+    pub(super) fn path_base<'p>(&'p self, ran: &'p ResolvedCommand) -> PathBase<'p> {
+        PathBase {
             cwd: ran.cwd.as_deref(),
             base: &self.base,
             home: ran.home.as_deref(),
@@ -94,7 +97,10 @@ pub(super) struct Hit {
 
 impl Hit {
     /// A finding about these words of a command.
-    pub(super) fn on<'f>(ran: &Ran, fields: impl IntoIterator<Item = &'f Field>) -> Hit {
+    pub(super) fn on<'f>(
+        ran: &ResolvedCommand,
+        fields: impl IntoIterator<Item = &'f Field>,
+    ) -> Hit {
         let fields: Vec<_> = fields.into_iter().collect();
         let first = ran.words.first().map(|field| field.value.to_string());
         Hit {
@@ -117,7 +123,7 @@ impl Hit {
 }
 
 /// Whether the command is git (true), or an unknown program that could be git (false).
-pub(super) fn is_git(ran: &Ran) -> Option<bool> {
+pub(super) fn is_git(ran: &ResolvedCommand) -> Option<bool> {
     match ran.name() {
         Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),
         None => ran

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::interpreter::code;
 use super::rule::{Hit, Rule, Scene};
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::{Dialect, Group};
 
 pub(super) static RULE: Rule = Rule {
@@ -92,7 +92,7 @@ const HARMLESS: [&str; 22] = [
     "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
 ];
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let hit = || Some(Hit::on(ran, ran.arguments()));
     if ran.name() == Some("zsh") {
         let inside = code(ran).iter().find_map(|code| code.text(ran));
@@ -138,7 +138,7 @@ fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
 }
 
 /// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
-fn changes_the_reading(ran: &Ran) -> bool {
+fn changes_the_reading(ran: &ResolvedCommand) -> bool {
     let words: Vec<&str> = ran
         .words
         .iter()

@@ -7,23 +7,23 @@
 
 mod client;
 mod detach;
-mod hearing;
+mod job_client;
 mod launch;
 mod link;
 mod probe;
 mod reap;
+mod receive;
 mod shell;
 mod start_error;
 mod survivors;
 mod terminal;
-mod visit;
 
 pub use client::Supervised;
-pub use detach::{JobFds, NotTaken};
-pub use hearing::Gone;
+pub use detach::{JobFds, NotDetached};
+pub use job_client::{JobKilled, JobVisit};
 pub use launch::Supervisor;
 pub use link::Link;
+pub use receive::Disconnected;
 pub use shell::ShellFds;
 pub use start_error::StartError;
 pub use terminal::StartedOnTerminal;
-pub use visit::{JobKilled, JobVisit};

@@ -8,7 +8,7 @@ use crate::signal_name;
 use agent_bash_core::changes::{Overlay, Traced};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
-use agent_bash_sandbox::Part;
+use agent_bash_sandbox::NetworkRole;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -280,15 +280,15 @@ pub struct ShellStart {
     /// Resource limits for it and everything that it starts.
     pub limits: Limits,
     /// What it is kept in; `None` for nothing.
-    pub sandbox: Option<ShellBox>,
+    pub sandbox: Option<ShellSandbox>,
     /// What it does about a network that its box shares with others. Set by whoever sends the order, which comes with
     /// the descriptor for it.
-    pub network: Option<Part>,
+    pub network: Option<NetworkRole>,
 }
 
 /// What a shell is kept in: a box, a trial, both, or nothing but somebody's sight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShellBox {
+pub struct ShellSandbox {
     /// What the box allows; `None` for no box.
     pub plan: Option<Plan>,
     /// Where what it changes is held back; `None` makes the changes.
@@ -307,7 +307,7 @@ pub struct ShellBox {
 impl ShellStart {
     /// The same for a shell that nobody watches.
     pub(super) fn unwatched(&self) -> Self {
-        let kept = self.sandbox.clone().map(|kept| ShellBox {
+        let kept = self.sandbox.clone().map(|kept| ShellSandbox {
             trace: false,
             ..kept
         });
@@ -323,7 +323,7 @@ impl ShellStart {
     }
 
     /// Where it gets a directory of its own, if it is to wait apart from the host's mounts.
-    pub(super) fn apart(&self) -> Option<&Path> {
+    pub(super) fn private_mounts_at(&self) -> Option<&Path> {
         let kept = self.sandbox.as_ref().filter(|kept| kept.apart);
         kept.map(|kept| kept.directory.as_path())
     }

@@ -6,7 +6,6 @@
 //! a session's calls), `job` (a call that outlives its host), `fallback` and `marked` (operation without a separate
 //! process).
 
-mod confined;
 mod entry;
 mod fallback;
 mod handles;
@@ -15,10 +14,11 @@ mod ladder;
 mod launch;
 mod leader;
 mod limits;
-mod marked;
+mod marked_processes;
 mod reaped;
 mod relay;
 mod report;
+mod sandboxed_start;
 mod serve;
 mod session_processes;
 mod shell;

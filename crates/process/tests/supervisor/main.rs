@@ -11,7 +11,7 @@ mod malformed;
 
 use agent_bash_core::{Clock, Shell, StreamId, Timestamp};
 use agent_bash_process::supervisor::{
-    self, Event, NotTaken, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
+    self, Event, NotDetached, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
 use agent_bash_process::{ProcessInfo, SystemClock};
 use libtest_mimic::{Arguments, Trial};
@@ -380,7 +380,7 @@ async fn a_supervisor_that_does_not_answer_is_given_up(supervisor: Supervisor) {
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     assert!(supervised.survivors().await.is_err());
     let again = supervised.adopt(&[], &[], false, 0, None).await;
-    assert!(matches!(again, Err(NotTaken::Gone)), "{again:?}");
+    assert!(matches!(again, Err(NotDetached::Gone)), "{again:?}");
 }
 
 async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
@@ -441,7 +441,7 @@ async fn an_order_may_come_before_the_hello(_: Supervisor) {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let mut supervised = again().start(&environment(), &clock).unwrap();
     supervised.order_shell(shell("echo $GIVEN"), None).unwrap();
-    let mut supervised = supervised.greeted().await.unwrap();
+    let mut supervised = supervised.handshake().await.unwrap();
     let fds = supervised.started().await.unwrap();
     assert_eq!(end(&mut supervised).await, ShellEnd::Exited(0));
     assert_eq!(text(stdout(fds.output)), "1\n");

@@ -6,11 +6,11 @@ use agent_bash_core::sandbox::Tier;
 use agent_bash_core::{Ending, Executor, NotStarted};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::{Key, PtyExecutor, PtyOptions, PtySize, WaitingFor};
-use agent_bash_test_kit::place::{Place, TIERS};
+use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_finds_its_terminal() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
         for (script, wanted) in [
             ("stty size", "40 120\r\n"),
@@ -32,7 +32,7 @@ async fn a_script_finds_its_terminal() {
             ),
             ("stty -F \"$(tty)\" rows 7; stty size", "7 120\r\n"),
         ] {
-            let ran = run(&place.boxed(spec(script), tier)).await.unwrap();
+            let ran = run(&place.in_sandbox(spec(script), tier)).await.unwrap();
             assert_eq!(ran.out, wanted, "{tier:?}: {script}");
             assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
         }
@@ -41,11 +41,11 @@ async fn a_script_finds_its_terminal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_confined_and_says_so() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
         let name = format!("{tier:?}");
         let unboxed = spec(&place.writes(&name)).cwd(place.workspace.clone());
-        let ran = run(&place.boxed(unboxed.clone(), tier)).await.unwrap();
+        let ran = run(&place.in_sandbox(unboxed.clone(), tier)).await.unwrap();
         assert_eq!(place.written(&name), (true, false), "{ran:?}");
         let confined = ran.outcome.sandbox.unwrap();
         assert_eq!(confined.report.tier, tier);
@@ -57,10 +57,10 @@ async fn it_is_confined_and_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_and_sizes_reach_what_runs() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
         let script = "trap 'stty size' WINCH; trap 'echo caught; exit 9' INT; echo ready; while true; do read -r line; done";
-        let attended = attend(&place.boxed(spec(script), tier)).await;
+        let attended = attend(&place.in_sandbox(spec(script), tier)).await;
         attended.shows("ready").await;
         attended.session.resize(PtySize::clamped(77, 11));
         attended.enters("x");
@@ -77,9 +77,9 @@ async fn keys_and_sizes_reach_what_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_are_stopped_and_continued() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
-        let attended = attend(&place.boxed(spec("PS1='> ' bash --norc -i"), tier)).await;
+        let attended = attend(&place.in_sandbox(spec("PS1='> ' bash --norc -i"), tier)).await;
         attended.shows(">").await;
         // What is typed before the program has the terminal is not a line to it.
         attended.enters("echo 'it' 'runs'; cat");
@@ -101,11 +101,11 @@ async fn jobs_are_stopped_and_continued() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_draw_and_are_waited_for() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
         if is_installed("less") {
             let script = "seq 1 500 | less; echo after";
-            let attended = attend(&place.boxed(spec(script), tier)).await;
+            let attended = attend(&place.in_sandbox(spec(script), tier)).await;
             attended.shows("39\n:").await;
             attended
                 .until("less waits for keys", |_, status| {
@@ -117,7 +117,7 @@ async fn programs_draw_and_are_waited_for() {
         }
         if is_installed("vim") {
             let script = format!("vim -u NONE {tier:?}; cat {tier:?}");
-            let attended = attend(&place.boxed(spec(&script), tier)).await;
+            let attended = attend(&place.in_sandbox(spec(&script), tier)).await;
             attended.shows("[New").await;
             attended.types("itwo words");
             attended.presses(Key::Escape);
@@ -133,7 +133,7 @@ async fn programs_draw_and_are_waited_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_left_on_the_terminal_is_seen_to_hold_it() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     for tier in TIERS {
         for (script, holds) in [
             ("sleep 3 & echo early", true),
@@ -143,7 +143,7 @@ async fn what_is_left_on_the_terminal_is_seen_to_hold_it() {
                 true,
             ),
         ] {
-            let ran = run(&place.boxed(spec(script), tier)).await.unwrap();
+            let ran = run(&place.in_sandbox(spec(script), tier)).await.unwrap();
             let left: Vec<bool> = ran
                 .outcome
                 .survivors
@@ -157,14 +157,14 @@ async fn what_is_left_on_the_terminal_is_seen_to_hold_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_terminals_are_out_of_reach() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let other = attend(&spec("tty; read -r line")).await;
     other.shows("/dev/pts/").await;
     let path = other.session.text().join("");
     let typed = "perl -e '$c = \"x\"; ioctl(STDIN, 0x5412, $c) or print 0 + $!, \"\\n\"'";
     for tier in TIERS {
         let script = format!("echo reached >{path}; {typed}");
-        let ran = run(&place.boxed(spec(&script), tier)).await.unwrap();
+        let ran = run(&place.in_sandbox(spec(&script), tier)).await.unwrap();
         let last = ran.out.lines().last();
         assert_eq!(last, Some("1"), "typing is not permitted: {ran:?}");
     }
@@ -181,9 +181,11 @@ async fn terminals_within_it_are_its_own() {
     if !is_installed("script") {
         return;
     }
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let script = "script -qc 'tty; echo inner >/dev/tty' typescript; tty";
-    let ran = run(&place.boxed(spec(script), Tier::Full)).await.unwrap();
+    let ran = run(&place.in_sandbox(spec(script), Tier::Full))
+        .await
+        .unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines[..2], ["/dev/pts/0", "inner"], "{ran:?}");
     assert_ne!(lines[2], lines[0]);
@@ -191,9 +193,9 @@ async fn terminals_within_it_are_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attempts_to_reach_a_network_are_counted() {
-    let place = Place::new();
+    let place = TestWorkspace::new();
     let script = "read -r line; for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
-    let attended = attend(&place.boxed(spec(script), Tier::Full)).await;
+    let attended = attend(&place.in_sandbox(spec(script), Tier::Full)).await;
     attended.presses(Key::Enter);
     let confined = attended.outcome().await.sandbox.unwrap();
     assert_eq!(confined.network_refused, Some(3));
@@ -202,16 +204,18 @@ async fn attempts_to_reach_a_network_are_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_enforced_is_known_before() {
     let found = PtyExecutor::new(options()).confines().await.unwrap();
-    let place = Place::new();
-    let ran = run(&place.boxed(spec("true"), found.tier)).await.unwrap();
+    let place = TestWorkspace::new();
+    let ran = run(&place.in_sandbox(spec("true"), found.tier))
+        .await
+        .unwrap();
     let observed = ran.outcome.sandbox.map(|confined| confined.report);
     assert_eq!(observed, Some(found));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_box_nothing_runs() {
-    let place = Place::new();
-    let boxed = place.boxed(spec("echo ran >ran"), Tier::Base);
+    let place = TestWorkspace::new();
+    let boxed = place.in_sandbox(spec("echo ran >ran"), Tier::Base);
     // What is writable cannot be hidden.
     let mut contrary = boxed.clone();
     if let Some(plan) = &boxed.sandbox {

@@ -4,24 +4,24 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{Attended, attend, is_installed, run, spec};
-use agent_bash_changes::{Set, Store};
+use agent_bash_changes::{ChangeSet, Store};
 use agent_bash_core::changes::{Changes, ChangesLevel, Traced};
 use agent_bash_core::{Ending, RunSpec};
 use agent_bash_pty::Key;
-use agent_bash_test_kit::place::{Place, TIERS};
+use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
 use tempfile::TempDir;
 
 /// A workspace, and the store of what is changed in it.
 struct Watched {
-    place: Place,
+    place: TestWorkspace,
     _state: TempDir,
     store: Store,
 }
 
 impl Watched {
     fn new() -> Self {
-        let place = Place::new();
+        let place = TestWorkspace::new();
         let state = tempfile::tempdir().unwrap();
         let store = Store::open(&state.path().join("state")).unwrap();
         fs::write(place.workspace.join("file"), "before\n").unwrap();
@@ -33,9 +33,9 @@ impl Watched {
     }
 
     /// The script as it is, and in each box, each with a set of its own.
-    fn each(&self, script: &str) -> Vec<(RunSpec, Set)> {
+    fn each(&self, script: &str) -> Vec<(RunSpec, ChangeSet)> {
         let plain = spec(script).cwd(self.place.workspace.clone());
-        let boxed = TIERS.map(|tier| self.place.boxed(plain.clone(), tier));
+        let boxed = TIERS.map(|tier| self.place.in_sandbox(plain.clone(), tier));
         let with_a_set = |spec: RunSpec| {
             let root = &self.place.workspace;
             let set = self.store.begin_trace("s", root, ChangesLevel::Undo);
@@ -50,7 +50,7 @@ impl Watched {
     }
 
     /// What was recorded, which is then taken back.
-    fn taken_back(&self, set: Set) -> Changes {
+    fn taken_back(&self, set: ChangeSet) -> Changes {
         let changes = self.store.finish(set).unwrap();
         self.store.undo("s", changes.id, &[], false).unwrap();
         assert_eq!(self.file(), "before\n");

@@ -43,7 +43,7 @@ pub(super) enum Incoming {
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "type")]
-    kind: Kind,
+    kind: LineKind,
     id: Option<u64>,
     success: Option<bool>,
     data: Option<Box<RawValue>>,
@@ -55,7 +55,7 @@ struct Line {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum LineKind {
     Response,
     Update,
     JobEnded,
@@ -72,9 +72,9 @@ impl Incoming {
         let line: Line = serde_json::from_slice(line).map_err(|_| bad())?;
         let id = line.id.ok_or_else(bad);
         match line.kind {
-            Kind::JobEnded => Ok(Self::JobEnded),
-            Kind::Leaving => Ok(Self::Leaving),
-            Kind::Update => Ok(Self::Update {
+            LineKind::JobEnded => Ok(Self::JobEnded),
+            LineKind::Leaving => Ok(Self::Leaving),
+            LineKind::Update => Ok(Self::Update {
                 id: id?,
                 update: Update {
                     rewind: line.rewind.unwrap_or(0),
@@ -82,7 +82,7 @@ impl Incoming {
                     text: line.delta.ok_or_else(bad)?,
                 },
             }),
-            Kind::Response => Ok(Self::Answer {
+            LineKind::Response => Ok(Self::Answer {
                 id: id?,
                 answer: match (line.success.ok_or_else(bad)?, line.error) {
                     (true, _) => Ok(line.data),

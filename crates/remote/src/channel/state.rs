@@ -34,17 +34,17 @@ pub enum Failed {
     Cut(String),
 }
 
-pub(super) type Answer = Result<Option<Box<RawValue>>, Failed>;
+pub(super) type Reply = Result<Option<Box<RawValue>>, Failed>;
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ChannelState>,
     /// There is something to write.
     to_write: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ChannelState {
     next: u64,
     calls: BTreeMap<u64, Call>,
     lines: VecDeque<(u64, Vec<u8>)>,
@@ -60,7 +60,7 @@ struct State {
 struct Call {
     updates: VecDeque<Update>,
     bytes: usize,
-    answer: Option<Answer>,
+    answer: Option<Reply>,
     is_written: bool,
     /// Nobody waits any more.
     is_forgotten: bool,
@@ -77,9 +77,9 @@ pub(super) struct Waiting {
 
 impl Shared {
     pub(super) fn new(now: Duration) -> Self {
-        let state = State {
+        let state = ChannelState {
             last_heard: now,
-            ..State::default()
+            ..ChannelState::default()
         };
         Self {
             state: Mutex::new(state),
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChannelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -272,7 +272,7 @@ impl Waiting {
     }
 
     /// What has come; the answer is taken once.
-    pub(super) fn take(&self) -> (VecDeque<Update>, Option<Answer>) {
+    pub(super) fn take(&self) -> (VecDeque<Update>, Option<Reply>) {
         let mut state = self.shared.state();
         let state = &mut *state;
         let Some(call) = state.calls.get_mut(&self.id) else {

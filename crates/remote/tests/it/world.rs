@@ -2,7 +2,7 @@
 
 use agent_bash_process::SystemClock;
 use agent_bash_remote::protocol::Hello;
-use agent_bash_remote::{Here, Patience, Program, Remote, Target, Uploads, Way};
+use agent_bash_remote::{LocalHost, Patience, Program, Remote, Target, Uploads, Way};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl World {
     }
 
     pub(crate) fn remote(&self) -> Remote {
-        let here = Here {
+        let here = LocalHost {
             env: Arc::new(self.env.clone()),
             cwd: "/".into(),
             clock: Arc::new(SystemClock::new()),

@@ -6,8 +6,8 @@ use agent_bash_core::{
     ToolResult, TruncatedBy,
 };
 use agent_bash_render::{
-    BangCard, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Refused, Remark, Theme,
-    ToolCard,
+    BangCard, CardState, FooterLine, OutputLimits, OutputPage, OutputText, Refused, StoredOutput,
+    Theme, ToolCard,
 };
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     let mut asked = ToolCard::new("curl localhost");
     asked.state = CardState::WaitingForAnswer;
     asked.timeout = Some(Duration::from_secs(8));
-    asked.asides = vec![Remark::Notice("outside of the sandbox".to_owned())];
+    asked.asides = vec![FooterLine::Notice("outside of the sandbox".to_owned())];
     let mut elsewhere = printed("make all", "done\n", ok.clone());
     elsewhere.directory = Some("crates/core".to_owned());
 
@@ -246,7 +246,7 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
     let ok = || exited(0);
     let reason = || "no shell".to_owned();
     let mut truncated = card("seq 9999", false, &numbered(30), ok());
-    truncated.kept = Some(KeptOutput {
+    truncated.kept = Some(StoredOutput {
         uri: Some("artifact://7".to_owned()),
         first: None,
         shown: [51_200, 100_000],
@@ -260,7 +260,7 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
     binary.kept.clone_from(&truncated.kept);
     let mut reset = card("kill -9 $$", false, "", signaled());
     let said = "The session's shell was reset: it was killed".to_owned();
-    reset.remarks = vec![Remark::Notice(said)];
+    reset.remarks = vec![FooterLine::Notice(said)];
     vec![
         ("bang_binary", binary, true),
         ("bang_reset", reset, false),

@@ -10,7 +10,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, SessionName, Status, Survivor, Timestamp, ToolResult,
 };
-use agent_bash_journal::{Entry, Objection, Printed, Recorded};
+use agent_bash_journal::{JournalEntry, Objection, Printed, Recorded};
 use agent_bash_report::{Diff, JobLine, Page};
 use chromium::{in_chromium, with_script};
 use html5ever::TokenizerResult;
@@ -86,7 +86,7 @@ fn page(text: &str) -> String {
         let mut set = changes.clone();
         set.id = ChangesId(recorded.entries.len() as u64 % 2);
         result.changes = Some(set);
-        let mut entry = Entry::new(by, ProfileName::Standard, text(), result);
+        let mut entry = JournalEntry::new(by, ProfileName::Standard, text(), result);
         entry.description = Some(text());
         entry.session = Some(SessionName(text()));
         entry.objection = is_blocked.then(|| Objection {

@@ -7,23 +7,23 @@ use agent_bash_core::sandbox::{Network, SandboxLevel, Sandboxed};
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
-use agent_bash_journal::{Entry, Escalation, Recorded};
+use agent_bash_journal::{Escalation, JournalEntry, Recorded};
 use agent_bash_report::{Deed, Diff, JobLine, Page};
 
 /// 2023-11-14 22:13:20 UTC.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000;
 
 /// A call that began so many milliseconds after that.
-pub(crate) fn call(command: &str, status: Status, after: u64) -> Entry {
+pub(crate) fn call(command: &str, status: Status, after: u64) -> JournalEntry {
     let mut result = ToolResult::new(status, "", Timestamp(BEGIN + after));
     result.cwd.push_str("/w");
     if result.status.exit_code() != 125 {
         result.duration_ms = 2000.0;
     }
-    Entry::new(Caller::Model, ProfileName::Standard, command, result)
+    JournalEntry::new(Caller::Model, ProfileName::Standard, command, result)
 }
 
-pub(crate) fn page(entries: Vec<Entry>) -> Page {
+pub(crate) fn page(entries: Vec<JournalEntry>) -> Page {
     let mut recorded = Recorded::default();
     recorded.entries = entries;
     Page::new("chat", recorded, Timestamp(BEGIN))
@@ -89,7 +89,7 @@ fn each_day_has_a_heading_and_headings_are_in_order() {
 fn a_failure_that_the_exit_code_hides_is_in_the_row() {
     let mut piped = call("make | tail", DONE, 0);
     piped.result.stages = [6, 0].map(Stage::from).to_vec();
-    let row = |entry: &Entry| {
+    let row = |entry: &JournalEntry| {
         let html = page(vec![entry.clone()]).html();
         part(&html, "<span class=\"outcome ", "</span>").to_owned()
     };
@@ -234,7 +234,7 @@ fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
 }
 
 /// A call with a set, in which one file was changed.
-fn changing(id: u64, by: ChangesBy, state: ChangesState) -> Entry {
+fn changing(id: u64, by: ChangesBy, state: ChangesState) -> JournalEntry {
     let files = [FileChange::new(FileName::new("own"), Change::Changed)];
     let mut entry = call("edit", DONE, 0);
     entry.result.changes = Some(Changes::new(ChangesId(id), state, by, "/w").with_files(files));

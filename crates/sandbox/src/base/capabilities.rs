@@ -1,7 +1,7 @@
 //! Dropping capabilities: root keeps what it takes to handle files and processes of others, and nothing that reaches
 //! the machine.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use rustix::thread::CapabilitySet;
 use rustix::thread::{CapabilitySets, capabilities, set_capabilities};
 use rustix::thread::{clear_ambient_capability_set, remove_capability_from_bounding_set};
@@ -16,8 +16,8 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::KILL);
 
 /// Drops them from this thread and everything that it executes.
-pub(crate) fn drop_capabilities() -> Result<(), BoxError> {
-    let step = || BoxError::step("dropping capabilities");
+pub(crate) fn drop_capabilities() -> Result<(), SandboxError> {
+    let step = || SandboxError::step("dropping capabilities");
     let kept = if rustix::process::geteuid().is_root() {
         KEPT
     } else {

@@ -3,10 +3,10 @@
 
 mod excluded;
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
-use excluded::{Excluded, Found};
+use excluded::{Excluded, ExcludedName};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
@@ -44,20 +44,20 @@ pub(crate) struct Gaps {
 }
 
 /// Restricts this thread and everything that it starts.
-pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<Gaps, BoxError> {
-    let refused = BoxError::step::<io::Error>("restricting files");
+pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<Gaps, SandboxError> {
+    let refused = SandboxError::step::<io::Error>("restricting files");
     let status = rules(plan, own)?.restrict_self();
     let status = status.map_err(|error| refused(io::Error::other(error)))?;
     gaps(&status)
 }
 
-fn gaps(status: &RestrictionStatus) -> Result<Gaps, BoxError> {
+fn gaps(status: &RestrictionStatus) -> Result<Gaps, SandboxError> {
     let abi = match status.landlock {
         LandlockStatus::Available { effective_abi, .. } => effective_abi,
         _ => ABI::Unsupported,
     };
     if abi == ABI::Unsupported || status.ruleset == RulesetStatus::NotEnforced {
-        return Err(BoxError::lacks("Landlock"));
+        return Err(SandboxError::lacks("Landlock"));
     }
     let since = [(ABI::V2, Lack::Moves), (ABI::V6, Lack::Signals)];
     Ok(Gaps {
@@ -69,7 +69,7 @@ fn gaps(status: &RestrictionStatus) -> Result<Gaps, BoxError> {
     })
 }
 
-fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, BoxError> {
+fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
     let created = created(plan).map_err(failed)?;
     let mut rules = Rules { created };
     let writable = plan.writable.iter().chain(own);
@@ -123,7 +123,7 @@ fn device() -> BitFlags<AccessFs> {
 
 /// What must not be read. Also what is not there, or what something else lies over: by the time that a call reads it,
 /// somebody may have put another file in its place, which no mount covers.
-fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, BoxError> {
+fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, SandboxError> {
     let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
     for hidden in &plan.hidden {
         // Most are not there, which is quickly asked.
@@ -137,7 +137,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, BoxError> {
         };
         // What is writable can be read too, so that it takes a mount to hide something in it.
         if is_there && plan.tier == Tier::Base {
-            return Err(BoxError::HiddenInWritable {
+            return Err(SandboxError::HiddenInWritable {
                 writable: PathBuf::from(writable),
                 hidden,
                 tier: plan.tier,
@@ -153,7 +153,7 @@ struct Rules {
 
 impl Rules {
     /// Allows reading everything except what is excluded. All names can be listed.
-    fn reading(&mut self, excluded: &Excluded) -> Result<(), BoxError> {
+    fn reading(&mut self, excluded: &Excluded) -> Result<(), SandboxError> {
         let root = Path::new("/");
         self.allow(root, AccessFs::ReadDir.into())?;
         let open = |directory: &OwnedFd, name: &OsStr, flags| {
@@ -173,12 +173,12 @@ impl Rules {
                 let name = OsStr::from_bytes(entry.file_name().to_bytes());
                 let kind = entry.file_type();
                 match excluded.find(name) {
-                    Found::Excluded => {}
+                    ExcludedName::Excluded => {}
                     _ if name == "." || name == ".." || kind == FileType::Symlink => {}
-                    Found::OnTheWay(inner) => {
+                    ExcludedName::OnTheWay(inner) => {
                         left.extend(open(&parent, name, directory).map(|it| (it, inner)));
                     }
-                    Found::Beside => {
+                    ExcludedName::Beside => {
                         if let Ok(opened) = open(&parent, name, OFlags::PATH) {
                             self.allow_opened(opened, kind, read())?;
                         }
@@ -190,7 +190,7 @@ impl Rules {
     }
 
     /// Allows this for a path and what is below it. A path that cannot be opened has nothing to be allowed.
-    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), BoxError> {
+    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), SandboxError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match openat(CWD, path, flags, Mode::empty()) {
             Ok(opened) => self.allow_opened(opened, FileType::Unknown, access),
@@ -200,7 +200,7 @@ impl Rules {
 
     /// Allows to open the terminals that are standard input, output or error once more, by name: at the full tier other
     /// ones are where they were.
-    fn inherited_terminals(&mut self) -> Result<(), BoxError> {
+    fn inherited_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),
             io::stdout().is_terminal(),
@@ -222,7 +222,7 @@ impl Rules {
         opened: OwnedFd,
         kind: FileType,
         access: BitFlags<AccessFs>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<(), SandboxError> {
         let kind = match kind {
             FileType::Unknown => match rustix::fs::fstat(&opened) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode),
@@ -242,6 +242,6 @@ impl Rules {
     }
 }
 
-fn failed(error: RulesetError) -> BoxError {
-    BoxError::step("restricting files")(io::Error::other(error))
+fn failed(error: RulesetError) -> SandboxError {
+    SandboxError::step("restricting files")(io::Error::other(error))
 }

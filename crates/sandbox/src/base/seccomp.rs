@@ -3,28 +3,28 @@
 pub(crate) mod program;
 pub(crate) mod rules;
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use agent_bash_core::sandbox::Plan;
 use program::Elsewhere;
 use std::io;
 
 /// Filters the system calls of this thread and of everything that it starts. `shortening` counts as no write in
 /// Landlock, and is left to this filter.
-pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), BoxError> {
+pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), SandboxError> {
     let Some(architecture) = program::ARCHITECTURE else {
-        return Err(BoxError::lacks(
+        return Err(SandboxError::lacks(
             "a filter of system calls for this processor",
         ));
     };
     let rules = rules::rules(plan.network, plan.tier, shortening);
     let program = program::assemble(architecture, &Elsewhere::Absent, &rules).ok_or_else(|| {
-        BoxError::step("filtering system calls")(io::Error::other("a rule is too long"))
+        SandboxError::step("filtering system calls")(io::Error::other("a rule is too long"))
     })?;
     seccompiler::apply_filter(&program).map_err(|error| match error {
         seccompiler::Error::Seccomp(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
-            BoxError::lacks("seccomp")
+            SandboxError::lacks("seccomp")
         }
-        other => BoxError::step("filtering system calls")(io::Error::other(other)),
+        other => SandboxError::step("filtering system calls")(io::Error::other(other)),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The loopback interface of a new network namespace, which is down at first.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use rustix::io;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
@@ -19,8 +19,8 @@ const LOOPBACK: i32 = 1;
 const LENGTH: usize = 16 + 16;
 
 /// Sets it up.
-pub(super) fn up() -> Result<(), BoxError> {
-    set_up().map_err(BoxError::step("setting the loopback interface up"))
+pub(super) fn up() -> Result<(), SandboxError> {
+    set_up().map_err(SandboxError::step("setting the loopback interface up"))
 }
 
 fn set_up() -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The mounts of this process, and making them read-only: that takes away permissions, times and attributes too,
 //! which Landlock has no rules for.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::mount::{MountFlags, mount_remount};
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ struct Mounted {
 }
 
 /// Makes all mounts read-only except those at or below these. Whether all of them are now.
-pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
+pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
     let table = table()?;
     let mut all = true;
     for mounted in table.split(|byte| *byte == b'\n').filter_map(parsed) {
@@ -33,8 +33,8 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
 }
 
 /// All mounts of this process, as the kernel lists them.
-pub(crate) fn table() -> Result<Vec<u8>, BoxError> {
-    fs::read("/proc/self/mountinfo").map_err(BoxError::step("listing mounts"))
+pub(crate) fn table() -> Result<Vec<u8>, SandboxError> {
+    fs::read("/proc/self/mountinfo").map_err(SandboxError::step("listing mounts"))
 }
 
 /// A mount below this directory that paths lead to, if there is one.

@@ -1,8 +1,8 @@
 //! Leaving the namespaces of the host.
 
 use super::{loopback, shared};
-use crate::error::BoxError;
-use crate::networks::{Entrance, Part};
+use crate::error::SandboxError;
+use crate::networks::{Entrance, NetworkRole};
 use agent_bash_core::sandbox::Network;
 use nix::sched::{CloneFlags, unshare};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -12,7 +12,10 @@ use std::io;
 /// Enters new ones: for mounts, in a box (one with this network) for IPC, for the network unless it is the host's or
 /// shared, and of users where it takes one to be allowed the others. Also within those of a shared network a box has
 /// users of its own, so that it has no power over others in there.
-pub(super) fn leave(network: Option<Network>, entrance: Option<&Entrance>) -> Result<(), BoxError> {
+pub(super) fn leave(
+    network: Option<Network>,
+    entrance: Option<&Entrance>,
+) -> Result<(), SandboxError> {
     let users = if are_allowed()? {
         CloneFlags::empty()
     } else {
@@ -38,28 +41,28 @@ pub(super) fn leave(network: Option<Network>, entrance: Option<&Entrance>) -> Re
 }
 
 /// Makes the network that boxes share, or enters it.
-fn share(entrance: &Entrance, users: CloneFlags) -> Result<(), BoxError> {
+fn share(entrance: &Entrance, users: CloneFlags) -> Result<(), SandboxError> {
     let Entrance { part, socket } = entrance;
     match part {
-        Part::Make => {
+        NetworkRole::Make => {
             separate(users | CloneFlags::CLONE_NEWNET)?;
             loopback::up()?;
             shared::offer(socket, !users.is_empty())
         }
-        Part::Join => shared::join(socket),
+        NetworkRole::Join => shared::join(socket),
     }
 }
 
 /// Whether this process may make them as it is, without one of users.
-pub(super) fn are_allowed() -> Result<bool, BoxError> {
-    let had = capabilities(None).map_err(BoxError::step("reading capabilities"))?;
+pub(super) fn are_allowed() -> Result<bool, SandboxError> {
+    let had = capabilities(None).map_err(SandboxError::step("reading capabilities"))?;
     Ok(had.effective.contains(CapabilitySet::SYS_ADMIN))
 }
 
 /// Makes these namespaces, and enters them.
-fn separate(wanted: CloneFlags) -> Result<(), BoxError> {
+fn separate(wanted: CloneFlags) -> Result<(), SandboxError> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
-    unshare(wanted).map_err(BoxError::step("making namespaces"))?;
+    unshare(wanted).map_err(SandboxError::step("making namespaces"))?;
     if !wanted.contains(CloneFlags::CLONE_NEWUSER) {
         return Ok(());
     }
@@ -69,5 +72,5 @@ fn separate(wanted: CloneFlags) -> Result<(), BoxError> {
         fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
         fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))
     };
-    map().map_err(BoxError::step("keeping the user in a namespace"))
+    map().map_err(SandboxError::step("keeping the user in a namespace"))
 }

@@ -2,7 +2,7 @@
 //! trial's, at the same path.
 
 use super::{mounts, namespaces};
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use agent_bash_core::changes::Overlay;
 use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, openat};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const OVERLAYFS: i64 = 0x794C_7630;
 
 /// Whether there can be one, as far as that can be said in the host's namespaces, and only there. `table`: its mounts.
-pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), BoxError> {
+pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     if let Some(inner) = [upper, work].into_iter().find(|it| it.starts_with(root)) {
         return Err(no(format!(
@@ -35,7 +35,7 @@ pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), BoxError> {
 }
 
 /// Mounts it. This process has mounts of its own already. Of `own`, what lies in the workspace stays what it is.
-pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), BoxError> {
+pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     let lower = directory(root)?;
     let (upper, work) = (directory(upper)?, directory(work)?);
@@ -43,7 +43,7 @@ pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), BoxError> {
         .iter()
         .filter(|path| path.starts_with(root))
         .map(|path| Ok((path, directory(path)?)))
-        .collect::<Result<_, BoxError>>()?;
+        .collect::<Result<_, SandboxError>>()?;
     // Named by descriptors, paths need no escaping and may be of any length.
     let layers = format!(
         "lowerdir={},upperdir={},workdir={},userxattr,volatile",
@@ -62,11 +62,11 @@ pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn no(reason: String) -> BoxError {
-    BoxError::NoTrial(reason)
+fn no(reason: String) -> SandboxError {
+    SandboxError::NoTrial(reason)
 }
 
-fn directory(path: &Path) -> Result<OwnedFd, BoxError> {
+fn directory(path: &Path) -> Result<OwnedFd, SandboxError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
         .map_err(|error| no(format!("opening `{}`: {error}", path.display())))
@@ -78,7 +78,7 @@ fn name(descriptor: &OwnedFd) -> String {
 
 /// In a namespace of users only this user exists, so that files of another one, or of another group, cannot be copied
 /// when they are changed. Of all of them only the workspace itself is looked at: the rest would take long.
-fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), BoxError> {
+fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
     let stat = fstat(lower).map_err(|error| no(format!("`{}`: {error}", root.display())))?;
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let own = stat.st_uid == user.as_raw() && stat.st_gid == group.as_raw();
@@ -94,7 +94,7 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), BoxError> {
 }
 
 /// Why the kernel does not mount it.
-fn refused(root: &Path, upper: &OwnedFd, error: Errno) -> BoxError {
+fn refused(root: &Path, upper: &OwnedFd, error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS);
     no(match error {

@@ -1,6 +1,6 @@
 //! Covering secrets: an empty directory or file without any permission is mounted over each.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use crate::secrets::existing;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
@@ -13,19 +13,20 @@ const DIRECTORY: &str = "/dev/shm/directory";
 const FILE: &str = "/dev/shm/file";
 
 /// Covers these, as far as they exist.
-pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), BoxError> {
+pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
     let hidden: BTreeSet<PathBuf> = existing(hidden).collect();
     if hidden.is_empty() {
         return Ok(());
     }
-    stage().map_err(BoxError::step("preparing to hide secrets"))?;
+    stage().map_err(SandboxError::step("preparing to hide secrets"))?;
     let mut covered: Vec<&Path> = Vec::new();
     for path in &hidden {
         if covered.iter().any(|outer| path.starts_with(outer)) {
             continue;
         }
         let nothing = if path.is_dir() { DIRECTORY } else { FILE };
-        mount_bind(nothing, path).map_err(BoxError::step(format!("hiding {}", path.display())))?;
+        mount_bind(nothing, path)
+            .map_err(SandboxError::step(format!("hiding {}", path.display())))?;
         covered.push(path);
     }
     Ok(())

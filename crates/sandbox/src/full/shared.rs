@@ -1,6 +1,6 @@
 //! Making a network that other boxes share, and entering one: see [`crate::networks`].
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use nix::sched::{CloneFlags, setns};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -22,7 +22,7 @@ const PATIENCE: Timespec = Timespec {
 const MOST: usize = 2;
 
 /// Hands the network that this process is in to boxes to come, with its namespace of users if it made one.
-pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), BoxError> {
+pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), SandboxError> {
     let names = ["/proc/self/ns/net", "/proc/self/ns/user"];
     let offer = || -> rustix::io::Result<()> {
         let open = |name: &&str| rustix::fs::open(*name, OFlags::CLOEXEC, Mode::empty());
@@ -44,11 +44,11 @@ pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), BoxError> 
         )?;
         Ok(())
     };
-    offer().map_err(BoxError::step("sharing the loopback network"))
+    offer().map_err(SandboxError::step("sharing the loopback network"))
 }
 
 /// Enters the network that another box has made, or is about to.
-pub(super) fn join(socket: &OwnedFd) -> Result<(), BoxError> {
+pub(super) fn join(socket: &OwnedFd) -> Result<(), SandboxError> {
     let enter = || -> io::Result<()> {
         let mut namespaces = offered(socket)?.into_iter();
         let network = namespaces.next();
@@ -61,7 +61,7 @@ pub(super) fn join(socket: &OwnedFd) -> Result<(), BoxError> {
             None => Err(io::Error::other("the box that was to make it ended")),
         }
     };
-    enter().map_err(BoxError::step("entering the loopback network"))
+    enter().map_err(SandboxError::step("entering the loopback network"))
 }
 
 /// What lies in the socket for everybody, without taking it away.

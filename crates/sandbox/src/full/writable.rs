@@ -1,7 +1,7 @@
 //! What may be written, as mounts of its own, and what in it stays as it is.
 
 use super::mounts::read_only;
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use rustix::mount::{MountFlags, mount_bind_recursive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ pub(super) fn outermost<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a
 }
 
 /// Gives each a mount of its own, which can stay writable.
-pub(super) fn separate(roots: &[&Path]) -> Result<(), BoxError> {
+pub(super) fn separate(roots: &[&Path]) -> Result<(), SandboxError> {
     roots.iter().try_for_each(|root| onto_itself(root))
 }
 
 /// Makes these read-only, as far as they exist, and keeps them where they are.
-pub(super) fn protect(roots: &[&Path], protected: &[PathBuf]) -> Result<(), BoxError> {
+pub(super) fn protect(roots: &[&Path], protected: &[PathBuf]) -> Result<(), SandboxError> {
     for (path, is_protected) in mounted_over(roots, protected, is_there) {
         onto_itself(path)?;
         if is_protected {
@@ -59,12 +59,12 @@ fn mounted_over<'a>(
     mounted
 }
 
-fn onto_itself(path: &Path) -> Result<(), BoxError> {
+fn onto_itself(path: &Path) -> Result<(), SandboxError> {
     mount_bind_recursive(path, path).map_err(step(path))
 }
 
-fn step(path: &Path) -> impl FnOnce(rustix::io::Errno) -> BoxError {
-    BoxError::step(format!("mounting {}", path.display()))
+fn step(path: &Path) -> impl FnOnce(rustix::io::Errno) -> SandboxError {
+    SandboxError::step(format!("mounting {}", path.display()))
 }
 
 #[cfg(test)]

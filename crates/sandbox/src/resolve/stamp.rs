@@ -20,7 +20,7 @@ const LISTS: [&str; 2] = ["worktrees", "modules"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     protected: Vec<(PathBuf, Option<Identity>)>,
-    lists: Vec<Option<Found>>,
+    lists: Vec<Option<IdentityAndTime>>,
 }
 
 /// Which file a path leads to, links not followed.
@@ -52,12 +52,12 @@ impl Identity {
 pub struct Uncached;
 
 /// What is there, and when it was changed last.
-type Found = (Identity, Time);
+type IdentityAndTime = (Identity, Time);
 
 /// Seconds and nanoseconds.
 type Time = (i64, i64);
 
-fn found(path: &Path) -> Option<Found> {
+fn found(path: &Path) -> Option<IdentityAndTime> {
     let it = fs::symlink_metadata(path).ok()?;
     let identity = Identity {
         device: it.dev(),
@@ -69,13 +69,13 @@ fn found(path: &Path) -> Option<Found> {
 
 /// As [`found`], without asking a file system.
 #[cfg(target_os = "linux")]
-fn known(path: &Path) -> Result<Option<Found>, Uncached> {
+fn known(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
     let found = looked_at(path, OFlags::NOFOLLOW)?;
     Ok(found.map(|it| (it.identity, it.modified)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn known(_: &Path) -> Result<Option<Found>, Uncached> {
+fn known(_: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
     Err(Uncached)
 }
 
@@ -115,7 +115,7 @@ fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, Uncached> {
 /// The directories that the protected paths of a plan and its lists are in, and when a name in them was changed last. As
 /// long as that is the same, so is what a [`Stamp`] would say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Surroundings(Vec<(PathBuf, Option<Found>)>);
+pub struct Surroundings(Vec<(PathBuf, Option<IdentityAndTime>)>);
 
 impl Surroundings {
     /// How long they must have been the same before what is in them is looked at, to be relied on: the times of a file
@@ -144,14 +144,14 @@ impl Surroundings {
     }
 
     #[cfg(target_os = "linux")]
-    fn look(path: &Path) -> Result<Option<Found>, Uncached> {
+    fn look(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
         // A directory may be reached by a link, and it is the directory that counts.
         let found = looked_at(path, OFlags::empty())?;
         Ok(found.map(|it| (it.identity, it.changed)))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn look(_: &Path) -> Result<Option<Found>, Uncached> {
+    fn look(_: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
         Err(Uncached)
     }
 }
@@ -178,7 +178,10 @@ impl Stamp {
         Self::by(plan, known)
     }
 
-    fn by<E>(plan: &Plan, look: impl Fn(&Path) -> Result<Option<Found>, E>) -> Result<Self, E> {
+    fn by<E>(
+        plan: &Plan,
+        look: impl Fn(&Path) -> Result<Option<IdentityAndTime>, E>,
+    ) -> Result<Self, E> {
         let identity = |path: &PathBuf| {
             let found = look(path)?;
             Ok((path.clone(), found.map(|(identity, _)| identity)))

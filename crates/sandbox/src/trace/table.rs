@@ -13,7 +13,7 @@ pub struct Call {
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
     /// Where it is named.
-    pub place: Place,
+    pub place: FileArgument,
     /// Whether what a link leads to is meant, where the name is that of a link.
     pub follow: Follow,
     /// What becomes of it.
@@ -22,7 +22,7 @@ pub struct Operand {
 
 /// Arguments that name a file, by their places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum FileArgument {
     /// A path.
     Path(u8),
     /// A directory's descriptor and a path; without a path the descriptor itself.
@@ -88,7 +88,7 @@ const SYS_SETXATTRAT: i64 = 463;
 const SYS_REMOVEXATTRAT: i64 = 466;
 const SYS_FILE_SETATTR: i64 = 469;
 
-const fn operand(place: Place, follow: Follow, effect: Effect) -> Operand {
+const fn operand(place: FileArgument, follow: Follow, effect: Effect) -> Operand {
     Operand {
         place,
         follow,
@@ -96,23 +96,23 @@ const fn operand(place: Place, follow: Follow, effect: Effect) -> Operand {
     }
 }
 
-const fn appears(place: Place) -> Operand {
+const fn appears(place: FileArgument) -> Operand {
     operand(place, No, Effect::Appears)
 }
 
-const fn goes(place: Place) -> Operand {
+const fn goes(place: FileArgument) -> Operand {
     operand(place, No, Effect::Goes)
 }
 
-const fn moves(place: Place) -> Operand {
+const fn moves(place: FileArgument) -> Operand {
     operand(place, No, Effect::Moves)
 }
 
-const fn attributes(place: Place, follow: Follow) -> Operand {
+const fn attributes(place: FileArgument, follow: Follow) -> Operand {
     operand(place, follow, Effect::Attributes)
 }
 
-const fn opens(place: Place, flags: Flags) -> Operand {
+const fn opens(place: FileArgument, flags: Flags) -> Operand {
     operand(place, Yes, Effect::Opens(flags))
 }
 
@@ -122,8 +122,8 @@ macro_rules! calls {
     };
 }
 
+use FileArgument::{Address, At, Open, Path};
 use Follow::{Flags as ByFlags, No, Yes};
-use Place::{Address, At, Open, Path};
 
 /// Those that every processor has.
 const CALLS: &[Call] = calls! {

@@ -1,8 +1,8 @@
 //! An adapter's tools in place of our own: the names, fields and texts that a family of models knows.
 
 use super::tools::{BESIDE, longest_shown};
-use agent_bash::Session;
-use agent_bash::adapters::{Adapted, Adapter, Answer};
+use agent_bash::Conversation;
+use agent_bash::adapters::{Adapted, Adapter, ToolAnswer};
 use agent_bash::core::{Cancel, Window};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -30,7 +30,7 @@ impl AdapterTools {
     }
 
     /// The tool definitions for a client.
-    pub(super) fn all(&self, session: &Session) -> Vec<Tool> {
+    pub(super) fn all(&self, session: &Conversation) -> Vec<Tool> {
         let profile = self.adapter.knobs.profile(session.tool().profile());
         let longest = profile.output.truncation.longest() + BESIDE;
         let hints = ToolAnnotations::new().read_only(false);
@@ -58,7 +58,7 @@ impl AdapterTools {
         let window = window.map(|window| window.less(0, HEADINGS));
         let calls = self.calls.clone().within(window);
         let answer = calls.call(self.adapter, tool.name, input, cancel);
-        let Answer {
+        let ToolAnswer {
             content,
             is_error,
             structured,

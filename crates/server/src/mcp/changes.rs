@@ -1,12 +1,12 @@
 //! `bash_changes`: what commands did to files, and sets of changes as resources.
 
-use super::jobs::Answer;
+use super::jobs::ToolAnswer;
 use super::tools::{ChangesAction, ChangesArgs, PART};
 use crate::into_data::IntoData;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
 use agent_bash::layout::changes as layout;
-use agent_bash::{ChangeSets, ChangesRefused, Session};
+use agent_bash::{ChangeSets, ChangesRefused, Conversation};
 use agent_bash_protocol::data::ChangesSetData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
@@ -23,17 +23,17 @@ const FILES: usize = 500;
 
 /// Answers a call.
 pub(super) async fn answer(
-    session: &Session,
+    session: &Conversation,
     args: ChangesArgs,
     window: Option<Window>,
     cancel: &Cancel,
-) -> Result<Answer, String> {
+) -> Result<ToolAnswer, String> {
     let window = window.map_or(PART, |window| PART.and(window));
     let sets = session.changes();
     let answered = acted(session, &sets, args, window, cancel).await;
     match answered {
         Ok(answer) => Ok(answer),
-        Err(Failed::Refused(refused)) => Ok(Answer {
+        Err(Failed::Refused(refused)) => Ok(ToolAnswer {
             data: match &refused {
                 ChangesRefused::Conflict(conflict) => {
                     json!({ "conflicts": conflict.conflicts, "free": conflict.free })
@@ -60,12 +60,12 @@ impl From<ChangesRefused> for Failed {
 }
 
 async fn acted(
-    session: &Session,
+    session: &Conversation,
     sets: &ChangeSets,
     args: ChangesArgs,
     window: Window,
     cancel: &Cancel,
-) -> Result<Answer, Failed> {
+) -> Result<ToolAnswer, Failed> {
     let ChangesArgs {
         action,
         id,
@@ -73,7 +73,7 @@ async fn acted(
         partial,
     } = args;
     if action == ChangesAction::List {
-        return Ok(sets.apart(move |sets| list(sets, window)).await?);
+        return Ok(sets.run_blocking(move |sets| list(sets, window)).await?);
     }
     let missing = || Failed::Usage("`id` is missing: the number of the changes".to_owned());
     let id: ChangesId = id
@@ -88,32 +88,38 @@ async fn acted(
     }
     let done = match action {
         ChangesAction::Show | ChangesAction::List => {
-            return Ok(sets.apart(move |sets| show(sets, id, window)).await?);
+            return Ok(sets
+                .run_blocking(move |sets| show(sets, id, window))
+                .await?);
         }
         ChangesAction::Diff => {
             let diff = move |sets: &ChangeSets| {
                 let diffs = sets.diff(id, &paths)?;
                 let text: String = diffs.iter().map(layout::diff).collect();
-                Ok(said(cut(&text, window, "name `paths` to see others")))
+                Ok(text_answer(cut(
+                    &text,
+                    window,
+                    "name `paths` to see others",
+                )))
             };
-            return Ok(sets.apart(diff).await?);
+            return Ok(sets.run_blocking(diff).await?);
         }
         ChangesAction::Commit => session.commit_for_model(id, cancel).await?,
-        ChangesAction::Discard => sets.apart(move |sets| sets.discard(id)).await?,
+        ChangesAction::Discard => sets.run_blocking(move |sets| sets.discard(id)).await?,
         ChangesAction::Undo => {
-            sets.apart(move |sets| sets.undo(id, &paths, partial))
+            sets.run_blocking(move |sets| sets.undo(id, &paths, partial))
                 .await?
         }
-        ChangesAction::Redo => sets.apart(move |sets| sets.redo(id)).await?,
+        ChangesAction::Redo => sets.run_blocking(move |sets| sets.redo(id)).await?,
     };
-    Ok(Answer {
+    Ok(ToolAnswer {
         data: json!({ "changes": done.changes }),
         text: done.text,
         is_error: false,
     })
 }
 
-fn list(sets: &ChangeSets, window: Window) -> Result<Answer, ChangesRefused> {
+fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused> {
     let listed = sets.list()?;
     // The latest are the likeliest to be looked for.
     let lines = listed.iter().rev().map(|one| {
@@ -124,27 +130,27 @@ fn list(sets: &ChangeSets, window: Window) -> Result<Answer, ChangesRefused> {
     });
     let text: String = lines.collect();
     if text.is_empty() {
-        return Ok(said("Nothing is kept.".to_owned()));
+        return Ok(text_answer("Nothing is kept.".to_owned()));
     }
     let text = cut(&text, window, "these are older");
     // The latest, too, as the data of `changes.list` are.
     let latest = listed.into_iter().rev().take(SETS);
     let sets: Vec<ChangesSetData> = latest.map(IntoData::into_data).collect();
-    Ok(Answer {
+    Ok(ToolAnswer {
         text,
         data: json!({ "sets": sets }),
         is_error: false,
     })
 }
 
-fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<Answer, ChangesRefused> {
+fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, ChangesRefused> {
     let (text, changes) = shown(sets, id)?;
     let text = cut(
         &text,
         window,
         "`diff` with `paths` shows those in a directory",
     );
-    Ok(Answer {
+    Ok(ToolAnswer {
         text,
         data: json!({ "changes": changes }),
         is_error: false,
@@ -162,8 +168,8 @@ fn shown(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesR
     Ok((text, changes))
 }
 
-fn said(text: String) -> Answer {
-    Answer {
+fn text_answer(text: String) -> ToolAnswer {
+    ToolAnswer {
         text,
         data: Value::Null,
         is_error: false,
@@ -186,7 +192,7 @@ fn cut(text: &str, window: Window, hint: &str) -> String {
 }
 
 /// The text of the resource: a set with its files.
-pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
+pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, String> {
     let id = uri
         .parse()
         .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string())?;
@@ -195,7 +201,7 @@ pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
 }
 
 /// All sets of a session, oldest first.
-pub(super) fn resources(session: &Session) -> Vec<Resource> {
+pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
     let sets = session.changes();
     let listed = if sets.is_on() {
         sets.list().unwrap_or_default()

@@ -2,13 +2,13 @@
 
 use super::adapter::AdapterTools;
 use super::changes;
-use super::jobs::{Answer, JobTools, call_name, with_line};
+use super::jobs::{JobTools, ToolAnswer, call_name, with_line};
 use super::log::Log;
 use super::so_far::SoFar;
 use super::tools::{self, Which};
 use super::{Options, instructions, reading, windows};
 use crate::live::{self, Watcher};
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
@@ -43,7 +43,7 @@ const SHOWN: Window = Window {
 /// The server of one client.
 #[derive(Debug)]
 pub(super) struct Server {
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     calls: Arc<Running>,
     jobs: JobTools,
     /// The adapter tools offered instead of our own.
@@ -55,7 +55,7 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn new(
-        session: Arc<Session>,
+        session: Arc<Conversation>,
         calls: Arc<Running>,
         clock: Arc<dyn Clock>,
         options: Options,
@@ -119,7 +119,7 @@ impl Server {
             Waited::GoesOn | Waited::CalledOff => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
                 let name = call_name(self.calls.give_handle(&call));
-                let shown = window.map_or(SHOWN, |window| SHOWN.and(beside(window)));
+                let shown = window.map_or(SHOWN, |window| SHOWN.and(without_own_lines(window)));
                 self.handle_on(&call, name, elapsed, begun.0, shown)
             }
         };
@@ -191,11 +191,11 @@ impl Server {
         arguments: Value,
         context: &RequestContext<RoleServer>,
         cancel: &Cancel,
-    ) -> Result<Answer, String> {
+    ) -> Result<ToolAnswer, String> {
         match which {
             Which::Bash => {
                 let result = self.bash(arguments, context, cancel).await?;
-                Ok(Answer {
+                Ok(ToolAnswer {
                     is_error: result.is_error,
                     data: serde_json::to_value(&result).map_err(|error| error.to_string())?,
                     text: result.text,
@@ -203,25 +203,25 @@ impl Server {
             }
             Which::Output => {
                 let args = arguments_of(arguments)?;
-                let window = window(context).map(beside);
+                let window = window(context).map(without_own_lines);
                 self.jobs.output(args, window, cancel).await
             }
             Which::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
             Which::Kill => self.jobs.kill(&arguments_of(arguments)?, cancel).await,
             Which::Jobs => self.jobs.list(cancel).await,
             Which::Changes => {
-                let window = window(context).map(beside);
+                let window = window(context).map(without_own_lines);
                 let args = arguments_of(arguments)?;
                 changes::answer(&self.session, args, window, cancel).await
             }
             Which::Read => {
                 let args = arguments_of(arguments)?;
-                let window = window(context).map(beside);
-                if let Some(place) = self.session.place() {
+                let window = window(context).map(without_own_lines);
+                if let Some(place) = self.session.remote_host() {
                     return reading::read_there(&**place, &args, window, cancel).await;
                 }
                 let session = Arc::clone(&self.session);
-                let read = agent_bash::apart(move || reading::read(&session, &args, window));
+                let read = agent_bash::run_blocking(move || reading::read(&session, &args, window));
                 read.await.map_err(|error| error.to_string())?
             }
         }
@@ -236,7 +236,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(adapter) = &self.adapter {
             let input = Value::Object(request.arguments.unwrap_or_default());
-            let window = window(context).map(beside);
+            let window = window(context).map(without_own_lines);
             let called = adapter.call(&request.name, &input, window, cancel);
             return Ok(Box::pin(called).await?.into());
         }
@@ -326,13 +326,13 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        if let Some(place) = self.session.place() {
+        if let Some(place) = self.session.remote_host() {
             let resources = reading::resources_there(&**place).await;
             let resources = resources.map_err(|error| ErrorData::internal_error(error, None))?;
             return Ok(ListResourcesResult::with_all_items(resources));
         }
         let session = Arc::clone(&self.session);
-        let resources = agent_bash::apart(move || {
+        let resources = agent_bash::run_blocking(move || {
             let mut resources = reading::resources(&session);
             resources.extend(changes::resources(&session));
             resources
@@ -348,7 +348,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut templates = vec![reading::template()];
-        if self.session.place().is_none() && self.session.changes().is_on() {
+        if self.session.remote_host().is_none() && self.session.changes().is_on() {
             templates.push(changes::template());
         }
         Ok(ListResourceTemplatesResult::with_all_items(templates))
@@ -360,10 +360,10 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
-        let text = if let Some(place) = self.session.place() {
+        let text = if let Some(place) = self.session.remote_host() {
             Ok(reading::resource_there(&**place, uri).await)
         } else {
-            let read = agent_bash::apart(move || {
+            let read = agent_bash::run_blocking(move || {
                 if uri.starts_with(changes::SCHEME) {
                     changes::resource(&session, &uri)
                 } else {
@@ -460,7 +460,7 @@ fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
 }
 
 /// A window reduced by the room our own lines take.
-fn beside(window: Window) -> Window {
+fn without_own_lines(window: Window) -> Window {
     window.less(1024, 8)
 }
 

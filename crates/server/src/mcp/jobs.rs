@@ -1,12 +1,12 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
+use super::remote;
 use super::so_far::SoFar;
-use super::there;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART};
 use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
-use crate::kept;
-use agent_bash::Session;
+use crate::stored_output;
+use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
@@ -24,7 +24,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
 /// The answer of a tool.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) data: Value,
     pub(super) is_error: bool,
@@ -33,7 +33,7 @@ pub(super) struct Answer {
 /// The job tools, and how far each job's output has been read.
 #[derive(Debug)]
 pub(super) struct JobTools {
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     calls: Arc<Running>,
     clock: Arc<dyn Clock>,
     /// Per job, the offset from which `bash_output` reads next.
@@ -41,7 +41,11 @@ pub(super) struct JobTools {
 }
 
 impl JobTools {
-    pub(super) fn new(session: Arc<Session>, calls: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(
+        session: Arc<Conversation>,
+        calls: Arc<Running>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
             session,
             calls,
@@ -56,7 +60,7 @@ impl JobTools {
         args: OutputArgs,
         window: Option<Window>,
         cancel: &Cancel,
-    ) -> Result<Answer, String> {
+    ) -> Result<ToolAnswer, String> {
         let window = window.map_or(PART, |window| PART.and(window));
         let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
         let wait = wait.transpose()?;
@@ -66,15 +70,19 @@ impl JobTools {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
             return Ok(answer.await);
         }
-        if let Some(place) = self.session.place() {
+        if let Some(place) = self.session.remote_host() {
             let part = match (args.tail, args.offset) {
                 (Some(lines), _) => {
                     let lines = lines.clamp(1, window.lines as u64);
-                    there::Part::LastLines(NonZeroU64::new(lines).unwrap_or(NonZeroU64::MIN))
+                    remote::OutputRange::LastLines(
+                        NonZeroU64::new(lines).unwrap_or(NonZeroU64::MIN),
+                    )
                 }
-                (None, offset) => there::Part::From(offset.unwrap_or_else(|| self.next_of(&name))),
+                (None, offset) => {
+                    remote::OutputRange::From(offset.unwrap_or_else(|| self.next_of(&name)))
+                }
             };
-            let mut data = there::output(&**place, &name, part, wait, cancel).await?;
+            let mut data = remote::output(&**place, &name, part, wait, cancel).await?;
             keep_text_within(&mut data, window);
             data.text = clean(data.text.as_bytes());
             return Ok(self.part(name, &data));
@@ -95,7 +103,7 @@ impl JobTools {
             },
         };
         let jobs = Arc::clone(jobs);
-        let part = agent_bash::apart(move || jobs.output(&id, range));
+        let part = agent_bash::run_blocking(move || jobs.output(&id, range));
         let mut part = part.await.map_err(text)?.map_err(text)?;
         if args.tail.is_none() {
             keep_within(&mut part, window);
@@ -107,7 +115,7 @@ impl JobTools {
     }
 
     /// A part of a job's output, which is read then.
-    fn part(&self, name: String, data: &JobOutputData) -> Answer {
+    fn part(&self, name: String, data: &JobOutputData) -> ToolAnswer {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(name, data.next);
         drop(read);
@@ -117,7 +125,7 @@ impl JobTools {
             format!(" More follows: call again, or with offset {}.", data.next)
         };
         let line = format!("[Job {} {}.{more}]", data.job.id, state(&data.job));
-        Answer {
+        ToolAnswer {
             text: with_line(&data.text, &line),
             data: json!(data),
             is_error: false,
@@ -132,7 +140,7 @@ impl JobTools {
         wait: Option<Duration>,
         window: Window,
         cancel: &Cancel,
-    ) -> Answer {
+    ) -> ToolAnswer {
         if let Some(wait) = wait {
             tokio::select! {
                 biased;
@@ -144,7 +152,7 @@ impl JobTools {
         if let Some(account) = call.account() {
             let result = &account.result;
             // All of the output and how it ended: what the call itself would have answered.
-            return Answer {
+            return ToolAnswer {
                 text: result.text.clone(),
                 is_error: result.is_error,
                 data: json!({ "job": call_data(name, call), "result": result }),
@@ -162,7 +170,7 @@ impl JobTools {
             .map(|shown| format!(" Showing {shown}."))
             .unwrap_or_default();
         let line = format!("[{name} is running: {total} bytes so far.{shown}]");
-        Answer {
+        ToolAnswer {
             text: with_line(&so_far.text, &line),
             data: json!({
                 "text": so_far.text,
@@ -177,7 +185,11 @@ impl JobTools {
     }
 
     /// `bash_input`.
-    pub(super) async fn input(&self, args: InputArgs, cancel: &Cancel) -> Result<Answer, String> {
+    pub(super) async fn input(
+        &self,
+        args: InputArgs,
+        cancel: &Cancel,
+    ) -> Result<ToolAnswer, String> {
         let name = args.job.text();
         if self.call(&name).is_some() {
             return Err(format!(
@@ -185,8 +197,8 @@ impl JobTools {
             ));
         }
         let id = JobId(name);
-        let job: JobData = if let Some(place) = self.session.place() {
-            there::feed(&**place, &id.0, &args.text, args.close, cancel).await?
+        let job: JobData = if let Some(place) = self.session.remote_host() {
+            remote::feed(&**place, &id.0, &args.text, args.close, cancel).await?
         } else {
             let fed = feed(&self.session, &id, &args.text, args.close, cancel);
             fed.await?.into_data()
@@ -198,7 +210,7 @@ impl JobTools {
                 format!("{bytes} bytes were written to job {id}; its input was ended.")
             }
         };
-        Ok(Answer {
+        Ok(ToolAnswer {
             text: done,
             data: json!({ "job": job }),
             is_error: false,
@@ -206,21 +218,25 @@ impl JobTools {
     }
 
     /// `bash_kill`.
-    pub(super) async fn kill(&self, args: &KillArgs, cancel: &Cancel) -> Result<Answer, String> {
+    pub(super) async fn kill(
+        &self,
+        args: &KillArgs,
+        cancel: &Cancel,
+    ) -> Result<ToolAnswer, String> {
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
             call.cancel.cancel();
             let account = call.ended().await;
             let result = account.as_ref().map(|account| &account.result);
             let text = result.map_or("", |result| &result.text);
-            return Ok(Answer {
+            return Ok(ToolAnswer {
                 text: with_line(text, &format!("[{name} has ended.]")),
                 data: json!({ "job": call_data(&name, &call), "result": result }),
                 is_error: false,
             });
         }
-        let killed = if let Some(place) = self.session.place() {
-            there::kill(&**place, &name, cancel).await?
+        let killed = if let Some(place) = self.session.remote_host() {
+            remote::kill(&**place, &name, cancel).await?
         } else {
             let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
             JobKillData {
@@ -234,7 +250,7 @@ impl JobTools {
             let (pid, command) = (survivor.pid, &survivor.command);
             let _ = write!(text, "\npid {pid} is still alive: {command}");
         }
-        Ok(Answer {
+        Ok(ToolAnswer {
             text,
             is_error: !killed.survivors.is_empty(),
             data: json!({ "job": job, "survivors": killed.survivors }),
@@ -242,9 +258,9 @@ impl JobTools {
     }
 
     /// `bash_jobs`.
-    pub(super) async fn list(&self, cancel: &Cancel) -> Result<Answer, String> {
-        let jobs: Vec<JobData> = match (self.session.place(), self.session.jobs()) {
-            (Some(place), _) => there::jobs(&**place, cancel).await?,
+    pub(super) async fn list(&self, cancel: &Cancel) -> Result<ToolAnswer, String> {
+        let jobs: Vec<JobData> = match (self.session.remote_host(), self.session.jobs()) {
+            (Some(place), _) => remote::jobs(&**place, cancel).await?,
             (None, Some(jobs)) => {
                 let jobs = jobs.list().map_err(text)?.into_iter();
                 jobs.map(IntoData::into_data).collect()
@@ -275,7 +291,7 @@ impl JobTools {
             .iter()
             .map(|(name, call)| call_data(name, call))
             .collect();
-        Ok(Answer {
+        Ok(ToolAnswer {
             text,
             data: json!({ "jobs": jobs, "calls": calls }),
             is_error: false,
@@ -283,7 +299,7 @@ impl JobTools {
     }
 
     fn jobs(&self) -> Result<&Arc<Jobs>, String> {
-        kept::jobs(&self.session).map_err(text)
+        stored_output::jobs(&self.session).map_err(text)
     }
 
     /// The call with that name.

@@ -57,7 +57,7 @@ fn request_id(id: &Value) -> Option<RequestId> {
 }
 
 /// The error response to a request whose id is already in flight.
-pub(super) fn taken(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
+pub(super) fn duplicate_id(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
     let error = format!("a request with the id {id} is in flight; give each an id of its own");
     refusal(ErrorData::invalid_request(error, None), Some(id))
 }

@@ -1,12 +1,12 @@
 //! `read_artifact` (under `paged`: `view`), and artifacts as resources.
 
-use super::jobs::{Answer, with_line};
+use super::jobs::{ToolAnswer, with_line};
 use super::tools::ReadArgs;
-use super::{changes, there};
+use super::{changes, remote};
 use crate::into_data::IntoData;
-use crate::kept;
-use agent_bash::Session;
-use agent_bash::core::{ArtifactRef, Cancel, Place, Window};
+use crate::stored_output;
+use agent_bash::Conversation;
+use agent_bash::core::{ArtifactRef, Cancel, RemoteHost, Window};
 use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
 use agent_bash_protocol::data::{ArtifactData, FoundData, PageData};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -20,11 +20,11 @@ const NAMED: usize = 80;
 
 /// Reads a page, or the matching lines.
 pub(super) fn read(
-    session: &Session,
+    session: &Conversation,
     args: &ReadArgs,
     window: Option<Window>,
-) -> Result<Answer, String> {
-    let mut view = kept::open(session, &args.id.text()).map_err(text)?;
+) -> Result<ToolAnswer, String> {
+    let mut view = stored_output::open(session, &args.id.text()).map_err(text)?;
     if let Some(window) = window {
         view = view.pages_of(window);
     }
@@ -37,7 +37,7 @@ pub(super) fn read(
         };
         return Ok(page_read(&page.map_err(text)?.into_data()));
     };
-    let (around, matches) = asked(args, window);
+    let (around, matches) = search_limits(args, window);
     let search = Search {
         pattern: pattern.clone(),
         before: around,
@@ -52,21 +52,21 @@ pub(super) fn read(
 
 /// The same of an output on a target.
 pub(super) async fn read_there(
-    place: &dyn Place,
+    place: &dyn RemoteHost,
     args: &ReadArgs,
     window: Option<Window>,
     cancel: &Cancel,
-) -> Result<Answer, String> {
+) -> Result<ToolAnswer, String> {
     let Some(pattern) = &args.pattern else {
-        return Ok(page_read(&there::page(place, args, window, cancel).await?));
+        return Ok(page_read(&remote::page(place, args, window, cancel).await?));
     };
-    let (around, matches) = asked(args, window);
-    let found = there::found(place, args, (pattern, around, matches), cancel);
+    let (around, matches) = search_limits(args, window);
+    let found = remote::found(place, args, (pattern, around, matches), cancel);
     Ok(matches_read(&found.await?))
 }
 
 /// How many lines to show around each match, and how many matches. Each has context lines and a separator line.
-fn asked(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
+fn search_limits(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
     let most = window.map_or(u64::MAX, |window| window.lines as u64);
     let around = args
         .context
@@ -76,21 +76,21 @@ fn asked(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
     (around, matches)
 }
 
-fn page_read(page: &PageData) -> Answer {
-    Answer {
+fn page_read(page: &PageData) -> ToolAnswer {
+    ToolAnswer {
         text: with_hint(&page.text, page.hint.as_deref()),
         data: json!(page),
         is_error: false,
     }
 }
 
-fn matches_read(found: &FoundData) -> Answer {
+fn matches_read(found: &FoundData) -> ToolAnswer {
     let shown = if found.total_matches == 0 {
         "No line matches.".to_owned()
     } else {
         with_hint(&found.text, found.hint.as_deref())
     };
-    Answer {
+    ToolAnswer {
         text: shown,
         data: json!(found),
         is_error: false,
@@ -98,32 +98,32 @@ fn matches_read(found: &FoundData) -> Answer {
 }
 
 /// [`resource`] of an output on a target.
-pub(super) async fn resource_there(place: &dyn Place, uri: String) -> Result<String, String> {
+pub(super) async fn resource_there(place: &dyn RemoteHost, uri: String) -> Result<String, String> {
     if uri.starts_with(changes::SCHEME) {
-        return Err(kept::NO_CHANGES_THERE.to_owned());
+        return Err(stored_output::NO_CHANGES_THERE.to_owned());
     }
     let args = ReadArgs::all_of(uri);
-    let page = there::page(place, &args, None, &Cancel::new()).await?;
+    let page = remote::page(place, &args, None, &Cancel::new()).await?;
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
 /// The text of the resource `uri`: its first page, and how to continue.
-pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
-    let view = kept::open(session, uri).map_err(text)?;
+pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, String> {
+    let view = stored_output::open(session, uri).map_err(text)?;
     let page: PageData = view.lines(1, Some(u64::MAX)).map_err(text)?.into_data();
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
 /// All artifacts, oldest first.
-pub(super) fn resources(session: &Session) -> Vec<Resource> {
+pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
     let kept = session.artifacts().map(|artifacts| artifacts.list());
     let kept = kept.unwrap_or_default().into_iter();
     kept.map(|info| listed(&info.into_data())).collect()
 }
 
 /// The same of a target.
-pub(super) async fn resources_there(place: &dyn Place) -> Result<Vec<Resource>, String> {
-    let kept = there::artifacts(place, &Cancel::new()).await?;
+pub(super) async fn resources_there(place: &dyn RemoteHost) -> Result<Vec<Resource>, String> {
+    let kept = remote::artifacts(place, &Cancel::new()).await?;
     Ok(kept.iter().map(listed).collect())
 }
 

@@ -5,7 +5,7 @@ use agent_bash::core::{
     Streams, Timestamp, TruncatedBy, Truncation, Window,
 };
 use agent_bash::layout;
-use agent_bash::running::Part;
+use agent_bash::running::OutputPart;
 use agent_bash::sink::{CallOptions, CallOutput, CarriageReturn};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -24,7 +24,12 @@ pub(super) struct SoFar {
 impl SoFar {
     /// From `part`, which begins at byte `asked`, or later if those bytes are no longer kept: as much of the end as
     /// fits `window`, limited to `tail` lines.
-    pub(super) fn of(part: &Part, asked: u64, tail: Option<NonZeroU64>, window: Window) -> Self {
+    pub(super) fn of(
+        part: &OutputPart,
+        asked: u64,
+        tail: Option<NonZeroU64>,
+        window: Window,
+    ) -> Self {
         let options = CallOptions {
             streams: Streams::Merged,
             limits: OutputLimits {
@@ -98,8 +103,8 @@ mod tests {
         lines: 3,
     };
 
-    fn part(from: u64, lines_before: u64, bytes: &[u8]) -> Part {
-        Part {
+    fn part(from: u64, lines_before: u64, bytes: &[u8]) -> OutputPart {
+        OutputPart {
             bytes: bytes.to_vec(),
             from,
             total: from + bytes.len() as u64,

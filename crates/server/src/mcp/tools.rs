@@ -1,6 +1,6 @@
 //! The tool definitions: descriptions and input schemas for the model.
 
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::core::{TextLayout, ToolResult, Window};
 use agent_bash::schema::ToolSchema;
 use agent_bash::sink::MAX_PAGE;
@@ -52,7 +52,7 @@ impl Which {
     ];
 
     /// Whether a session offers it.
-    pub(super) fn is_offered(self, session: &Session) -> bool {
+    pub(super) fn is_offered(self, session: &Conversation) -> bool {
         self != Self::Changes || session.changes().is_on()
     }
 
@@ -191,7 +191,7 @@ pub(super) enum ChangesAction {
 }
 
 /// The names of the tools that a session offers.
-pub(super) fn names(session: &Session) -> Vec<&'static str> {
+pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
     let layout = session.tool().profile().layout;
     let all = Which::ALL.into_iter();
     let offered = all.filter(|which| which.is_offered(session));
@@ -199,7 +199,7 @@ pub(super) fn names(session: &Session) -> Vec<&'static str> {
 }
 
 /// All tools of a session, of which that is `bash`. `structured`: with a schema for the result's data.
-pub(super) fn all(session: &Session, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
+pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = Which::ALL
         .into_iter()
@@ -345,7 +345,7 @@ fn reader_schema(layout: TextLayout) -> Value {
     })
 }
 
-fn meta(which: Which, session: &Session) -> MetaObject {
+fn meta(which: Which, session: &Conversation) -> MetaObject {
     longest_shown(longest(which, session))
 }
 
@@ -357,7 +357,7 @@ pub(super) fn longest_shown(limit: usize) -> MetaObject {
 }
 
 /// Upper bound of an answer's length in bytes, and hence in characters.
-fn longest(which: Which, session: &Session) -> usize {
+fn longest(which: Which, session: &Conversation) -> usize {
     let output = session.tool().profile().output.truncation.longest();
     let shown = match which {
         Which::Bash => output,

@@ -86,7 +86,7 @@ where
             };
             match line {
                 Read::Message(message) => match self.taken_id(&message) {
-                    Some(id) => self.refuse(message::taken(id)),
+                    Some(id) => self.refuse(message::duplicate_id(id)),
                     None if self.is_expected(&message) => return Some(*message),
                     None => {}
                 },

@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// The serialised data of a response, or the error message.
-pub(super) type Answer = Result<Option<Box<RawValue>>, Refused>;
+pub(super) type RpcAnswer = Result<Option<Box<RawValue>>, Refused>;
 
 /// An answer with that data.
-pub(super) fn data<D: Serialize>(data: D) -> Answer {
+pub(super) fn data<D: Serialize>(data: D) -> RpcAnswer {
     to_raw_value(&data)
         .map(Some)
         .map_err(|error| Refused::from(error.to_string()))

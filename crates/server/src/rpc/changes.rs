@@ -1,11 +1,11 @@
 //! The requests about what calls do to files.
 
-use super::answer::{Answer, data};
+use super::answer::{RpcAnswer, data};
 use super::refused::Refused;
 use crate::into_data::IntoData;
 use agent_bash::core::Cancel;
 use agent_bash::core::changes::ChangesId;
-use agent_bash::{ChangesRefused, Session};
+use agent_bash::{ChangesRefused, Conversation};
 use agent_bash_protocol::data::{ChangesDiffData, ChangesDoneData, ChangesListData};
 use agent_bash_protocol::message::RpcCall;
 use agent_bash_protocol::{ErrorCode, Name};
@@ -26,23 +26,25 @@ impl From<ChangesRefused> for Refused {
 }
 
 /// Serves one of them.
-pub(super) async fn answer(session: &Session, call: RpcCall, cancel: &Cancel) -> Answer {
+pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cancel) -> RpcAnswer {
     let sets = session.changes();
     let done = match call {
         RpcCall::ChangesShow { changes: id } => {
             let id = number(&id)?;
-            return data(sets.apart(move |sets| sets.whole(id)).await?);
+            return data(sets.run_blocking(move |sets| sets.whole(id)).await?);
         }
         RpcCall::ChangesDiff { changes: id, paths } => {
             let (id, paths) = (number(&id)?, paths_of(paths));
-            let diffs = sets.apart(move |sets| sets.diff(id, &paths)).await?;
+            let diffs = sets.run_blocking(move |sets| sets.diff(id, &paths)).await?;
             return data(ChangesDiffData {
                 files: diffs.into_iter().map(IntoData::into_data).collect(),
             });
         }
         RpcCall::ChangesPreview { changes: id, redo } => {
             let id = number(&id)?;
-            let preview = sets.apart(move |sets| sets.preview(id, redo)).await?;
+            let preview = sets
+                .run_blocking(move |sets| sets.preview(id, redo))
+                .await?;
             return data::<agent_bash_protocol::data::ChangesPreviewData>(preview.into_data());
         }
         RpcCall::ChangesCommit {
@@ -53,12 +55,12 @@ pub(super) async fn answer(session: &Session, call: RpcCall, cancel: &Cancel) ->
             if for_model {
                 session.commit_for_model(id, cancel).await?
             } else {
-                sets.apart(move |sets| sets.commit(id)).await?
+                sets.run_blocking(move |sets| sets.commit(id)).await?
             }
         }
         RpcCall::ChangesDiscard { changes: id } => {
             let id = number(&id)?;
-            sets.apart(move |sets| sets.discard(id)).await?
+            sets.run_blocking(move |sets| sets.discard(id)).await?
         }
         RpcCall::ChangesUndo {
             changes: id,
@@ -66,16 +68,16 @@ pub(super) async fn answer(session: &Session, call: RpcCall, cancel: &Cancel) ->
             partial,
         } => {
             let (id, paths) = (number(&id)?, paths_of(paths));
-            sets.apart(move |sets| sets.undo(id, &paths, partial))
+            sets.run_blocking(move |sets| sets.undo(id, &paths, partial))
                 .await?
         }
         RpcCall::ChangesRedo { changes: id } => {
             let id = number(&id)?;
-            sets.apart(move |sets| sets.redo(id)).await?
+            sets.run_blocking(move |sets| sets.redo(id)).await?
         }
         // `changes.list`.
         _ => {
-            let listed = sets.apart(agent_bash::ChangeSets::list).await?;
+            let listed = sets.run_blocking(agent_bash::ChangeSets::list).await?;
             return data(ChangesListData {
                 sets: listed.into_iter().map(IntoData::into_data).collect(),
             });

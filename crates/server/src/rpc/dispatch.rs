@@ -1,24 +1,24 @@
 //! Serves a request and produces the data of its response.
 
-use super::answer::{Answer, data};
+use super::answer::{RpcAnswer, data};
 use super::changes;
 use super::files::{self, Uploads, Written};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
-use super::own_program;
+use super::program_upload;
 use super::refused::Refused;
-use super::there;
+use super::remote;
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{GRACE, duration, feed};
-use crate::kept;
 use crate::live::{self, Watcher};
+use crate::stored_output;
 use agent_bash::adapters::{self, Adapted};
-use agent_bash::core::{Cancel, Findings, JobId, Judged, Request, SessionName, Status};
+use agent_bash::core::{Cancel, Findings, JobId, PolicyFindings, Request, SessionName, Status};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
-use agent_bash::{CallOptions, Input, LiveFeed, Session};
+use agent_bash::{CallOptions, Conversation, Input, LiveFeed};
 use agent_bash_protocol::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
     JobWaitData, JobsData, MachineData, MessagesData, PageData, PingData, ResetData, ShellsData,
@@ -38,7 +38,7 @@ const OUTPUT_PART: usize = 256 * 1024;
 const MATCHES: usize = 200;
 
 /// Serves requests about other requests; `None` for all others.
-pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
+pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<RpcAnswer> {
     match call {
         RpcCall::AbortBash { target } => {
             in_flight.abort_bash(target.as_ref());
@@ -54,11 +54,11 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
 
 /// Answers `hello`; `tools` are those the client has named, now or before.
 pub(super) fn hello(
-    session: &Session,
+    session: &Conversation,
     hello: &Hello,
     tools: Option<&Vec<String>>,
     machine: Option<MachineData>,
-) -> Answer {
+) -> RpcAnswer {
     agrees(hello)?;
     let profile = session.tool().profile();
     data(HelloData {
@@ -86,7 +86,7 @@ pub(super) fn agrees(hello: &Hello) -> Result<(), Refused> {
 /// A request that is being served.
 pub(super) struct Asking {
     pub(super) id: Option<RpcId>,
-    pub(super) session: Arc<Session>,
+    pub(super) session: Arc<Conversation>,
     pub(super) adapted: Adapted,
     /// Only calls that were judged are run, and no others are judged.
     pub(super) is_worker: bool,
@@ -100,10 +100,10 @@ pub(super) struct Asking {
 
 impl Asking {
     /// Serves the request.
-    pub(super) async fn answer(&self, call: RpcCall) -> Answer {
+    pub(super) async fn answer(&self, call: RpcCall) -> RpcAnswer {
         let session = &*self.session;
-        if let Some(place) = session.place()
-            && let Some(answer) = there::answer(&**place, &call, &self.cancel).await
+        if let Some(place) = session.remote_host()
+            && let Some(answer) = remote::answer(&**place, &call, &self.cancel).await
         {
             return data(answer?);
         }
@@ -178,7 +178,7 @@ impl Asking {
             }
             RpcCall::FileRead { .. } | RpcCall::FileWrite { .. } => self.files(call).await,
             RpcCall::Program { words, input } if self.is_worker => {
-                data(own_program::run(session, words, input, &self.cancel).await?)
+                data(program_upload::run(session, words, input, &self.cancel).await?)
             }
             RpcCall::Program { .. } => {
                 let error = "only a worker runs our program for its host; start it yourself here";
@@ -194,7 +194,7 @@ impl Asking {
         }
     }
 
-    async fn schema(&self, adapter: Option<&str>) -> Answer {
+    async fn schema(&self, adapter: Option<&str>) -> RpcAnswer {
         let Some(name) = adapter else {
             return data(self.session.tool().offered_schema().await);
         };
@@ -202,21 +202,21 @@ impl Asking {
         data(json!({ "tools": adapter.declared() }))
     }
 
-    async fn adapter_call(&self, adapter: &str, tool: &str, input: &Value) -> Answer {
+    async fn adapter_call(&self, adapter: &str, tool: &str, input: &Value) -> RpcAnswer {
         if self.is_worker {
             return Err(not_judged());
         }
         let adapter = adapters::by_name(adapter).map_err(text)?;
         adapter.tool(tool)?;
-        let calls = self.adapted.clone().beside(self.tools.clone());
+        let calls = self.adapted.clone().with_tools(self.tools.clone());
         let call = calls.call(adapter, tool, input, &self.cancel);
         data(Box::pin(call).await)
     }
 
-    async fn check(&self, script: String, tools: Option<Vec<String>>) -> Answer {
+    async fn check(&self, script: String, tools: Option<Vec<String>>) -> RpcAnswer {
         let session = Arc::clone(&self.session);
         let tools = tools.or_else(|| self.tools.clone());
-        data(apart(move || Ok(session.tool().check_with(&script, tools))).await?)
+        data(run_blocking(move || Ok(session.tool().check_with(&script, tools))).await?)
     }
 
     /// The call as the pipeline takes it.
@@ -227,7 +227,10 @@ impl Asking {
                 let request = Request::deserialize(request);
                 let request = request.map_err(|error| format!("`request`: {error}"))?;
                 let findings = *findings;
-                Ok(Input::Judged(Box::new(Judged { request, findings })))
+                Ok(Input::Judged(Box::new(PolicyFindings {
+                    request,
+                    findings,
+                })))
             }
             (true, None) => Err(not_judged()),
             (false, Some(_)) => {
@@ -242,7 +245,7 @@ impl Asking {
         request: Input,
         stream: Stream,
         tools: Option<Vec<String>>,
-    ) -> Answer {
+    ) -> RpcAnswer {
         let tool = self.session.tool();
         let options = CallOptions {
             tools: tools.or_else(|| self.tools.clone()),
@@ -267,7 +270,7 @@ impl Asking {
         data(result)
     }
 
-    async fn bash(&self, command: &str, stream: Stream, excluded_from_context: bool) -> Answer {
+    async fn bash(&self, command: &str, stream: Stream, excluded_from_context: bool) -> RpcAnswer {
         let options = BangOptions {
             excluded_from_context,
             ..BangOptions::default()
@@ -301,7 +304,7 @@ impl Asking {
     }
 
     /// Serves the requests about files.
-    async fn files(&self, call: RpcCall) -> Answer {
+    async fn files(&self, call: RpcCall) -> RpcAnswer {
         match call {
             RpcCall::FileRead {
                 path,
@@ -309,7 +312,7 @@ impl Asking {
                 length,
             } => {
                 let path = self.path(&path);
-                data(apart(move || files::read(&path, offset, length)).await?)
+                data(run_blocking(move || files::read(&path, offset, length)).await?)
             }
             RpcCall::FileWrite {
                 path,
@@ -326,7 +329,7 @@ impl Asking {
                     mode,
                 };
                 let uploads = Arc::clone(&self.uploads);
-                data(apart(move || uploads.write(written)).await?)
+                data(run_blocking(move || uploads.write(written)).await?)
             }
             _ => Ok(None),
         }
@@ -344,7 +347,7 @@ impl Asking {
     }
 
     /// Serves the requests about artifacts.
-    async fn artifacts(&self, call: RpcCall) -> Answer {
+    async fn artifacts(&self, call: RpcCall) -> RpcAnswer {
         match call {
             RpcCall::ArtifactList => {
                 let session = Arc::clone(&self.session);
@@ -354,7 +357,7 @@ impl Asking {
                         .map(|dir| dir.list())
                         .unwrap_or_default())
                 };
-                let artifacts = apart(list)
+                let artifacts = run_blocking(list)
                     .await?
                     .into_iter()
                     .map(IntoData::into_data)
@@ -369,8 +372,8 @@ impl Asking {
                 byte,
             } => {
                 let session = Arc::clone(&self.session);
-                let page = apart(move || {
-                    let view = kept::open(&session, &artifact.0).map_err(text)?;
+                let page = run_blocking(move || {
+                    let view = stored_output::open(&session, &artifact.0).map_err(text)?;
                     match (byte, tail) {
                         (Some(byte), _) => view.bytes(byte, MAX_PAGE as u64),
                         (None, Some(lines)) => view.tail(lines.get()),
@@ -390,8 +393,8 @@ impl Asking {
                 limit,
             } => {
                 let session = Arc::clone(&self.session);
-                let found = apart(move || {
-                    let view = kept::open(&session, &artifact.0).map_err(text)?;
+                let found = run_blocking(move || {
+                    let view = stored_output::open(&session, &artifact.0).map_err(text)?;
                     let search = Search {
                         pattern,
                         before: context,
@@ -407,8 +410,8 @@ impl Asking {
         }
     }
 
-    async fn jobs(&self, call: RpcCall) -> Answer {
-        let jobs = kept::jobs(&self.session).map_err(text)?;
+    async fn jobs(&self, call: RpcCall) -> RpcAnswer {
+        let jobs = stored_output::jobs(&self.session).map_err(text)?;
         match call {
             RpcCall::JobsShow { job } => {
                 let job = jobs.show(&JobId(job.0)).map_err(text)?;
@@ -426,7 +429,7 @@ impl Asking {
                     },
                 };
                 let jobs = Arc::clone(jobs);
-                let part = apart(move || jobs.output(&JobId(job.0), range).map_err(text));
+                let part = run_blocking(move || jobs.output(&JobId(job.0), range).map_err(text));
                 data::<JobOutputData>(part.await?.into_data())
             }
             RpcCall::JobsWait { job, timeout } => {
@@ -492,10 +495,10 @@ fn text(error: impl std::fmt::Display) -> Refused {
 }
 
 /// Runs blocking or long work on another thread, so that it does not hold up other tasks.
-async fn apart<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Refused> {
-    agent_bash::apart(work)
+    agent_bash::run_blocking(work)
         .await
         .unwrap_or_else(|error| Err(format!("not served: {error}").into()))
 }

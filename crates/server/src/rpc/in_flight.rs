@@ -14,20 +14,20 @@ pub(super) struct InFlight(Arc<Mutex<Table>>);
 struct Table {
     next: u64,
     bytes: usize,
-    requests: BTreeMap<u64, Entry>,
+    requests: BTreeMap<u64, InFlightRequest>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct InFlightRequest {
     id: Option<RpcId>,
-    kind: Kind,
+    kind: RequestKind,
     bytes: usize,
     cancel: Cancel,
 }
 
 /// Tells `bash` requests, which `abort_bash` cancels, from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// `bash`.
     Bash,
     /// Any other request.
@@ -49,7 +49,7 @@ impl InFlight {
     pub(super) fn begin(
         &self,
         id: Option<RpcId>,
-        kind: Kind,
+        kind: RequestKind,
         bytes: usize,
     ) -> Result<Flight, String> {
         let mut table = self.table();
@@ -79,7 +79,7 @@ impl InFlight {
         let key = table.next;
         table.next += 1;
         table.bytes += bytes;
-        let entry = Entry {
+        let entry = InFlightRequest {
             id,
             kind,
             bytes,
@@ -101,7 +101,7 @@ impl InFlight {
     /// Cancels `bash`, if it has this id or no id is given.
     pub(super) fn abort_bash(&self, target: Option<&RpcId>) -> bool {
         self.cancel_where(|entry| {
-            entry.kind == Kind::Bash && (target.is_none() || entry.id.as_ref() == target)
+            entry.kind == RequestKind::Bash && (target.is_none() || entry.id.as_ref() == target)
         })
     }
 
@@ -110,7 +110,7 @@ impl InFlight {
         self.cancel_where(|_| true);
     }
 
-    fn cancel_where(&self, is_meant: impl Fn(&Entry) -> bool) -> bool {
+    fn cancel_where(&self, is_meant: impl Fn(&InFlightRequest) -> bool) -> bool {
         let table = self.table();
         let mut any = false;
         for entry in table.requests.values().filter(|entry| is_meant(entry)) {
@@ -156,41 +156,43 @@ mod tests {
     fn there_is_room_for_so_many_and_for_more_when_some_are_done() {
         let table = InFlight::default();
         let mut flights: Vec<Flight> = (0..MAX_REQUESTS)
-            .map(|_| table.begin(None, Kind::Other, 1).unwrap())
+            .map(|_| table.begin(None, RequestKind::Other, 1).unwrap())
             .collect();
-        assert!(table.begin(None, Kind::Other, 1).is_err());
+        assert!(table.begin(None, RequestKind::Other, 1).is_err());
         flights.pop();
-        table.begin(None, Kind::Other, 1).unwrap();
+        table.begin(None, RequestKind::Other, 1).unwrap();
     }
 
     #[test]
     fn their_bytes_are_bounded_too() {
         let table = InFlight::default();
         let half = MAX_REQUEST_BYTES / 2;
-        let first = table.begin(None, Kind::Other, half).unwrap();
-        let _second = table.begin(None, Kind::Other, half).unwrap();
-        assert!(table.begin(None, Kind::Other, 1).is_err());
+        let first = table.begin(None, RequestKind::Other, half).unwrap();
+        let _second = table.begin(None, RequestKind::Other, half).unwrap();
+        assert!(table.begin(None, RequestKind::Other, 1).is_err());
         drop(first);
-        table.begin(None, Kind::Other, 1).unwrap();
+        table.begin(None, RequestKind::Other, 1).unwrap();
     }
 
     #[test]
     fn an_id_is_free_again_when_its_request_is_answered() {
         let table = InFlight::default();
-        let first = table.begin(Some(id("a")), Kind::Other, 1).unwrap();
-        let error = table.begin(Some(id("a")), Kind::Bash, 1).unwrap_err();
+        let first = table.begin(Some(id("a")), RequestKind::Other, 1).unwrap();
+        let error = table
+            .begin(Some(id("a")), RequestKind::Bash, 1)
+            .unwrap_err();
         assert!(error.contains("the id \"a\" is in flight"), "{error}");
         assert!(!first.cancel.is_cancelled());
         first.free_id();
-        table.begin(Some(id("a")), Kind::Other, 1).unwrap();
+        table.begin(Some(id("a")), RequestKind::Other, 1).unwrap();
     }
 
     #[test]
     fn only_those_meant_are_called_off() {
         let table = InFlight::default();
-        let a = table.begin(Some(id("a")), Kind::Bash, 1).unwrap();
-        let b = table.begin(Some(id("b")), Kind::Other, 1).unwrap();
-        let unnamed = table.begin(None, Kind::Other, 1).unwrap();
+        let a = table.begin(Some(id("a")), RequestKind::Bash, 1).unwrap();
+        let b = table.begin(Some(id("b")), RequestKind::Other, 1).unwrap();
+        let unnamed = table.begin(None, RequestKind::Other, 1).unwrap();
         let off = || [&a, &b, &unnamed].map(|flight| flight.cancel.is_cancelled());
         assert!(!table.cancel(&id("c")) && !table.abort_bash(Some(&id("b"))));
         assert_eq!(off(), [false, false, false]);

@@ -2,7 +2,7 @@
 
 use super::outbox::Outbox;
 use crate::into_data::IntoData;
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::core::{Cancel, JobId};
 use agent_bash::exec::{JobState, Waited};
 use agent_bash_protocol::message::{JobEndedTag, RpcJobEnded};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The jobs whose end a client is going to be told. Clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct JobWatch {
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     outbox: Outbox,
     /// Triggered when the client has gone.
     end: Cancel,
@@ -20,7 +20,7 @@ pub(super) struct JobWatch {
 }
 
 impl JobWatch {
-    pub(super) fn new(session: Arc<Session>, outbox: Outbox, end: Cancel) -> Self {
+    pub(super) fn new(session: Arc<Conversation>, outbox: Outbox, end: Cancel) -> Self {
         Self {
             session,
             outbox,
@@ -34,7 +34,7 @@ impl JobWatch {
         let Some(jobs) = self.session.jobs().cloned() else {
             return;
         };
-        let list = agent_bash::apart(move || jobs.list());
+        let list = agent_bash::run_blocking(move || jobs.list());
         // What cannot be listed now is listed after the next call.
         let Ok(Ok(jobs)) = list.await else { return };
         for job in jobs {

@@ -74,7 +74,7 @@ impl Outbox {
     }
 
     /// Returns when the client has disconnected.
-    pub(super) async fn gone(&self) {
+    pub(super) async fn disconnected(&self) {
         self.gone.cancelled().await;
     }
 }
@@ -166,6 +166,6 @@ mod tests {
         for _ in 0..3 {
             outbox.send(&long).await;
         }
-        outbox.gone().await;
+        outbox.disconnected().await;
     }
 }

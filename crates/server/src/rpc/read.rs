@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// A valid request.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ParsedRequest {
     pub(super) id: Option<RpcId>,
     /// Its `type`, as written.
     pub(super) kind: String,
@@ -15,7 +15,7 @@ pub(super) struct Asked {
 }
 
 /// Parses a line. An error response carries whatever id and type could be read, so that the client can match it.
-pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
+pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
     let refusal = |id: Option<RpcId>, kind: &str, error: String| {
         Err(Box::new(RpcResponse::failure(id, kind, error)))
     };
@@ -46,7 +46,7 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
         return refusal(id, "", error.to_owned());
     }
     match RpcCall::deserialize(&fields) {
-        Ok(call) => Ok(Asked {
+        Ok(call) => Ok(ParsedRequest {
             id,
             kind: written,
             call,

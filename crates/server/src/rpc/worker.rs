@@ -8,10 +8,10 @@ use super::{Serving, dispatch, outbox::Outbox, read, response};
 use crate::jobs::duration;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::SessionOptions;
+use agent_bash::session::ConversationOptions;
 use agent_bash::settings::Settings;
 use agent_bash::sink::{Lifetime, SessionToken, session_token};
-use agent_bash::{HostContext, Session};
+use agent_bash::{Conversation, HostContext};
 use agent_bash_protocol::data::MachineData;
 use agent_bash_protocol::line::{Line, Lines};
 use agent_bash_protocol::message::Response;
@@ -115,7 +115,7 @@ where
 
 /// A session that a host has opened.
 struct Opened {
-    session: Arc<Session>,
+    session: Arc<Conversation>,
     tools: Option<Vec<String>>,
     lease: Option<Duration>,
     answer: Response,
@@ -144,7 +144,7 @@ fn session(
     hello: &Hello,
     workplace: Workplace,
     clock: &Arc<dyn Clock>,
-) -> Result<(Session, Option<Duration>, MachineData), Refused> {
+) -> Result<(Conversation, Option<Duration>, MachineData), Refused> {
     if hello.protocol.is_none() {
         let error = format!("`protocol` is missing; this is version {PROTOCOL}");
         return Err(Refused::new(ErrorCode::Protocol, error));
@@ -158,14 +158,14 @@ fn session(
     let Workplace { host, supervisor } = workplace;
     let host = surroundings(host, hello);
     let name = hello.session.clone().unwrap_or_else(|| SESSION.to_owned());
-    let options = SessionOptions {
+    let options = ConversationOptions {
         // A host that comes back, and its model, still know the paths.
         lifetime: Lifetime::Day,
         clock: Arc::clone(clock),
-        ..SessionOptions::many_calls(name.clone(), supervisor)
+        ..ConversationOptions::long_lived(name.clone(), supervisor)
     };
     // The name is checked here, before it becomes a path.
-    let session = Session::open(&settings, host, options).map_err(text)?;
+    let session = Conversation::open(&settings, host, options).map_err(text)?;
     let known = match (&hello.token, session.host().state_dir()) {
         (Some(token), Some(root)) => match session_token(&root, &name, &token.0) {
             Ok(SessionToken::Foreign) => {
@@ -208,7 +208,7 @@ fn surroundings(host: HostContext, hello: &Hello) -> HostContext {
     }
 }
 
-fn machine(session: &Session, known: bool) -> MachineData {
+fn machine(session: &Conversation, known: bool) -> MachineData {
     let host = session.host();
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     MachineData {

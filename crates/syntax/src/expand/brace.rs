@@ -1,6 +1,6 @@
 //! Brace expansion: `{a,b}` and `{1..9}`, before anything else is expanded.
 
-use super::super::ast::Part;
+use super::super::ast::WordPart;
 use super::super::value::HOLE;
 
 /// Limit of words from one brace expression; a longer range is cut, as its members are all alike.
@@ -16,14 +16,14 @@ const MAX_BRACES: usize = 24;
 #[derive(Clone)]
 enum Atom {
     Char(char),
-    Part(Part),
+    Part(WordPart),
 }
 
 /// The words that a word with braces expands to; the word itself if it has none.
-pub(super) fn expand(parts: &[Part]) -> Vec<Vec<Part>> {
+pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
     let braced = parts
         .iter()
-        .any(|part| matches!(part, Part::Bare(text) if text.contains('{')));
+        .any(|part| matches!(part, WordPart::Bare(text) if text.contains('{')));
     if !braced {
         return vec![parts.to_vec()];
     }
@@ -31,7 +31,7 @@ pub(super) fn expand(parts: &[Part]) -> Vec<Vec<Part>> {
     let opened: usize = parts
         .iter()
         .map(|part| {
-            if let Part::Bare(text) = part {
+            if let WordPart::Bare(text) = part {
                 text.matches('{').count()
             } else {
                 0
@@ -39,11 +39,11 @@ pub(super) fn expand(parts: &[Part]) -> Vec<Vec<Part>> {
         })
         .sum();
     if opened > MAX_BRACES {
-        return vec![vec![Part::Quoted(HOLE.to_string())]];
+        return vec![vec![WordPart::Quoted(HOLE.to_string())]];
     }
     for part in parts {
         match part {
-            Part::Bare(text) => atoms.extend(text.chars().map(Atom::Char)),
+            WordPart::Bare(text) => atoms.extend(text.chars().map(Atom::Char)),
             other => atoms.push(Atom::Part(other.clone())),
         }
     }
@@ -53,12 +53,12 @@ pub(super) fn expand(parts: &[Part]) -> Vec<Vec<Part>> {
         .collect()
 }
 
-fn glue(atoms: &[Atom]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn glue(atoms: &[Atom]) -> Vec<WordPart> {
+    let mut parts: Vec<WordPart> = Vec::new();
     for atom in atoms {
         match (atom, parts.last_mut()) {
-            (Atom::Char(c), Some(Part::Bare(text))) => text.push(*c),
-            (Atom::Char(c), _) => parts.push(Part::Bare(c.to_string())),
+            (Atom::Char(c), Some(WordPart::Bare(text))) => text.push(*c),
+            (Atom::Char(c), _) => parts.push(WordPart::Bare(c.to_string())),
             (Atom::Part(part), _) => parts.push(part.clone()),
         }
     }
@@ -187,10 +187,10 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        expand(&[Part::Bare(text.to_owned())])
+        expand(&[WordPart::Bare(text.to_owned())])
             .into_iter()
             .map(|parts| match parts.as_slice() {
-                [Part::Bare(text)] => text.clone(),
+                [WordPart::Bare(text)] => text.clone(),
                 _ => String::new(),
             })
             .collect()

@@ -1,9 +1,9 @@
 //! Parameter expansion: `$x`, `${x:-word}`, `${x%pattern}`, `${a[@]}`, `${x@P}` and the rest.
 
-use super::super::ast::{Param, Part};
+use super::super::ast::{Param, WordPart};
 use super::super::pattern;
 use super::super::run::Machine;
-use super::super::state::{Slot, State};
+use super::super::state::{ShellState, Slot};
 use super::super::value::{Value, Why};
 use super::Expansion;
 
@@ -13,11 +13,11 @@ impl Machine<'_> {
         &mut self,
         param: &Param,
         quoted: bool,
-        st: &mut State,
+        st: &mut ShellState,
     ) -> Expansion {
         let whole = matches!(param.name.as_str(), "@" | "*")
             || param.index.as_ref().is_some_and(|index| {
-                matches!(index.as_slice(), [Part::Bare(text) | Part::Quoted(text)] if text == "@" || text == "*")
+                matches!(index.as_slice(), [WordPart::Bare(text) | WordPart::Quoted(text)] if text == "@" || text == "*")
             });
         let index = match &param.index {
             Some(parts) if !whole => Some(self.single(parts, st)),
@@ -58,7 +58,7 @@ impl Machine<'_> {
     }
 
     /// The elements of an array or the positional parameters.
-    fn elements(&mut self, name: &str, st: &State) -> Option<Vec<Value>> {
+    fn elements(&mut self, name: &str, st: &ShellState) -> Option<Vec<Value>> {
         if matches!(name, "@" | "*") {
             return st.positional.as_ref().map(|values| values.to_vec());
         }
@@ -69,7 +69,7 @@ impl Machine<'_> {
     }
 
     /// The value of a known parameter; `None` if this script never set it.
-    fn variable(&mut self, name: &str, index: Option<&Value>, st: &State) -> Option<Value> {
+    fn variable(&mut self, name: &str, index: Option<&Value>, st: &ShellState) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
             let values = st.positional.as_ref()?;
             return match number {
@@ -120,12 +120,12 @@ impl Machine<'_> {
         }
     }
 
-    fn operand(&mut self, param: &Param, st: &mut State) -> Value {
+    fn operand(&mut self, param: &Param, st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in &param.operand {
             match part {
                 // Glob characters are active in the operand of a pattern operator.
-                Part::Bare(text) => pattern::push_globbed(&mut value, text),
+                WordPart::Bare(text) => pattern::push_globbed(&mut value, text),
                 other => {
                     let next = self.single_part(other, st);
                     value.extend(&next);
@@ -141,7 +141,7 @@ impl Machine<'_> {
         param: &Param,
         name: &str,
         value: Option<Value>,
-        st: &mut State,
+        st: &mut ShellState,
     ) -> Value {
         let unknown = || {
             let mut value = Value::default();
@@ -167,7 +167,7 @@ impl Machine<'_> {
                 }
             }
             // Expanded a second time.
-            "@" if matches!(param.operand.as_slice(), [Part::Bare(how)] if how == "P") => {
+            "@" if matches!(param.operand.as_slice(), [WordPart::Bare(how)] if how == "P") => {
                 self.evaluate_text(&value.unwrap_or_else(unknown), st)
             }
             operator => {
@@ -180,7 +180,7 @@ impl Machine<'_> {
 
 fn is_at(param: &Param) -> bool {
     param.name == "@"
-        || matches!(param.index.as_deref(), Some([Part::Bare(text) | Part::Quoted(text)]) if text == "@")
+        || matches!(param.index.as_deref(), Some([WordPart::Bare(text) | WordPart::Quoted(text)]) if text == "@")
 }
 
 /// Applies an operator to a known text: its removals are followed, any other result is unknown.

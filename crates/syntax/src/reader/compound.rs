@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Arm, Command, Compound, Kind, List, Part, Word};
+use super::super::ast::{Arm, Command, Compound, CompoundKind, List, Word, WordPart};
 use super::{Problem, Reader};
 
 impl Reader<'_> {
     /// The compound command that begins here, without the redirections after it.
-    pub(super) fn compound_kind(&mut self) -> Option<Kind> {
+    pub(super) fn compound_kind(&mut self) -> Option<CompoundKind> {
         if self.byte(0) == Some(b'(') {
             return Some(self.parenthesis());
         }
@@ -50,18 +50,18 @@ impl Reader<'_> {
         }
     }
 
-    fn parenthesis(&mut self) -> Kind {
+    fn parenthesis(&mut self) -> CompoundKind {
         if self.byte(1) == Some(b'(')
             && let Some(inner) = self.arithmetic_extent(self.pos + 2)
         {
             let parts = self.parts_of(self.pos + 2, inner);
             self.pos = inner + 2;
-            return Kind::Arithmetic(parts);
+            return CompoundKind::Arithmetic(parts);
         }
         self.pos += 1;
         let list = self.deeper(Self::block);
         self.expect_byte(b')');
-        Kind::Subshell(list)
+        CompoundKind::Subshell(list)
     }
 
     pub(super) fn expect_byte(&mut self, byte: u8) {
@@ -73,13 +73,13 @@ impl Reader<'_> {
         }
     }
 
-    fn group(&mut self) -> Kind {
+    fn group(&mut self) -> CompoundKind {
         let list = self.block();
         self.expect_keyword("}");
-        Kind::Group(list)
+        CompoundKind::Group(list)
     }
 
-    fn if_clause(&mut self) -> Kind {
+    fn if_clause(&mut self) -> CompoundKind {
         let mut branches = Vec::new();
         let mut otherwise = None;
         loop {
@@ -94,17 +94,17 @@ impl Reader<'_> {
                 otherwise = Some(self.block());
             }
             self.expect_keyword("fi");
-            return Kind::If {
+            return CompoundKind::If {
                 branches,
                 otherwise,
             };
         }
     }
 
-    fn while_loop(&mut self) -> Kind {
+    fn while_loop(&mut self) -> CompoundKind {
         let condition = self.block();
         let body = self.loop_body();
-        Kind::While { condition, body }
+        CompoundKind::While { condition, body }
     }
 
     /// `do … done`, or the `{ … }` that bash also accepts after `for`.
@@ -122,7 +122,7 @@ impl Reader<'_> {
         body
     }
 
-    fn for_loop(&mut self) -> Kind {
+    fn for_loop(&mut self) -> CompoundKind {
         self.skip_blanks();
         if self.starts_with("((") {
             return self.counted_for();
@@ -137,17 +137,17 @@ impl Reader<'_> {
             self.pos += 1;
         }
         let body = self.loop_body();
-        Kind::For {
+        CompoundKind::For {
             name: name.to_owned(),
             words,
             body,
         }
     }
 
-    fn counted_for(&mut self) -> Kind {
+    fn counted_for(&mut self) -> CompoundKind {
         let Some(inner) = self.arithmetic_extent(self.pos + 2) else {
             self.fail(Problem::Syntax);
-            return Kind::Arithmetic(Vec::new());
+            return CompoundKind::Arithmetic(Vec::new());
         };
         let header = self.parts_of(self.pos + 2, inner);
         self.pos = inner + 2;
@@ -156,7 +156,7 @@ impl Reader<'_> {
             self.pos += 1;
         }
         let body = self.loop_body();
-        Kind::CountedFor { header, body }
+        CompoundKind::CountedFor { header, body }
     }
 
     fn words(&mut self) -> Vec<Word> {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    fn case(&mut self) -> Kind {
+    fn case(&mut self) -> CompoundKind {
         self.skip_blanks();
         self.expect_more_on_line();
         let start = self.pos;
@@ -184,7 +184,7 @@ impl Reader<'_> {
         loop {
             self.skip_newlines();
             if self.take_keyword("esac") {
-                return Kind::Case { subject, arms };
+                return CompoundKind::Case { subject, arms };
             }
             if self.byte(0) == Some(b'(') {
                 self.pos += 1;
@@ -201,7 +201,7 @@ impl Reader<'_> {
             }
             if patterns.is_empty() {
                 self.fail(Problem::Syntax);
-                return Kind::Case { subject, arms };
+                return CompoundKind::Case { subject, arms };
             }
             self.expect_more_on_line();
             self.expect_byte(b')');
@@ -219,7 +219,7 @@ impl Reader<'_> {
         }
     }
 
-    fn function(&mut self) -> Kind {
+    fn function(&mut self) -> CompoundKind {
         self.skip_blanks();
         let name = self.keyword();
         self.pos += name.len();
@@ -231,16 +231,16 @@ impl Reader<'_> {
         self.function_body(name)
     }
 
-    fn function_body(&mut self, name: &str) -> Kind {
+    fn function_body(&mut self, name: &str) -> CompoundKind {
         self.skip_newlines();
         if let Some(body) = self.command() {
-            Kind::Function {
+            CompoundKind::Function {
                 name: name.to_owned(),
                 body,
             }
         } else {
             self.fail(Problem::Syntax);
-            Kind::Group(List::default())
+            CompoundKind::Group(List::default())
         }
     }
 
@@ -264,18 +264,18 @@ impl Reader<'_> {
     }
 
     /// `[[ … ]]`: its words, without the operators.
-    fn condition(&mut self) -> Kind {
+    fn condition(&mut self) -> CompoundKind {
         let mut words = Vec::new();
         loop {
             self.skip_newlines();
             if self.keyword() == "]]" {
                 self.pos += 2;
-                return Kind::Condition(words);
+                return CompoundKind::Condition(words);
             }
             match self.byte(0) {
                 None => {
                     self.fail(Problem::Syntax);
-                    return Kind::Condition(words);
+                    return CompoundKind::Condition(words);
                 }
                 Some(b'<' | b'>') if self.byte(1) != Some(b'(') => self.pos += 1,
                 Some(b'(' | b')' | b'|' | b'&' | b';') => self.pos += 1,
@@ -298,7 +298,7 @@ impl Reader<'_> {
     /// The word after `=~`, in which parentheses and bars are ordinary characters.
     fn regex(&mut self) -> Word {
         let start = self.pos;
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<WordPart> = Vec::new();
         let mut open = 0_usize;
         loop {
             match self.byte(0) {
@@ -323,7 +323,7 @@ impl Reader<'_> {
     }
 
     /// `coproc [NAME] command`; a name is only allowed before a compound command.
-    fn coprocess(&mut self) -> Kind {
+    fn coprocess(&mut self) -> CompoundKind {
         self.skip_blanks();
         let start = self.pos;
         let name = self.keyword();
@@ -343,10 +343,10 @@ impl Reader<'_> {
             }
         }
         if let Some(command) = self.command() {
-            Kind::Coprocess(command)
+            CompoundKind::Coprocess(command)
         } else {
             self.fail(Problem::Syntax);
-            Kind::Group(List::default())
+            CompoundKind::Group(List::default())
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{List, Param, Part};
+use super::super::ast::{List, Param, WordPart};
 use super::super::escape;
 use super::parts::{Parts, plain_param};
 use super::{Origin, Problem, Reader};
@@ -48,7 +48,7 @@ impl Reader<'_> {
         if let Some((problem, _)) = reading.problem {
             self.fail(problem);
         }
-        parts.push(Part::Command {
+        parts.push(WordPart::Command {
             list: Rc::new(reading.list),
             quoted,
         });
@@ -78,11 +78,11 @@ impl Reader<'_> {
                 {
                     let inside = self.parts_of(self.pos + 3, inner);
                     self.pos = inner + 2;
-                    return parts.push(Part::Arithmetic(inside));
+                    return parts.push(WordPart::Arithmetic(inside));
                 }
                 self.pos += 2;
                 let list = self.substitution();
-                parts.push(Part::Command { list, quoted });
+                parts.push(WordPart::Command { list, quoted });
             }
             Some(b'{') => {
                 self.pos += 2;
@@ -93,7 +93,7 @@ impl Reader<'_> {
             Some(b'[') => {
                 self.pos += 2;
                 let inside = self.deeper(|reader| reader.bracketed(quoted));
-                parts.push(Part::Arithmetic(inside));
+                parts.push(WordPart::Arithmetic(inside));
             }
             Some(b'\'') if !quoted => {
                 self.pos += 2;
@@ -144,14 +144,14 @@ impl Reader<'_> {
     }
 
     /// `${ … }`, after its opening.
-    pub(super) fn braced(&mut self, quoted: bool) -> Part {
+    pub(super) fn braced(&mut self, quoted: bool) -> WordPart {
         // `${ command; }` of bash 5.3.
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.pos += 1;
             let mut list = List::default();
             self.list(&mut list);
             self.expect_keyword("}");
-            return Part::Command {
+            return WordPart::Command {
                 list: Rc::new(list),
                 quoted,
             };
@@ -192,14 +192,18 @@ impl Reader<'_> {
                 "-" | "=" | "?" | "+"
             );
         param.operand = self.braced_operand(quoted, keeps_single_quotes);
-        Part::Param {
+        WordPart::Param {
             param: Rc::new(param),
             quoted,
         }
     }
 
     /// Everything through the closing brace.
-    pub(super) fn braced_operand(&mut self, quoted: bool, keeps_single_quotes: bool) -> Vec<Part> {
+    pub(super) fn braced_operand(
+        &mut self,
+        quoted: bool,
+        keeps_single_quotes: bool,
+    ) -> Vec<WordPart> {
         let mut parts = Parts::default();
         loop {
             match self.byte(0) {
@@ -220,7 +224,7 @@ impl Reader<'_> {
                     let reads = self.byte(0) == Some(b'<');
                     self.pos += 2;
                     let list = self.substitution();
-                    parts.push(Part::Process { list, reads });
+                    parts.push(WordPart::Process { list, reads });
                 }
                 Some(b'$') => self.dollar(&mut parts, quoted),
                 Some(b'`') => self.backtick(&mut parts, quoted),
@@ -230,7 +234,7 @@ impl Reader<'_> {
     }
 
     /// The contents of `[ … ]`, through the closing bracket.
-    pub(super) fn bracketed(&mut self, quoted: bool) -> Vec<Part> {
+    pub(super) fn bracketed(&mut self, quoted: bool) -> Vec<WordPart> {
         let mut parts = Parts::default();
         let mut open = 0_usize;
         loop {

@@ -2,7 +2,7 @@
 //!
 //! The redirection itself is parsed like any other; the body starts after the next newline.
 
-use super::super::ast::Part;
+use super::super::ast::WordPart;
 use super::pending::Pending;
 use super::{Origin, Reader};
 
@@ -21,7 +21,7 @@ impl Reader<'_> {
             let start = self.pos;
             let body = self.heredoc_body(&pending);
             let parts = if pending.literal {
-                vec![Part::Quoted(body.text)]
+                vec![WordPart::Quoted(body.text)]
             } else {
                 let origin = match self.origin {
                     Origin::At(base) if body.plain => Origin::At(base + start),

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Param, Part};
+use super::super::ast::{Param, WordPart};
 
-pub(super) fn plain_param(name: String, quoted: bool) -> Part {
-    Part::Param {
+pub(super) fn plain_param(name: String, quoted: bool) -> WordPart {
+    WordPart::Param {
         param: Rc::new(Param {
             name,
             indirect: false,
@@ -20,24 +20,24 @@ pub(super) fn plain_param(name: String, quoted: bool) -> Part {
 
 /// Collects parts, joining neighbours of the same kind.
 #[derive(Default)]
-pub(super) struct Parts(Vec<Part>);
+pub(super) struct Parts(Vec<WordPart>);
 
 impl Parts {
-    pub(super) fn push(&mut self, part: Part) {
+    pub(super) fn push(&mut self, part: WordPart) {
         self.0.push(part);
     }
 
     pub(super) fn bare(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Part::Bare(last)) => last.push_str(text),
-            _ => self.0.push(Part::Bare(text.to_owned())),
+            Some(WordPart::Bare(last)) => last.push_str(text),
+            _ => self.0.push(WordPart::Bare(text.to_owned())),
         }
     }
 
     pub(super) fn quoted(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Part::Quoted(last)) => last.push_str(text),
-            _ => self.0.push(Part::Quoted(text.to_owned())),
+            Some(WordPart::Quoted(last)) => last.push_str(text),
+            _ => self.0.push(WordPart::Quoted(text.to_owned())),
         }
     }
 
@@ -46,13 +46,13 @@ impl Parts {
     }
 
     pub(super) fn ends_with_extglob(&self) -> bool {
-        matches!(self.0.last(), Some(Part::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
+        matches!(self.0.last(), Some(WordPart::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
     }
 
     /// Exactly `name=` or `name+=` so far, as an argument of `declare`.
     pub(super) fn is_array_assignment(&self) -> bool {
         match self.0.as_slice() {
-            [Part::Bare(text)] => text.strip_suffix('=').is_some_and(|name| {
+            [WordPart::Bare(text)] => text.strip_suffix('=').is_some_and(|name| {
                 let name = name.strip_suffix('+').unwrap_or(name);
                 !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
             }),
@@ -60,7 +60,7 @@ impl Parts {
         }
     }
 
-    pub(super) fn finish(self) -> Vec<Part> {
+    pub(super) fn finish(self) -> Vec<WordPart> {
         self.0
     }
 }

@@ -3,14 +3,14 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::super::ast::Part;
+use super::super::ast::WordPart;
 
 /// A heredoc whose body has not been reached yet.
 pub(super) struct Pending {
     pub(super) delimiter: String,
     pub(super) literal: bool,
     pub(super) strip: bool,
-    pub(super) body: Rc<OnceCell<Vec<Part>>>,
+    pub(super) body: Rc<OnceCell<Vec<WordPart>>>,
 }
 
 impl Pending {
@@ -25,7 +25,7 @@ impl Pending {
         }
     }
 
-    pub(super) fn body(&self) -> Rc<OnceCell<Vec<Part>>> {
+    pub(super) fn body(&self) -> Rc<OnceCell<Vec<WordPart>>> {
         Rc::clone(&self.body)
     }
 

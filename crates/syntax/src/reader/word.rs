@@ -1,6 +1,6 @@
 //! Words: quotes, escapes, expansions, substitutions, assignments.
 
-use super::super::ast::{Assign, Part, Word};
+use super::super::ast::{Assign, Word, WordPart};
 use super::parts::Parts;
 use super::{Origin, Problem, Reader};
 
@@ -16,7 +16,7 @@ impl Reader<'_> {
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
                     self.pos += 2;
                     let list = self.substitution();
-                    parts.push(Part::Process {
+                    parts.push(WordPart::Process {
                         list,
                         reads: byte == b'<',
                     });
@@ -28,7 +28,7 @@ impl Reader<'_> {
                     } else if parts.is_array_assignment() {
                         self.pos += 1;
                         let words = self.deeper(Self::array);
-                        parts.push(Part::Array(words));
+                        parts.push(WordPart::Array(words));
                     } else {
                         break;
                     }
@@ -146,14 +146,14 @@ impl Reader<'_> {
     }
 
     /// The whole text as a heredoc body.
-    pub(super) fn heredoc_parts(&mut self) -> Vec<Part> {
+    pub(super) fn heredoc_parts(&mut self) -> Vec<WordPart> {
         let mut parts = Parts::default();
         self.quoted_until(&mut parts, None);
         parts.finish()
     }
 
     /// The text between two positions, parsed as in double quotes (arithmetic, subscripts).
-    pub(super) fn parts_of(&mut self, start: usize, end: usize) -> Vec<Part> {
+    pub(super) fn parts_of(&mut self, start: usize, end: usize) -> Vec<WordPart> {
         let text = self.text.get(start..end).unwrap_or("");
         let origin = match self.origin {
             Origin::At(base) => Origin::At(base + start),
@@ -244,7 +244,7 @@ impl Reader<'_> {
             let words = self.deeper(Self::array);
             let span = self.span(begin, self.pos);
             let value = Word {
-                parts: vec![Part::Array(words)],
+                parts: vec![WordPart::Array(words)],
                 span,
             };
             return Some(Assign {

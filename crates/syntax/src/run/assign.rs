@@ -1,7 +1,7 @@
 //! Assignments: the resulting value of a variable or array, and values that the shell itself executes.
 
-use super::super::ast::{Assign, Part, Word};
-use super::super::state::{Slot, State};
+use super::super::ast::{Assign, Word, WordPart};
+use super::super::state::{ShellState, Slot};
 use super::super::value::Value;
 use super::Machine;
 
@@ -21,11 +21,11 @@ fn push_element(values: &mut Vec<Value>, value: Value) {
 
 impl Machine<'_> {
     /// Performs `NAME=value`.
-    pub(super) fn assign(&mut self, assign: &Assign, st: &mut State) {
+    pub(super) fn assign(&mut self, assign: &Assign, st: &mut ShellState) {
         if let Some(index) = &assign.index {
             self.arithmetic(index, st);
         }
-        if let [Part::Array(words)] = assign.value.parts.as_slice() {
+        if let [WordPart::Array(words)] = assign.value.parts.as_slice() {
             let mut values: Vec<Value> = words
                 .iter()
                 .flat_map(|word| self.element(word, st))
@@ -55,14 +55,17 @@ impl Machine<'_> {
     }
 
     /// The values of a word in `( … )`. For `[key]=value`, the value.
-    fn element(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
-        let keyed = matches!(word.parts.first(), Some(Part::Bare(text)) if text.starts_with('['));
+    fn element(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
+        let keyed =
+            matches!(word.parts.first(), Some(WordPart::Bare(text)) if text.starts_with('['));
         let end = word
             .parts
             .iter()
             .enumerate()
             .find_map(|(index, part)| match part {
-                Part::Bare(text) => text.find("]=").map(|at| (index, text[at + 2..].to_owned())),
+                WordPart::Bare(text) => {
+                    text.find("]=").map(|at| (index, text[at + 2..].to_owned()))
+                }
                 _ => None,
             });
         let (true, Some((index, rest))) = (keyed, end) else {
@@ -70,7 +73,7 @@ impl Machine<'_> {
         };
         // Follow the commands in the key.
         self.single(&word.parts[..index], st);
-        let mut parts = vec![Part::Bare(rest)];
+        let mut parts = vec![WordPart::Bare(rest)];
         parts.extend_from_slice(&word.parts[index + 1..]);
         vec![self.single(&parts, st)]
     }
@@ -82,7 +85,7 @@ impl Machine<'_> {
         value: Value,
         append: bool,
         element: bool,
-        st: &mut State,
+        st: &mut ShellState,
     ) {
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, element) {
@@ -102,8 +105,8 @@ impl Machine<'_> {
     }
 
     /// `declare a=(…)`.
-    pub(super) fn declare_array(&mut self, word: &Word, st: &mut State) {
-        if let [Part::Bare(name), Part::Array(words)] = word.parts.as_slice() {
+    pub(super) fn declare_array(&mut self, word: &Word, st: &mut ShellState) {
+        if let [WordPart::Bare(name), WordPart::Array(words)] = word.parts.as_slice() {
             let values = words
                 .iter()
                 .flat_map(|word| self.element(word, st))

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::expand::join;
-use super::super::state::{Slot, State};
+use super::super::state::{ShellState, Slot};
 use super::super::value::{Value, Why};
 use super::Machine;
 use super::call::Call;
@@ -19,7 +19,12 @@ pub(super) fn declares(name: &str) -> bool {
 
 impl Machine<'_> {
     /// Performs a builtin; `None` if `name` is not one that matters here.
-    pub(super) fn builtin(&mut self, name: &str, call: &Call, st: &mut State) -> Option<Value> {
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        call: &Call,
+        st: &mut ShellState,
+    ) -> Option<Value> {
         match name {
             "cd" | "chdir" => Self::cd(call, st),
             "pushd" => {
@@ -93,7 +98,7 @@ impl Machine<'_> {
         Some(Value::default())
     }
 
-    fn cd(call: &Call, st: &mut State) {
+    fn cd(call: &Call, st: &mut ShellState) {
         let mut operands = call.values(1);
         operands.retain(|value| {
             !value
@@ -121,7 +126,7 @@ impl Machine<'_> {
         st.change_directory(to);
     }
 
-    fn declare(&mut self, call: &Call, st: &mut State) {
+    fn declare(&mut self, call: &Call, st: &mut ShellState) {
         let values = call.values(1);
         self.subscripts(&values, st);
         let exports = call.literal(0) == Some("export")
@@ -154,7 +159,7 @@ impl Machine<'_> {
     }
 
     /// Arguments in which bash evaluates a subscript: `test -v 'a[$(…)]'`, `read 'a[…]'`, `unset`.
-    pub(super) fn subscripts(&mut self, values: &[Value], st: &mut State) {
+    pub(super) fn subscripts(&mut self, values: &[Value], st: &mut ShellState) {
         for value in values {
             if value
                 .literal()
@@ -165,7 +170,7 @@ impl Machine<'_> {
         }
     }
 
-    fn read_builtin(&mut self, call: &Call, st: &mut State) {
+    fn read_builtin(&mut self, call: &Call, st: &mut ShellState) {
         self.subscripts(&call.values(1), st);
         let mut names = Vec::new();
         let mut array = None;
@@ -234,7 +239,7 @@ impl Machine<'_> {
         }
     }
 
-    fn mapfile(call: &Call, st: &mut State) {
+    fn mapfile(call: &Call, st: &mut ShellState) {
         let name = call
             .words
             .last()
@@ -253,7 +258,7 @@ impl Machine<'_> {
     }
 
     /// `compgen -C 'command'`, `mapfile -C 'command'`, `complete -C 'command'`.
-    fn text_option(&mut self, call: &Call, st: &State) {
+    fn text_option(&mut self, call: &Call, st: &ShellState) {
         for pair in call.values(1).windows(2) {
             if pair[0].literal() == Some("-C") {
                 self.script(&pair[1], &mut st.clone());
@@ -270,7 +275,7 @@ fn trimmed(line: &Value) -> Value {
 }
 
 /// `set -- a b c` and `set a b c`.
-fn set(call: &Call, st: &mut State) {
+fn set(call: &Call, st: &mut ShellState) {
     let values = call.values(1);
     for value in &values {
         let text = value.prefix();

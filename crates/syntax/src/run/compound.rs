@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Arm, Compound, Kind, Link, List, Part, Word};
-use super::super::state::{MAX_SLOTS, Slot, State};
+use super::super::ast::{Arm, Compound, CompoundKind, Link, List, Word, WordPart};
+use super::super::state::{MAX_SLOTS, ShellState, Slot};
 use super::super::value::{Value, Why};
 use super::Machine;
 use super::redirect::Input;
 
 impl Machine<'_> {
-    pub(super) fn compound(&mut self, compound: &Compound, st: &mut State) -> Value {
+    pub(super) fn compound(&mut self, compound: &Compound, st: &mut ShellState) -> Value {
         let redirected = self.redirections(&compound.redirs, st);
         self.note_redirections(&redirected, st);
         let outer = (st.stdin.clone(), self.piped);
@@ -26,21 +26,21 @@ impl Machine<'_> {
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of command")]
-    fn kind(&mut self, kind: &Kind, st: &mut State) -> Value {
+    fn kind(&mut self, kind: &CompoundKind, st: &mut ShellState) -> Value {
         match kind {
-            Kind::Group(list) => self.list(list, st),
-            Kind::Subshell(list) => {
+            CompoundKind::Group(list) => self.list(list, st),
+            CompoundKind::Subshell(list) => {
                 let mut inner = st.clone();
                 let out = self.list(list, &mut inner);
                 st.files = inner.files;
                 out
             }
-            Kind::If {
+            CompoundKind::If {
                 branches,
                 otherwise,
             } => {
                 let mut out = Value::default();
-                let mut met: Option<State> = None;
+                let mut met: Option<ShellState> = None;
                 for (condition, body) in branches {
                     // This checks whether a `cd` has failed.
                     let otherwise = st.otherwise.clone();
@@ -61,7 +61,7 @@ impl Machine<'_> {
                 *st = join(met, st.clone());
                 uncertain(out)
             }
-            Kind::While { condition, body } => {
+            CompoundKind::While { condition, body } => {
                 let mut out = Value::default();
                 // The second round sees assignments of the first.
                 for _ in 0..2 {
@@ -77,7 +77,7 @@ impl Machine<'_> {
                 }
                 uncertain(out)
             }
-            Kind::For { name, words, body } => {
+            CompoundKind::For { name, words, body } => {
                 let values = match words {
                     Some(words) => self.every_choice(words, st),
                     None => match st.positional.as_ref() {
@@ -97,18 +97,18 @@ impl Machine<'_> {
                 }
                 out
             }
-            Kind::CountedFor { header, body } => {
+            CompoundKind::CountedFor { header, body } => {
                 self.arithmetic(header, st);
                 let out = self.list(body, st);
                 st.ended = false;
                 uncertain(out)
             }
-            Kind::Case { subject, arms } => {
+            CompoundKind::Case { subject, arms } => {
                 self.single(&subject.parts, st);
                 let mut out = Value::default();
-                let mut met: Option<State> = None;
+                let mut met: Option<ShellState> = None;
                 // The state in which an arm above falls through.
-                let mut above: Option<State> = None;
+                let mut above: Option<ShellState> = None;
                 for arm in arms {
                     for pattern in &arm.patterns {
                         self.single(&pattern.parts, st);
@@ -126,11 +126,11 @@ impl Machine<'_> {
                 };
                 uncertain(out)
             }
-            Kind::Function { name, body } => {
+            CompoundKind::Function { name, body } => {
                 Rc::make_mut(&mut st.functions).insert(name.clone(), body.clone());
                 Value::default()
             }
-            Kind::Condition(words) => {
+            CompoundKind::Condition(words) => {
                 let values: Vec<Value> = words
                     .iter()
                     .map(|word| self.single(&word.parts, st))
@@ -138,11 +138,11 @@ impl Machine<'_> {
                 self.subscripts(&values, st);
                 Value::default()
             }
-            Kind::Arithmetic(parts) => {
+            CompoundKind::Arithmetic(parts) => {
                 self.arithmetic(parts, st);
                 Value::default()
             }
-            Kind::Coprocess(command) => {
+            CompoundKind::Coprocess(command) => {
                 self.command(command, &mut st.clone());
                 Value::default()
             }
@@ -150,7 +150,7 @@ impl Machine<'_> {
     }
 
     /// The fields of words, for each possible value of the variables in them.
-    fn every_choice(&mut self, words: &[Word], st: &mut State) -> Vec<Value> {
+    fn every_choice(&mut self, words: &[Word], st: &mut ShellState) -> Vec<Value> {
         let outer = (self.choice, self.rounds);
         (self.choice, self.rounds) = (0, 1);
         let mut out: Vec<Value> = Vec::new();
@@ -183,11 +183,11 @@ fn asks(condition: &List, negated: bool) -> bool {
 
 /// `*)`: one of the arms up to this one always runs.
 fn takes_all(arm: &Arm) -> bool {
-    let star = |word: &Word| matches!(word.parts.as_slice(), [Part::Bare(text)] if text == "*");
+    let star = |word: &Word| matches!(word.parts.as_slice(), [WordPart::Bare(text)] if text == "*");
     arm.patterns.iter().any(star)
 }
 
-fn join(met: Option<State>, other: State) -> State {
+fn join(met: Option<ShellState>, other: ShellState) -> ShellState {
     match met {
         Some(met) => met.join(other),
         None => other,

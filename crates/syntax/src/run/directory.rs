@@ -2,20 +2,20 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Command, Entry, Part};
-use super::super::state::State;
+use super::super::ast::{Command, ListEntry, WordPart};
+use super::super::state::ShellState;
 use super::path::{absolute, lexical, made};
 
 /// The usual places for temporary directories, which always exist.
 const ALWAYS: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
 /// Whether the entry only changes the directory.
-pub(super) fn changes(entry: &Entry, st: &State) -> bool {
+pub(super) fn changes(entry: &ListEntry, st: &ShellState) -> bool {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return false;
     };
     let name = simple.words.first().map(|word| word.parts.as_slice());
-    let Some([Part::Bare(name)]) = name else {
+    let Some([WordPart::Bare(name)]) = name else {
         return false;
     };
     matches!(name.as_str(), "cd" | "chdir" | "pushd")
@@ -25,7 +25,7 @@ pub(super) fn changes(entry: &Entry, st: &State) -> bool {
 
 /// Records that the change to the directory of `st` may have failed, which would leave the script where it was
 /// before.
-pub(super) fn may_have_failed(before: &State, st: &mut State) {
+pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
     let there = st.cwd.as_deref().unwrap_or("");
     let up = before
         .cwd
@@ -51,13 +51,13 @@ fn is_below(rest: &str) -> bool {
 }
 
 /// Records that a directory exists from here on.
-pub(super) fn make(path: &str, st: &mut State) {
+pub(super) fn make(path: &str, st: &mut ShellState) {
     let path = made(&lexical(&absolute(path, st)));
     Rc::make_mut(&mut st.files).entry(path).or_default();
 }
 
 /// Joins the states after success and failure of a command: one directory or the other.
-pub(super) fn meet(succeeded: State, failed: State) -> State {
+pub(super) fn meet(succeeded: ShellState, failed: ShellState) -> ShellState {
     let places = match (&succeeded.cwd, &failed.cwd) {
         (Some(here), Some(there)) if here != there && !succeeded.ended && !failed.ended => {
             Some((Rc::clone(here), Rc::clone(there)))

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use super::path::absolute;
 
@@ -14,7 +14,7 @@ const SOURCES: [&str; 26] = [
 ];
 
 /// The output of a program that is not interpreted.
-pub(super) fn unknown_output(name: &str, st: &State) -> Value {
+pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
     let passed_on = st.stdin.as_deref().is_some_and(Value::is_fetched);
     Value::unknown(if SOURCES.contains(&name) || passed_on {
         Why::Fetched
@@ -49,7 +49,7 @@ const DOWNLOADERS: [(&str, [Option2; 3]); 3] = [
 ];
 
 /// Records the files that a program downloads: their contents are unknown.
-pub(super) fn note(name: &str, values: &[Value], st: &mut State) {
+pub(super) fn note(name: &str, values: &[Value], st: &mut ShellState) {
     let files = match DOWNLOADERS.iter().find(|(program, ..)| *program == name) {
         Some((_, options)) => downloaded(values, options),
         None if matches!(name, "scp" | "rsync" | "sftp") => copied(values),

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::super::expand::join;
 use super::super::git::Git;
 use super::super::harmful::HARMFUL;
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use super::Machine;
 use super::call::{Call, quote};
@@ -37,7 +37,7 @@ pub fn shell_name(name: &str) -> bool {
 
 impl Machine<'_> {
     /// Follows a program by name; returns its output.
-    pub(super) fn program(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
+    pub(super) fn program(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
         if let Some(out) = self.builtin(name, call, st) {
             return out;
         }
@@ -57,13 +57,13 @@ impl Machine<'_> {
                     return Value::unknown(Why::Tracked);
                 }
             }
-            "at" | "batch" => self.later(name, st),
+            "at" | "batch" => self.deferred(name, st),
             "crontab" => self.jobs(st),
             "ssh"
                 if wrapper::find(name)
                     .is_some_and(|wrapper| wrapper.take(&call.words).command.is_none()) =>
             {
-                self.later(name, st);
+                self.deferred(name, st);
             }
             _ => {}
         }
@@ -80,7 +80,7 @@ impl Machine<'_> {
         name: &str,
         wrapper: &wrapper::Wrapper,
         call: &Call,
-        st: &mut State,
+        st: &mut ShellState,
     ) -> Option<Value> {
         let taken = wrapper.take(&call.words);
         for (at, skip) in &taken.scripts {
@@ -163,7 +163,7 @@ impl Machine<'_> {
     }
 
     /// Programs that run the contents of their stdin later, or elsewhere.
-    fn later(&mut self, name: &str, st: &State) {
+    fn deferred(&mut self, name: &str, st: &ShellState) {
         let Some(text) = st.stdin.as_deref().cloned() else {
             return;
         };
@@ -171,7 +171,7 @@ impl Machine<'_> {
     }
 
     /// The jobs on the stdin of `crontab`: five fields, or a word such as `@daily`, and a command.
-    fn jobs(&mut self, st: &State) {
+    fn jobs(&mut self, st: &ShellState) {
         let text = st.stdin.as_deref().map(Value::script).unwrap_or_default();
         for line in text.lines().map(str::trim_start) {
             let fields = if line.starts_with('@') { 1 } else { 5 };
@@ -182,7 +182,7 @@ impl Machine<'_> {
     }
 
     /// A shell: startup file, `-c`, script file or stdin.
-    fn shell(&mut self, name: &str, call: &Call, st: &State) -> Value {
+    fn shell(&mut self, name: &str, call: &Call, st: &ShellState) -> Value {
         let st = &mut st.for_a_program();
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")

@@ -2,17 +2,17 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Command, Entry, Link, List, Part};
-use super::super::state::State;
+use super::super::ast::{Command, Link, List, ListEntry, WordPart};
+use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use super::{Machine, directory};
 
 impl Machine<'_> {
     /// Walks a list; returns its output.
-    pub(super) fn list(&mut self, list: &List, st: &mut State) -> Value {
+    pub(super) fn list(&mut self, list: &List, st: &mut ShellState) -> Value {
         let mut out = Value::default();
         // Within an and-or list: the states if the last command succeeded, and if it failed.
-        let mut failed: Option<State> = None;
+        let mut failed: Option<ShellState> = None;
         for (index, entry) in list.entries.iter().enumerate() {
             match entry.link {
                 Link::Next => {
@@ -62,7 +62,7 @@ impl Machine<'_> {
         out
     }
 
-    fn entry(&mut self, stages: &[Command], background: bool, st: &mut State) -> Value {
+    fn entry(&mut self, stages: &[Command], background: bool, st: &mut ShellState) -> Value {
         let (piped, feeds) = (self.piped, self.feeds);
         let out = match stages {
             [single] if background => self.command(single, &mut st.clone()),
@@ -92,7 +92,7 @@ impl Machine<'_> {
     }
 
     /// Walks a command; returns its output.
-    pub(super) fn command(&mut self, command: &Command, st: &mut State) -> Value {
+    pub(super) fn command(&mut self, command: &Command, st: &mut ShellState) -> Value {
         self.nested(Value::unknown(Why::Limit), |machine| match command {
             Command::Simple(simple) => machine.simple(simple, st),
             Command::Compound(compound) => machine.compound(compound, st),
@@ -102,14 +102,14 @@ impl Machine<'_> {
 
 /// After `true` or `:` the failure path is dead, after `false` the success path. The commands there are looked at
 /// all the same.
-fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
+fn end_the_other(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut ShellState) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return;
     };
     let [word] = simple.words.as_slice() else {
         return;
     };
-    let [Part::Bare(name)] = word.parts.as_slice() else {
+    let [WordPart::Bare(name)] = word.parts.as_slice() else {
         return;
     };
     if entry.prefixed
@@ -132,5 +132,5 @@ fn only_cuts(stage: &Command) -> bool {
         return false;
     };
     let name = simple.words.first().map(|word| word.parts.as_slice());
-    matches!(name, Some([Part::Bare(name)]) if matches!(name.as_str(), "head" | "tail" | "less" | "more"))
+    matches!(name, Some([WordPart::Bare(name)]) if matches!(name.as_str(), "head" | "tail" | "less" | "more"))
 }

@@ -2,7 +2,7 @@
 //! calling functions would grow with the number of paths through them.
 
 use super::super::ast::Command;
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::Value;
 use super::Machine;
 use super::remembered::{Remembered, Situation};
@@ -11,7 +11,7 @@ use super::remembered::{Remembered, Situation};
 const MAX_SITUATIONS: usize = 16;
 
 impl Machine<'_> {
-    fn situation(&self, st: &State) -> Situation {
+    fn situation(&self, st: &ShellState) -> Situation {
         let programs = self.through.iter();
         let programs = programs.filter(|name| !st.functions.contains_key(*name));
         Situation {
@@ -27,8 +27,8 @@ impl Machine<'_> {
     pub(super) fn remembered(
         &mut self,
         body: &Command,
-        st: &mut State,
-        walk: impl FnOnce(&mut Self, &mut State) -> Value,
+        st: &mut ShellState,
+        walk: impl FnOnce(&mut Self, &mut ShellState) -> Value,
     ) -> Value {
         let before = self.situation(st);
         let calls = self.memory.entry(body.identity()).or_default();

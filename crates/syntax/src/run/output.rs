@@ -5,7 +5,7 @@
 
 use super::super::escape::escapes;
 use super::super::expand::join;
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::{Piece, Value, Why};
 use super::Machine;
 use super::call::Call;
@@ -23,7 +23,7 @@ const FOLLOWED: [&str; 30] = [
 
 impl Machine<'_> {
     /// The output of `name`.
-    pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
+    pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
         if !FOLLOWED.contains(&name) {
             fetch::note(name, &call.values(1), st);
             return fetch::unknown_output(name, st);
@@ -95,7 +95,7 @@ impl Machine<'_> {
         }
     }
 
-    fn printf(&mut self, values: &[Value], st: &mut State) -> Value {
+    fn printf(&mut self, values: &[Value], st: &mut ShellState) -> Value {
         let (values, variable) = match values {
             [option, name, rest @ ..] if option.literal() == Some("-v") => (rest, Some(name)),
             [option, rest @ ..] if option.literal() == Some("--") => (rest, None),
@@ -117,7 +117,7 @@ impl Machine<'_> {
     }
 
     /// Filters: the text of the named files, or stdin.
-    fn pass_on(name: &str, values: &[Value], st: &mut State) -> Value {
+    fn pass_on(name: &str, values: &[Value], st: &mut ShellState) -> Value {
         let stdin = || {
             st.stdin
                 .as_deref()

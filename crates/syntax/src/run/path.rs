@@ -1,12 +1,12 @@
 //! Paths as text: made absolute, tidied, marked as directories.
 
-use super::super::state::State;
+use super::super::state::ShellState;
 
 /// A unique directory, as created by `mktemp -d`.
 pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
 
 /// The path relative to the working directory, without `./`.
-pub(super) fn absolute(name: &str, st: &State) -> String {
+pub(super) fn absolute(name: &str, st: &ShellState) -> String {
     if name.starts_with('/') {
         return name.to_owned();
     }

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Part, Redir, RedirOp};
-use super::super::state::State;
+use super::super::ast::{Redir, RedirOp, WordPart};
+use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use super::path::absolute;
 use super::{Machine, Redirection};
@@ -23,7 +23,7 @@ pub(super) struct Redirected {
 
 impl Machine<'_> {
     /// Resolves redirections.
-    pub(super) fn redirections(&mut self, redirs: &[Redir], st: &mut State) -> Redirected {
+    pub(super) fn redirections(&mut self, redirs: &[Redir], st: &mut ShellState) -> Redirected {
         let mut out = Redirected::default();
         for redir in redirs {
             let (operator, reads) = match redir.op {
@@ -88,7 +88,7 @@ impl Machine<'_> {
     }
 
     /// A heredoc body: neither split nor globbed.
-    fn body(&mut self, parts: &[Part], st: &mut State) -> Value {
+    fn body(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in parts {
             let next = self.single_part(part, st);
@@ -98,7 +98,7 @@ impl Machine<'_> {
     }
 
     /// The contents of a file, if this script has written it.
-    pub(super) fn file(path: &Value, st: &State) -> Option<Value> {
+    pub(super) fn file(path: &Value, st: &ShellState) -> Option<Value> {
         let name = path.literal()?;
         if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
             return st.stdin.as_deref().cloned();
@@ -114,7 +114,7 @@ impl Machine<'_> {
     }
 
     /// Delivers a command's output: to a file of the script, nowhere, or to the reader of stdout.
-    pub(super) fn deliver(out: Value, redirected: &Redirected, st: &mut State) -> Value {
+    pub(super) fn deliver(out: Value, redirected: &Redirected, st: &mut ShellState) -> Value {
         let Some(target) = &redirected.stdout else {
             return out;
         };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::ast::Command;
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::Value;
 
 /// The calls of each function body, by its number.
@@ -14,14 +14,14 @@ pub(super) struct Remembered {
     /// Kept alive so that its number is not reused.
     pub(super) _body: Command,
     pub(super) before: Situation,
-    pub(super) after: State,
+    pub(super) after: ShellState,
     pub(super) out: Value,
 }
 
 /// Everything that a call depends on.
 #[derive(PartialEq)]
 pub(super) struct Situation {
-    pub(super) st: State,
+    pub(super) st: ShellState,
     /// Programs (not functions) through which the call is started.
     pub(super) through: Vec<String>,
     pub(super) piped: bool,

@@ -2,15 +2,15 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Assign, Part, Redir, Simple, Word};
+use super::super::ast::{Assign, Redir, Simple, Word, WordPart};
 use super::super::expand::plain;
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use crate::Span;
 
 use super::call::Call;
 use super::redirect::{Input, Redirected};
-use super::{Field, Machine, Ran, Redirection, builtin};
+use super::{Field, Machine, Redirection, ResolvedCommand, builtin};
 
 /// Limit of recursive calls of a function.
 const MAX_RECURSION: usize = 3;
@@ -28,7 +28,7 @@ const MAX_COMPARED: usize = 16;
 
 impl Machine<'_> {
     /// Walks a simple command, once per possible value of its variables.
-    pub(super) fn simple(&mut self, simple: &Simple, st: &mut State) -> Value {
+    pub(super) fn simple(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
         let outer = (self.choice, self.rounds, self.origin);
         // Without parameters there cannot be several values.
         let assigns = |assign: &Assign| assign.append || has_parameter(&assign.value);
@@ -53,7 +53,7 @@ impl Machine<'_> {
         out
     }
 
-    fn once(&mut self, simple: &Simple, st: &mut State) -> Value {
+    fn once(&mut self, simple: &Simple, st: &mut ShellState) -> Value {
         let mut words = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             let span = word.span;
@@ -105,13 +105,13 @@ impl Machine<'_> {
     }
 
     /// Records the command and follows what it starts; returns its output.
-    fn call(&mut self, call: &Call, redirected: &Redirected, st: &mut State) -> Value {
+    fn call(&mut self, call: &Call, redirected: &Redirected, st: &mut ShellState) -> Value {
         self.note(call, redirected, st);
         self.follow(call, st)
     }
 
     /// A command started by another one, whose redirections it inherits.
-    pub(super) fn start(&mut self, call: &Call, through: &str, st: &mut State) -> Value {
+    pub(super) fn start(&mut self, call: &Call, through: &str, st: &mut ShellState) -> Value {
         if call.words.is_empty() {
             return Value::default();
         }
@@ -124,12 +124,12 @@ impl Machine<'_> {
         out
     }
 
-    fn note(&mut self, call: &Call, redirected: &Redirected, st: &State) {
+    fn note(&mut self, call: &Call, redirected: &Redirected, st: &ShellState) {
         let is_function = call
             .literal(0)
             .is_some_and(|word| st.functions.contains_key(word));
         let span = around(call.words.iter().map(|field| field.span));
-        let ran = Ran {
+        let ran = ResolvedCommand {
             words: Rc::clone(&call.words),
             env: call.env.clone(),
             is_function,
@@ -139,7 +139,7 @@ impl Machine<'_> {
     }
 
     /// Records redirections alone (`> file`) or after a compound command.
-    pub(super) fn note_redirections(&mut self, redirected: &Redirected, st: &State) {
+    pub(super) fn note_redirections(&mut self, redirected: &Redirected, st: &ShellState) {
         if !redirected.list.iter().any(Redirection::writes) {
             return;
         }
@@ -149,7 +149,7 @@ impl Machine<'_> {
     }
 
     /// Records a command, unless an equal one was recorded before: loops and functions repeat themselves.
-    fn record(&mut self, ran: Ran) {
+    fn record(&mut self, ran: ResolvedCommand) {
         let before = self.recorded.entry(ran.span).or_default();
         let mut lately = before.iter().rev().take(MAX_COMPARED);
         if lately.any(|at| self.ran.get(*at).is_some_and(|other| ran.is_same(other))) {
@@ -160,8 +160,8 @@ impl Machine<'_> {
     }
 
     /// A command without words, at this point.
-    fn noted(&mut self, redirected: &Redirected, span: Span, st: &State) -> Ran {
-        Ran {
+    fn noted(&mut self, redirected: &Redirected, span: Span, st: &ShellState) -> ResolvedCommand {
+        ResolvedCommand {
             words: Rc::default(),
             env: Vec::new(),
             redirections: redirected.list.clone(),
@@ -180,7 +180,7 @@ impl Machine<'_> {
     }
 
     /// The home directory, shared between all commands.
-    fn home(&mut self, st: &State) -> Option<Rc<str>> {
+    fn home(&mut self, st: &ShellState) -> Option<Rc<str>> {
         let now = st.home()?;
         if self.home.as_deref() != Some(now) {
             self.home = Some(Rc::from(now));
@@ -189,7 +189,7 @@ impl Machine<'_> {
     }
 
     /// Follows functions, aliases, builtins, wrappers and shells.
-    fn follow(&mut self, call: &Call, st: &mut State) -> Value {
+    fn follow(&mut self, call: &Call, st: &mut ShellState) -> Value {
         let Some(word) = call.literal(0) else {
             return Value::unknown(Why::Output);
         };
@@ -227,7 +227,7 @@ impl Machine<'_> {
         name: &str,
         body: &super::super::ast::Command,
         call: &Call,
-        st: &mut State,
+        st: &mut ShellState,
     ) -> Value {
         let outer = st.positional.replace(Rc::new(call.values(1)));
         let choice = (self.choice, self.rounds);
@@ -253,7 +253,7 @@ impl Machine<'_> {
         text: &Value,
         arguments: Vec<Value>,
         through: &str,
-        st: &State,
+        st: &ShellState,
     ) -> Value {
         let mut inner = st.clone();
         inner.positional = Some(Rc::new(arguments));
@@ -280,5 +280,5 @@ fn has_parameter(word: &Word) -> bool {
     !word
         .parts
         .iter()
-        .all(|part| matches!(part, Part::Bare(_) | Part::Quoted(_)))
+        .all(|part| matches!(part, WordPart::Bare(_) | WordPart::Quoted(_)))
 }

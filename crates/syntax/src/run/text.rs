@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use super::super::ast::{Command, List};
 use super::super::reader::{self, Origin};
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use super::Machine;
 use super::redirect::Input;
 
 impl Machine<'_> {
     /// The output of a command substitution, without trailing newlines.
-    pub(in super::super) fn capture(&mut self, list: &List, st: &mut State) -> Value {
+    pub(in super::super) fn capture(&mut self, list: &List, st: &mut ShellState) -> Value {
         // `$(< file)`
         if let [entry] = list.entries.as_slice()
             && let [Command::Simple(simple)] = entry.stages.as_slice()
@@ -41,7 +41,7 @@ impl Machine<'_> {
         &mut self,
         list: &List,
         reads: bool,
-        st: &mut State,
+        st: &mut ShellState,
     ) -> Value {
         let mut inner = st.clone();
         if !reads {
@@ -61,7 +61,7 @@ impl Machine<'_> {
     }
 
     /// Walks a text as a script in the current shell (`eval`, `trap`, `source`).
-    pub(in super::super) fn script(&mut self, text: &Value, st: &mut State) -> Value {
+    pub(in super::super) fn script(&mut self, text: &Value, st: &mut ShellState) -> Value {
         if text.is_empty() {
             return Value::default();
         }
@@ -81,7 +81,7 @@ impl Machine<'_> {
     }
 
     /// Follows the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test -v`).
-    pub(in super::super) fn evaluate_text(&mut self, text: &Value, st: &mut State) -> Value {
+    pub(in super::super) fn evaluate_text(&mut self, text: &Value, st: &mut ShellState) -> Value {
         let source = text.script();
         if !source.contains(['$', '`']) {
             return text.clone();

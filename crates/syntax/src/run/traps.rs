@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::super::state::State;
+use super::super::state::ShellState;
 use super::call::Call;
 use super::{Machine, Waiting};
 
@@ -13,7 +13,7 @@ use super::{Machine, Waiting};
 const MAX_WAITING: usize = 16;
 
 impl Machine<'_> {
-    pub(super) fn trap(&mut self, call: &Call, st: &State) {
+    pub(super) fn trap(&mut self, call: &Call, st: &ShellState) {
         let from = 1 + usize::from(call.literal(1) == Some("--"));
         let values = call.values(from);
         let Some((text, signals)) = values.split_first().filter(|(_, rest)| !rest.is_empty())
@@ -44,13 +44,13 @@ impl Machine<'_> {
     }
 
     /// Runs the pending traps in the script's final state.
-    pub(super) fn run_traps(&mut self, last: &State) {
+    pub(super) fn run_traps(&mut self, last: &ShellState) {
         for waiting in std::mem::take(&mut self.traps) {
             // Local variables of a function are unset again, and not taken from the environment.
             let mut vars = (*waiting.before.vars).clone();
             let news = last.vars.iter();
             vars.extend(news.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));
-            let mut st = State {
+            let mut st = ShellState {
                 vars: Rc::new(vars),
                 positional: waiting.before.positional,
                 ended: false,

@@ -6,7 +6,7 @@ mod table;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::ran::Field;
+use super::resolved_command::Field;
 use table::WRAPPERS;
 pub(super) use table::{Rest, Wrapper};
 
@@ -25,7 +25,7 @@ pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
 
 /// A parsed wrapper command line.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct ParsedWrapper {
     /// Index of the command's first word, if there is one.
     pub(super) command: Option<usize>,
     /// Words that hold scripts, and the length of the option prefix in each.
@@ -36,8 +36,8 @@ pub(super) struct Taken {
 
 impl Wrapper {
     /// Parses a command line.
-    pub(super) fn take(&self, words: &[Field]) -> Taken {
-        let mut taken = Taken::default();
+    pub(super) fn take(&self, words: &[Field]) -> ParsedWrapper {
+        let mut taken = ParsedWrapper::default();
         let mut operands = self.operands;
         let mut at = 1;
         let mut options = true;

@@ -1,12 +1,12 @@
 //! What calls did to files: the diff, and what is done with their changes.
 
 use super::{App, Effect, NO_COMMAND};
-use crate::deeds::{self, Proposed};
+use crate::action_outcome::ActionOutcome;
+use crate::change_actions::{self, Proposed};
 use crate::diff_state::{DiffRequest, DiffState};
 use crate::questions::Waiting;
-use crate::said::Said;
-use crate::set_work::{Came, Wish};
-use crate::transcript::{Entry, EntryId};
+use crate::set_work::{SetWorkDone, Wish};
+use crate::transcript::{CardEntry, EntryId};
 use agent_bash::ChangesAct;
 use agent_bash::change_sets::Listed;
 use agent_bash::core::Request;
@@ -54,12 +54,14 @@ impl App {
             }
             return is_chosen;
         };
-        let waits = deeds::is_undecided(&set.set);
+        let waits = change_actions::is_undecided(&set.set);
         // That of a call which changed nothing may not be there any more.
-        let all = set.sets().filter(|set| deeds::no_diff(set).is_none());
+        let all = set
+            .sets()
+            .filter(|set| change_actions::no_diff(set).is_none());
         let all: Vec<ChangesId> = all.map(|set| set.id).collect();
         if all.is_empty() {
-            self.message = deeds::no_diff(&set.set);
+            self.message = change_actions::no_diff(&set.set);
             return true;
         }
         let (id, wish) = (set.set.id, Wish::Diff(all));
@@ -71,14 +73,20 @@ impl App {
         true
     }
 
-    pub(super) fn came(&mut self, entry: EntryId, id: ChangesId, came: Came, now: Duration) {
+    pub(super) fn set_work_done(
+        &mut self,
+        entry: EntryId,
+        id: ChangesId,
+        came: SetWorkDone,
+        now: Duration,
+    ) {
         match came {
-            Came::Diff(lines) => self.diff_read(entry, id, lines),
-            Came::Shown(set) => self.shown(entry, set),
-            Came::Looked(looked) => self.looked(entry, looked, now),
-            Came::Done(said) => {
+            SetWorkDone::Diff(lines) => self.diff_read(entry, id, lines),
+            SetWorkDone::Shown(set) => self.shown(entry, set),
+            SetWorkDone::Looked(looked) => self.looked(entry, looked, now),
+            SetWorkDone::Done(said) => {
                 self.is_changing = false;
-                self.told(entry, *said);
+                self.show_outcome(entry, *said);
             }
         }
     }
@@ -89,11 +97,14 @@ impl App {
         let Some(set) = set.filter(|_| !self.is_changing) else {
             return;
         };
-        let waits = self.transcript.get(entry).is_some_and(Entry::is_undecided);
+        let waits = self
+            .transcript
+            .get(entry)
+            .is_some_and(CardEntry::is_undecided);
         if !waits {
             return;
         }
-        if deeds::is_undecided(&set) {
+        if change_actions::is_undecided(&set) {
             self.transcript.change(entry, |entry| {
                 if let Some(changes) = entry.card.changes_mut() {
                     changes.set = *set;
@@ -101,18 +112,18 @@ impl App {
             });
             return;
         }
-        let line = deeds::decided_text(&set);
+        let line = change_actions::decided_text(&set);
         if self.chosen_card() == Some(entry) {
             self.message = Some(line.trim_matches(['[', ']', '.']).to_owned());
         }
         let is_gone = set.state == ChangesState::Discarded;
         let diff = self.diff.take();
-        let said = Said {
+        let said = ActionOutcome {
             lines: vec![line],
             sets: vec![*set],
-            ..Said::default()
+            ..ActionOutcome::default()
         };
-        self.told(entry, said);
+        self.show_outcome(entry, said);
         self.diff = diff.filter(|diff| diff.entry != entry || !is_gone);
     }
 
@@ -129,7 +140,7 @@ impl App {
     fn diff_read(&mut self, entry: EntryId, id: ChangesId, lines: Result<Vec<DiffLine>, String>) {
         match lines {
             Ok(lines) => {
-                let command = self.transcript.get(entry).map_or("", Entry::command);
+                let command = self.transcript.get(entry).map_or("", CardEntry::command);
                 self.diff = Some(DiffState::new(entry, id, command.to_owned(), lines));
             }
             Err(error) => self.message = Some(error),
@@ -156,11 +167,11 @@ impl App {
     /// A key for the changes of the selected card. Returns whether it was one. If that cannot be done, it is said and not
     /// typed: whoever has selected a card means it.
     pub(super) fn act_by(&mut self, pressed: char) -> bool {
-        let (Some(entry), Some(act)) = (self.chosen_card(), deeds::act_by(pressed)) else {
+        let (Some(entry), Some(act)) = (self.chosen_card(), change_actions::act_by(pressed)) else {
             return false;
         };
         let set = self.set_of(entry);
-        self.message = match deeds::hindrance(act, set) {
+        self.message = match change_actions::unavailable_reason(act, set) {
             None => self.look_at(entry, act),
             hindrance => hindrance,
         };
@@ -173,20 +184,25 @@ impl App {
             return Some(BUSY.to_owned());
         }
         let changes = self.set_of(entry)?;
-        let id = deeds::target(act, changes).id;
+        let id = change_actions::target(act, changes).id;
         let wish = if id == changes.set.id {
             Wish::Look(act)
         } else {
-            Wish::LookLater(act, deeds::all_later(act, changes))
+            Wish::LookLater(act, change_actions::all_later(act, changes))
         };
         self.is_changing = true;
         self.effects.push(Effect::Changes { entry, id, wish });
         None
     }
 
-    fn looked(&mut self, entry: EntryId, looked: Result<Box<Proposed>, Box<Said>>, now: Duration) {
+    fn looked(
+        &mut self,
+        entry: EntryId,
+        looked: Result<Box<Proposed>, Box<ActionOutcome>>,
+        now: Duration,
+    ) {
         self.is_changing = false;
-        let command = self.transcript.get(entry).map(Entry::command);
+        let command = self.transcript.get(entry).map(CardEntry::command);
         match (looked, command) {
             (Ok(proposed), Some(command)) => {
                 let command = command.to_owned();
@@ -198,7 +214,7 @@ impl App {
                 self.questions.push(waiting, now);
             }
             (Ok(_), None) => {}
-            (Err(said), _) => self.told(entry, *said),
+            (Err(said), _) => self.show_outcome(entry, *said),
         }
     }
 
@@ -222,7 +238,7 @@ impl App {
     }
 
     /// What is to be said of a card's changes, on it.
-    fn told(&mut self, entry: EntryId, said: Said) {
+    fn show_outcome(&mut self, entry: EntryId, said: ActionOutcome) {
         self.diff = None;
         self.transcript.change(entry, |entry| {
             let way = if entry.is_of_earlier_run() {
@@ -236,7 +252,7 @@ impl App {
             };
             let mut lines = said.lines;
             lines.extend(said.is_stale.then(|| way.to_owned()));
-            lines.extend(may_go_on.then(|| deeds::MAY_GO_ON.to_owned()));
+            lines.extend(may_go_on.then(|| change_actions::MAY_GO_ON.to_owned()));
             for mut set in said.sets {
                 let late = changes.late.iter_mut().map(|(late, _)| late);
                 let mut all = std::iter::once(&mut changes.set).chain(late);
@@ -269,7 +285,7 @@ impl App {
         let command = if is_typed {
             text
         } else {
-            let chosen = self.transcript.current().map(Entry::command);
+            let chosen = self.transcript.current().map(CardEntry::command);
             chosen.unwrap_or_default().to_owned()
         };
         if parse_bang(&command).is_some() {

@@ -1,8 +1,8 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
-use crate::deeds::{self, Proposed};
-use crate::said::Said;
-use crate::set_work::{Came, Wish};
+use crate::action_outcome::ActionOutcome;
+use crate::change_actions::{self, Proposed};
+use crate::set_work::{SetWorkDone, Wish};
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
@@ -24,7 +24,7 @@ fn app_with(set: Changes) -> (App, EntryId) {
     let mut result = succeeded();
     result.changes = Some(set);
     let end = ended_as(result);
-    app.news(News::Ended {
+    app.update(Msg::Ended {
         entry,
         end,
         now: NOW,
@@ -34,15 +34,15 @@ fn app_with(set: Changes) -> (App, EntryId) {
     (app, entry)
 }
 
-fn came(app: &mut App, entry: EntryId, came: Came) {
+fn came(app: &mut App, entry: EntryId, came: SetWorkDone) {
     let (id, now) = (ChangesId(7), NOW);
-    let news = News::Changes {
+    let news = Msg::Changes {
         entry,
         id,
         came,
         now,
     };
-    app.news(news);
+    app.update(news);
 }
 
 fn proposed(act: ChangesAct) -> Box<Proposed> {
@@ -181,7 +181,7 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
         came(
             &mut app,
             entry,
-            Came::Looked(Ok(proposed(ChangesAct::Undo))),
+            SetWorkDone::Looked(Ok(proposed(ChangesAct::Undo))),
         );
         assert!(letter(&mut app, key, Duration::from_millis(500)).is_empty());
         let effects = letter(&mut app, key, later);
@@ -191,13 +191,13 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
         assert_eq!(changes.aside, if is_done { &["Undoing…"][..] } else { &[] });
         if is_done {
-            let said = Said {
+            let said = ActionOutcome {
                 sets: vec![set(ChangesState::Undone, ChangesBy::Trace)],
                 lines: vec!["[Undone: 1 file as before call 7.]".to_owned()],
                 refused: false,
-                ..Said::default()
+                ..ActionOutcome::default()
             };
-            came(&mut app, entry, Came::Done(Box::new(said)));
+            came(&mut app, entry, SetWorkDone::Done(Box::new(said)));
             let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
             assert_eq!(changes.set.state, ChangesState::Undone);
             assert_eq!(changes.said, ["[Undone: 1 file as before call 7.]"]);
@@ -218,16 +218,16 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
     let said = |app: &mut App, line: &str, refused| {
         let mut set = set(ChangesState::Done, ChangesBy::Trace);
         set.undone_in_part = true;
-        let said = Said {
+        let said = ActionOutcome {
             sets: vec![set],
             lines: vec![line.to_owned()],
             refused,
-            ..Said::default()
+            ..ActionOutcome::default()
         };
         let came_of_it = if refused {
-            Came::Looked(Err(Box::new(said)))
+            SetWorkDone::Looked(Err(Box::new(said)))
         } else {
-            Came::Done(Box::new(said))
+            SetWorkDone::Done(Box::new(said))
         };
         came(app, entry, came_of_it);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -237,7 +237,7 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
     let (undone, not) = ("[Undone: 5 files]", "[Not undone: b was changed since.]");
     assert_eq!(said(&mut app, undone, false), (line(undone), vec![]));
     for act in [ChangesAct::Undo, ChangesAct::Redo] {
-        let key = deeds::key(act);
+        let key = change_actions::key(act);
         let effects = letter(&mut app, key, NOW);
         let looks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(wanted), .. }] if *wanted == act);
         assert!(looks, "{key}: {effects:?}");
@@ -251,14 +251,14 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
 fn why_something_cannot_be_done_is_on_the_card() {
     let (mut app, entry) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
     letter(&mut app, 'c', NOW);
-    let said = Said {
+    let said = ActionOutcome {
         sets: Vec::new(),
         lines: vec!["[Trial 7 not applied]".to_owned()],
         refused: true,
         is_stale: true,
-        ..Said::default()
+        ..ActionOutcome::default()
     };
-    came(&mut app, entry, Came::Looked(Err(Box::new(said))));
+    came(&mut app, entry, SetWorkDone::Looked(Err(Box::new(said))));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert!(changes.refused);
     assert_eq!(changes.aside, ["[Trial 7 not applied]", super::TRY_AGAIN]);
@@ -349,12 +349,12 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     let is_its = matches!(&effects[..], [Effect::Changes { wish: Wish::Diff(late), .. }] if *late == [ChangesId(8)]);
     assert!(is_its, "{effects:?}");
-    let said = Said {
+    let said = ActionOutcome {
         sets: vec![late(8, undone).0],
         lines: Vec::new(),
-        ..Said::default()
+        ..ActionOutcome::default()
     };
-    came(&mut app, entry, Came::Done(Box::new(said)));
+    came(&mut app, entry, SetWorkDone::Done(Box::new(said)));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert_eq!((changes.set.id.0, changes.late[0].0.state), (7, undone));
 }
@@ -386,14 +386,17 @@ fn what_goes_on_is_ended_before_it_is_taken_back() {
     ] {
         app.transcript.late_is(entry, sets);
         letter(&mut app, 'u', NOW);
-        let said = Said {
+        let said = ActionOutcome {
             lines: vec!["[Not undone: b was changed since.]".to_owned()],
             refused: true,
-            ..Said::default()
+            ..ActionOutcome::default()
         };
-        came(&mut app, entry, Came::Looked(Err(Box::new(said))));
+        came(&mut app, entry, SetWorkDone::Looked(Err(Box::new(said))));
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-        let is_there = changes.aside.iter().any(|line| line == deeds::MAY_GO_ON);
+        let is_there = changes
+            .aside
+            .iter()
+            .any(|line| line == change_actions::MAY_GO_ON);
         assert_eq!(is_there, is_said, "{:?}", changes.aside);
     }
 }
@@ -412,7 +415,7 @@ fn the_diff_of_a_selected_card_is_opened_and_its_keys_are_the_cards() {
         ),
         "{effects:?}"
     );
-    came(&mut app, entry, Came::Diff(Ok(Vec::new())));
+    came(&mut app, entry, SetWorkDone::Diff(Ok(Vec::new())));
     assert!(letter(&mut app, 'x', NOW).is_empty() && app.diff.is_some());
     let effects = letter(&mut app, 'u', NOW);
     assert!(
@@ -458,13 +461,13 @@ fn several_sets_by_what_went_on_are_one_thing() {
     app.transcript.late_is(entry, all);
     let line = |text: &str| vec![text.to_owned()];
     let (said, not_done) = ("[Undone: 1 file]", "[Not undone: a was changed since.]");
-    let of_both = Said {
+    let of_both = ActionOutcome {
         sets: vec![late(121, undone), late(119, done)],
         lines: line(said),
         not_done: line(not_done),
-        ..Said::default()
+        ..ActionOutcome::default()
     };
-    came(&mut app, entry, Came::Done(Box::new(of_both)));
+    came(&mut app, entry, SetWorkDone::Done(Box::new(of_both)));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     let states: Vec<_> = changes.sets().map(|set| set.state).collect();
     assert_eq!(states, [done, done, undone]);
@@ -499,7 +502,7 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() {
         enters(&mut app, "agent-bash changes");
         let call = app.call.unwrap();
         let (end, now) = (ended_as(succeeded()), NOW);
-        app.news(News::Ended {
+        app.update(Msg::Ended {
             entry: call,
             end,
             now,
@@ -507,13 +510,13 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() {
         assert_eq!(looks(app.effects()), [7]);
         let f6 = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
         assert_eq!(looks(f6), [7]);
-        let news = |set| News::Undecided(vec![(entry, set)]);
+        let news = |set| Msg::Undecided(vec![(entry, set)]);
         let now = || Some(Box::new(set(state, ChangesBy::Overlay)));
         // One that is not there any more, and one that waits still.
-        app.news(news(None));
-        app.news(news(Some(Box::new(held()))));
+        app.update(news(None));
+        app.update(news(Some(Box::new(held()))));
         assert_eq!(app.transcript.undecided().count(), 1);
-        app.news(news(now()));
+        app.update(news(now()));
         assert_eq!(app.transcript.undecided().count(), 0);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
         assert_eq!(
@@ -523,11 +526,11 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() {
         let message = app.message.take().unwrap_or_default();
         assert!(said.contains(&message) && !message.is_empty(), "{message}");
         // An older look does not bring it back, nor does one while it is being decided here.
-        app.news(news(Some(Box::new(held()))));
+        app.update(news(Some(Box::new(held()))));
         assert_eq!(app.transcript.undecided().count(), 0);
         let (mut app, entry) = app_with(held());
         letter(&mut app, 'c', NOW);
-        app.news(News::Undecided(vec![(entry, now())]));
+        app.update(Msg::Undecided(vec![(entry, now())]));
         assert_eq!(app.transcript.undecided().count(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Trials of earlier runs that wait for a decision, as cards.
 
 use super::{App, Effect};
-use crate::transcript::{Card, Entry};
+use crate::transcript::{Card, CardEntry};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash_render::{CardChanges, CardState, ToolCard};
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl App {
         let is_it = self
             .transcript
             .current()
-            .is_some_and(Entry::is_of_earlier_run);
+            .is_some_and(CardEntry::is_of_earlier_run);
         if is_it {
             self.message = Some(NOT_WHOLE.to_owned());
         }

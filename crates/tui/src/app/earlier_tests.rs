@@ -1,9 +1,9 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use super::NOT_WHOLE;
-use crate::said::Said;
-use crate::set_work::{Came, Wish};
-use crate::transcript::Entry;
+use crate::action_outcome::ActionOutcome;
+use crate::set_work::{SetWorkDone, Wish};
+use crate::transcript::CardEntry;
 use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};
 use crossterm::event::{KeyCode, KeyModifiers};
 
@@ -19,7 +19,7 @@ fn trial(id: u64) -> Changes {
 fn found(count: u64) -> App {
     let mut app = app(Some(true));
     let (trials, session) = ((1..=count).map(trial).collect(), "tui-p".to_owned());
-    app.news(News::FoundHeld { trials, session });
+    app.update(Msg::FoundHeld { trials, session });
     app.effects();
     app
 }
@@ -37,13 +37,13 @@ fn f6(app: &mut App) -> usize {
     };
     let trials: Vec<Changes> = wanted.iter().map(|id| trial(id.0)).collect();
     let count = trials.len();
-    app.news(News::HeldRead { wanted, trials });
+    app.update(Msg::HeldRead { wanted, trials });
     app.effects();
     count
 }
 
 fn selected(app: &App) -> Option<&str> {
-    app.transcript.chosen().map(Entry::command)
+    app.transcript.chosen().map(CardEntry::command)
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_trial_of_this_run_is_selected_at_once() {
     let mut result = succeeded();
     result.changes = Some(trial(2));
     let (entry, end) = (app.call.unwrap(), ended_as(result));
-    app.news(News::Ended {
+    app.update(Msg::Ended {
         entry,
         end,
         now: NOW,
@@ -89,7 +89,7 @@ fn a_trial_of_this_run_is_selected_at_once() {
     let asked = |it: &Effect| matches!(it, Effect::ReadHeld(ids) if *ids == wanted);
     assert!(effects.iter().any(asked), "{effects:?}");
     let trials = vec![trial(1)];
-    app.news(News::HeldRead { wanted, trials });
+    app.update(Msg::HeldRead { wanted, trials });
     assert_eq!(selected(&app), Some("make"), "it stays selected");
     assert_eq!(f6(&mut app), 0);
     assert_eq!(selected(&app), Some("echo 1 > a"));
@@ -121,7 +121,7 @@ fn trials_of_earlier_runs_are_named_in_the_width_that_there_is() {
     let mut trial = trial(7);
     trial.command = Some("echo ".to_owned() + &"long ".repeat(12) + "end > a");
     let (trials, session) = (vec![trial], "tui-p".to_owned());
-    app.news(News::FoundHeld { trials, session });
+    app.update(Msg::FoundHeld { trials, session });
     for (width, wanted) in [
         (100, "end > a · Δ +1"),
         (50, "long l… · Δ +1"),
@@ -166,16 +166,16 @@ fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
     let mut app = found(1);
     f6(&mut app);
     let entry = app.transcript.chosen().unwrap().id;
-    let said = Said {
+    let said = ActionOutcome {
         lines: vec!["[Trial 1 not applied]".to_owned()],
         refused: true,
         is_stale: true,
-        ..Said::default()
+        ..ActionOutcome::default()
     };
-    app.news(News::Changes {
+    app.update(Msg::Changes {
         entry,
         id: ChangesId(1),
-        came: Came::Looked(Err(Box::new(said))),
+        came: SetWorkDone::Looked(Err(Box::new(said))),
         now: NOW,
     });
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -198,7 +198,7 @@ fn what_was_decided_elsewhere_is_no_card() {
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
     assert!(matches!(&effects[..], [Effect::ReadHeld(wanted)] if wanted.len() == 1));
     let wanted = vec![ChangesId(1)];
-    app.news(News::HeldRead {
+    app.update(Msg::HeldRead {
         wanted,
         trials: Vec::new(),
     });
@@ -219,13 +219,15 @@ fn what_is_in_the_way_of_a_selected_trial_is_said() {
     };
     let mut now = trial(1);
     now.conflicts = vec![FileName::new("a")];
-    app.news(News::Undecided(vec![(all[0].0, Some(Box::new(now)))]));
+    app.update(Msg::Undecided(vec![(all[0].0, Some(Box::new(now)))]));
     let why = app
         .chosen_changes()
         .and_then(|(_, changes)| changes.set.in_the_way());
     let want = "1 file was changed since: it can no longer be committed";
     assert_eq!(why.as_deref(), Some(want));
     // So that is not offered.
-    let keys = app.chosen_changes().map(|(_, set)| crate::deeds::keys(set));
+    let keys = app
+        .chosen_changes()
+        .map(|(_, set)| crate::change_actions::keys(set));
     assert_eq!(keys.as_deref(), Some("d discard"));
 }

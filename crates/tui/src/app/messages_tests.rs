@@ -1,6 +1,6 @@
 use super::*;
 use crate::app::tests::{NOW, app, ctrl, ended, enters};
-use crate::app::{Effect, News};
+use crate::app::{Effect, Msg};
 use agent_bash::core::Timestamp;
 
 #[test]
@@ -62,7 +62,7 @@ fn a_question_about_jobs_goes_with_them() {
     let mut app = app(None);
     (app.on_quit, app.running_jobs) = (crate::OnQuit::Ask, 1);
     ctrl(&mut app, 'd');
-    app.news(News::Jobs {
+    app.update(Msg::Jobs {
         jobs: Vec::new(),
         now: Timestamp(0),
         printed: None,

@@ -4,7 +4,7 @@ use super::App;
 use crate::calls::CallEnd;
 use agent_bash::core::NoticeKind;
 use agent_bash::journals::FULL;
-use agent_bash_render::Remark;
+use agent_bash_render::FooterLine;
 
 /// What can be done about it.
 const IF_FULL: &str =
@@ -13,7 +13,7 @@ const IF_UNWRITABLE: &str = "the state directory has to have room and to be writ
 
 impl App {
     /// What is to be said of a command that is not in the record, unless that was said of those before it.
-    pub(super) fn unrecorded(&mut self, end: &CallEnd) -> Option<[Remark; 2]> {
+    pub(super) fn unrecorded(&mut self, end: &CallEnd) -> Option<[FooterLine; 2]> {
         let notices = match end {
             CallEnd::Tool { result, .. } => &result.notices,
             CallEnd::Bang(message) => &message.notices,
@@ -29,14 +29,14 @@ impl App {
         let said = format!(
             "from here on, what runs is missing in `agent-bash log` and `report`, as the record takes nothing more: {why}"
         );
-        Some([Remark::Notice(said), Remark::Offer(hint.to_owned())])
+        Some([FooterLine::Notice(said), FooterLine::Offer(hint.to_owned())])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::News;
+    use crate::app::Msg;
     use crate::app::tests::{NOW, app, enters};
     use crate::transcript::Card;
     use agent_bash::core::{Status, Timestamp, ToolResult};
@@ -65,12 +65,12 @@ mod tests {
                 refused: None,
             };
             let now = NOW;
-            app.news(News::Ended { entry, end, now });
+            app.update(Msg::Ended { entry, end, now });
             let Card::Tool(card) = &app.transcript.get(entry).unwrap().card else {
                 panic!("it has another card");
             };
             let offered = card.remarks.iter().find_map(|remark| match remark {
-                Remark::Offer(text) => Some(text.as_str()),
+                FooterLine::Offer(text) => Some(text.as_str()),
                 _ => None,
             });
             assert_eq!(offered, want, "{why:?}");

@@ -4,7 +4,7 @@ use super::{App, Effect, NO_COMMAND};
 use crate::lasting;
 use crate::questions::AT_LEAST;
 use crate::queue::Queue;
-use crate::transcript::{Card, Entry, EntryId, TRYING};
+use crate::transcript::{Card, CardEntry, EntryId, TRYING};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
@@ -15,7 +15,7 @@ use agent_bash::policy::{
 };
 use agent_bash::session::{BangError, parse_bang};
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
-use agent_bash_render::{BangCard, Remark, ToolCard, shortened};
+use agent_bash_render::{BangCard, FooterLine, ToolCard, shortened};
 use crossterm::event::Event;
 use std::sync::Arc;
 use std::task::Waker;
@@ -247,15 +247,15 @@ impl App {
         card.on_terminal = on_terminal == Some(true);
         card.from_top = reads_from_top(&script);
         if is_trial {
-            card.asides.push(Remark::Notice(TRYING.to_owned()));
+            card.asides.push(FooterLine::Notice(TRYING.to_owned()));
             if let Some(left) = in_background(&script) {
                 let left = shortened(&one_line(left), LONGEST_LEFT);
                 card.asides
-                    .push(Remark::Notice(format!("{ENDS_WITH_IT}: {left}")));
+                    .push(FooterLine::Notice(format!("{ENDS_WITH_IT}: {left}")));
             }
         }
         if is_outside {
-            card.asides.push(Remark::Notice(OUTSIDE.to_owned()));
+            card.asides.push(FooterLine::Notice(OUTSIDE.to_owned()));
         }
         if let Some(why) = why_apart {
             request.cwd = self.place.start().to_str().map(str::to_owned);
@@ -272,7 +272,7 @@ impl App {
             ];
             for (_, what) in is_lost.iter().filter(|(is_it, _)| *is_it) {
                 let said = format!("{what} for this line only: {why}");
-                card.asides.push(Remark::Notice(said));
+                card.asides.push(FooterLine::Notice(said));
             }
         } else {
             request.session.clone_from(&self.shell);
@@ -286,7 +286,7 @@ impl App {
         if let Some(instead) = &self.place.instead {
             let (gone, instead) = (self.place.directory.display(), instead.display());
             let said = format!("{gone} cannot be entered: this starts in {instead}");
-            card.asides.push(Remark::Notice(said));
+            card.asides.push(FooterLine::Notice(said));
         }
         let live = live();
         let waker = Waker::from(Arc::clone(&self.redraw));
@@ -294,7 +294,7 @@ impl App {
             .transcript
             .start(Card::Tool(Box::new(card)), &live, waker, now);
         let leaves_jobs = starts_jobs(&script);
-        let set = |entry: &mut Entry| {
+        let set = |entry: &mut CardEntry| {
             entry.is_trial = is_trial;
             entry.leaves_jobs = leaves_jobs;
         };

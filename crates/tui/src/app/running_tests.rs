@@ -1,5 +1,5 @@
 use super::*;
-use crate::app::News;
+use crate::app::Msg;
 use crate::app::tests::{NOW, app, ctrl, ended, enters, press};
 use crate::complete::Commands;
 use agent_bash::core::SessionName;
@@ -291,7 +291,7 @@ fn what_a_trial_has_in_the_background_is_said_to_end_with_it() {
     };
     let line = "sleep 60 & echo bg > bg.txt";
     let left = format!("{ENDS_WITH_IT}: sleep 60");
-    let left = Remark::Notice(left);
+    let left = FooterLine::Notice(left);
     assert!(said(line, KeyCode::F(3)).contains(&left));
     assert!(!said(line, KeyCode::Enter).contains(&left));
     assert_eq!(said("sleep 60", KeyCode::F(3)).len(), 1);
@@ -335,7 +335,7 @@ fn where_the_directory_is_gone_commands_start_above_it() {
         let Card::Tool(card) = &app.transcript.current().unwrap().card else {
             panic!("it has another card");
         };
-        let said = Remark::Notice("/p cannot be entered: this starts in /".to_owned());
+        let said = FooterLine::Notice("/p cannot be entered: this starts in /".to_owned());
         assert!(card.asides.contains(&said), "{:?}", card.asides);
     }
 }
@@ -350,9 +350,9 @@ fn functions_typed_at_the_prompt_are_known() {
     };
     let read = |defined: &[&str]| {
         let defined = defined.iter().map(ToString::to_string).collect();
-        News::Commands(Arc::new(Commands::read(Vec::new(), defined)))
+        Msg::Commands(Arc::new(Commands::read(Vec::new(), defined)))
     };
-    app.news(read(&[]));
+    app.update(read(&[]));
     started(
         &mut app,
         "greet() { echo hello; }; (lost() { :; }); echo greet",
@@ -360,8 +360,8 @@ fn functions_typed_at_the_prompt_are_known() {
     assert!(is_known(&app, "greet") && !is_known(&app, "lost"));
     // Also when the configuration is read later; what was read without it comes too late then.
     for _ in 0..2 {
-        app.news(read(&["configured"]));
-        app.news(read(&[]));
+        app.update(read(&["configured"]));
+        app.update(read(&[]));
         assert!(is_known(&app, "greet") && is_known(&app, "configured"));
     }
     // One in a shell of its own is gone with it.
@@ -375,7 +375,7 @@ fn what_an_alias_stands_for_decides_about_a_terminal() {
     let mut app = app(Some(false));
     app.shell = Some(SessionName("prompt".to_owned()));
     let own = ("own".to_owned(), "vim".to_owned());
-    app.news(News::Aliases(vec![own]));
+    app.update(Msg::Aliases(vec![own]));
     for (line, wanted) in [
         ("v a", false),
         ("own a", true),
@@ -408,7 +408,7 @@ fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
     let effects = press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE);
     assert_eq!(looks(&effects), None);
-    app.news(News::Place(app.place.clone()));
+    app.update(Msg::Place(app.place.clone()));
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
 }
 
@@ -424,7 +424,7 @@ fn what_a_line_sets_is_said_to_be_lost_where_its_shell_is_another() {
             panic!("no card");
         };
         let said = card.asides.iter().filter_map(|aside| match aside {
-            Remark::Notice(said) => said.split_once(" for this line only: "),
+            FooterLine::Notice(said) => said.split_once(" for this line only: "),
             _ => None,
         });
         let said: Vec<&str> = said.map(|(what, _)| what).collect();

@@ -27,7 +27,7 @@ impl App {
 
     /// What is kept was read.
     pub(super) fn history_read(&mut self, kept: Vec<HistoryEntry>, run: &str) {
-        self.prompt.history.kept(kept, run);
+        self.prompt.history.merge_stored(kept, run);
         if let Some(search) = &mut self.search {
             search.search(&self.prompt.history);
         }

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What bash runs by itself, and its keywords.
-fn own() -> impl Iterator<Item = String> {
+fn builtin_names() -> impl Iterator<Item = String> {
     let words = BUILTINS.iter().chain(KEYWORDS);
     words.map(ToString::to_string)
 }
@@ -37,7 +37,7 @@ pub(crate) struct Commands {
 impl Commands {
     /// Reads the directories of `PATH`.
     pub(crate) fn read(path: Vec<PathBuf>, defined: Vec<String>) -> Self {
-        let mut names: HashSet<String> = own().collect();
+        let mut names: HashSet<String> = builtin_names().collect();
         for directory in &path {
             names.extend(programs(directory, ALL));
         }
@@ -68,7 +68,7 @@ pub(super) fn beginning_with(
     path: &[PathBuf],
     defined: &[String],
 ) -> Vec<Candidate> {
-    let named = own().chain(defined.iter().cloned());
+    let named = builtin_names().chain(defined.iter().cloned());
     let named = named.filter(|name| name.len() > 1 && begun.fits(name));
     let programs = path.iter().flat_map(|directory| programs(directory, begun));
     named

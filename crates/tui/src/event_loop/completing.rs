@@ -2,10 +2,10 @@
 //! for long.
 
 use super::EventLoop;
-use crate::app::News;
+use crate::app::Msg;
 use crate::complete::{Commands, Wanted, complete, written_variable};
 use crate::functions::Functions;
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::core::SessionName;
 use agent_bash::exec::Configured;
 use agent_bash::session::{USER_SHELL, parse_bang};
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 impl EventLoop {
     /// Looks for what completes the text in front of the cursor.
     pub(super) fn look_for_completions(&mut self, before: String) {
-        if self.session.place().is_some() {
+        if self.session.remote_host().is_some() {
             self.app.message =
                 Some("nothing is completed on a target: its files are not here".to_owned());
             return;
@@ -77,11 +77,11 @@ impl EventLoop {
         tokio::spawn(async move {
             let news = tokio::select! {
                 found = found => match found {
-                    Ok(Ok(completion)) => News::Completed(completion),
+                    Ok(Ok(completion)) => Msg::Completed(completion),
                     // It has panicked.
                     _ => return,
                 },
-                () = clock.sleep(PATIENCE) => News::NotCompleted,
+                () = clock.sleep(PATIENCE) => Msg::NotCompleted,
             };
             let _ = tell.send(news);
         });
@@ -89,7 +89,7 @@ impl EventLoop {
 
     /// Looks whether a path is a program. One at a time: what a file system holds up is not asked for again.
     pub(super) fn look_up(&self, path: String) {
-        if self.session.place().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
+        if self.session.remote_host().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
             return;
         }
         let directory = if parse_bang(&self.app.prompt.text()).is_some() {
@@ -108,13 +108,13 @@ impl EventLoop {
             let is_there = fs::metadata(file)
                 .is_ok_and(|found| found.is_dir() || found.permissions().mode() & 0o111 != 0);
             busy.store(false, Ordering::Release);
-            let _ = tell.send(News::LookedUp { path, is_there });
+            let _ = tell.send(Msg::LookedUp { path, is_there });
         });
     }
 
     /// Reads which commands there are, and once more when the person's configuration has been read.
     pub(super) fn read_commands(&self) {
-        if self.session.place().is_some() {
+        if self.session.remote_host().is_some() {
             return;
         }
         let (session, path, tell) = (Arc::clone(&self.session), self.path(), self.tell.clone());
@@ -126,16 +126,16 @@ impl EventLoop {
                     aliases,
                     path: own,
                 }) if !names.is_empty() || own.is_some() => {
-                    let _ = tell.send(News::Aliases(aliases));
+                    let _ = tell.send(Msg::Aliases(aliases));
                     let own = own.map(|own| std::env::split_paths(&own).collect());
                     read_into(tell.clone(), own.unwrap_or(path), names);
                     if let Some(definitions) = session.configured_definitions().await {
                         let text = String::from_utf8_lossy(&definitions.text);
-                        let _ = tell.send(News::Functions(Functions::read(&text)));
+                        let _ = tell.send(Msg::Functions(Functions::read(&text)));
                     }
                 }
                 Ok(_) => {}
-                Err(notice) => drop(tell.send(News::NotConfigured(notice.text))),
+                Err(notice) => drop(tell.send(Msg::NotConfigured(notice.text))),
             }
         });
     }
@@ -150,7 +150,7 @@ impl EventLoop {
 }
 
 /// The names of the variables that a shell would be given, or has exported since.
-async fn variables(session: &Session, shell: Option<&SessionName>) -> Vec<String> {
+async fn variables(session: &Conversation, shell: Option<&SessionName>) -> Vec<String> {
     let given = session.tool().environment().variables.keys();
     let given = given.filter_map(|name| name.to_str().map(str::to_owned));
     let mut names: BTreeSet<String> = given.collect();
@@ -166,8 +166,8 @@ async fn variables(session: &Session, shell: Option<&SessionName>) -> Vec<String
 }
 
 /// Reads which commands there are, on a thread that a file system may hold up.
-fn read_into(tell: UnboundedSender<News>, path: Vec<PathBuf>, defined: Vec<String>) {
+fn read_into(tell: UnboundedSender<Msg>, path: Vec<PathBuf>, defined: Vec<String>) {
     tokio::task::spawn_blocking(move || {
-        let _ = tell.send(News::Commands(Arc::new(Commands::read(path, defined))));
+        let _ = tell.send(Msg::Commands(Arc::new(Commands::read(path, defined))));
     });
 }

@@ -2,12 +2,12 @@
 
 use super::EventLoop;
 use super::farewell::JOB_GRACE;
-use crate::app::{CARD_PAGE, Effect, News};
-use crate::calls::Besides;
+use crate::app::{CARD_PAGE, Effect, Msg};
+use crate::calls::CallExtras;
+use crate::change_actions::is_undecided;
 use crate::console::size_in;
-use crate::deeds::is_undecided;
 use crate::interrupt::Running;
-use crate::pager_source::{self, Kept, KeptText, Range, Source};
+use crate::pager_source::{self, Range, SharedText, Source, StoredText};
 use crate::transcript::EntryId;
 use crate::{calls, set_work};
 use agent_bash::core::changes::ChangesId;
@@ -43,10 +43,10 @@ impl EventLoop {
             let mut request = request;
             let own = request.session.clone();
             let definitions = match own {
-                None => calls::beside(&session, &mut request, shell.as_ref(), kept).await,
+                None => calls::with_shell_state(&session, &mut request, shell.as_ref(), kept).await,
                 Some(_) => None,
             };
-            let besides = Besides {
+            let besides = CallExtras {
                 unlimited,
                 definitions,
             };
@@ -56,7 +56,7 @@ impl EventLoop {
                 known.after(&session, &shell, &end, defines).await;
             }
             let now = clock.now();
-            let _ = tell.send(News::Ended { entry, end, now });
+            let _ = tell.send(Msg::Ended { entry, end, now });
         });
     }
 
@@ -69,7 +69,7 @@ impl EventLoop {
             let end = calls::bang(&session, &command, excluded, &live, &running).await;
             running.has_ended();
             let now = clock.now();
-            let _ = tell.send(News::Ended { entry, end, now });
+            let _ = tell.send(Msg::Ended { entry, end, now });
         });
     }
 
@@ -109,7 +109,7 @@ impl EventLoop {
                 let opened = self
                     .artifact(artifact)
                     .map(|view| (Box::new(view), title, command));
-                self.app.news(News::Opened(opened));
+                self.app.update(Msg::Opened(opened));
             }
             Effect::OpenFile {
                 path,
@@ -118,7 +118,7 @@ impl EventLoop {
             } => {
                 let opened =
                     FileView::open(&path).map_err(|error| format!("{}: {error}", path.display()));
-                self.app.news(News::Opened(
+                self.app.update(Msg::Opened(
                     opened.map(|view| (Box::new(view), title, command)),
                 ));
             }
@@ -127,22 +127,22 @@ impl EventLoop {
                 artifact,
                 from,
             } => match self.artifact(artifact) {
-                Ok(view) => self.read(move || News::CardPage {
+                Ok(view) => self.read(move || Msg::CardPage {
                     entry,
-                    page: card_page(&KeptText::of(view), from).map(Box::new),
+                    page: card_page(&StoredText::of(view), from).map(Box::new),
                 }),
-                Err(error) => self.app.news(News::CardPage {
+                Err(error) => self.app.update(Msg::CardPage {
                     entry,
                     page: Err(error),
                 }),
             },
-            Effect::Find { kept, seek } => self.read(move || News::Found {
+            Effect::Find { kept, seek } => self.read(move || Msg::Found {
                 found: pager_source::find(&kept, &seek),
                 ticket: seek.ticket,
             }),
             Effect::Changes { entry, id, wish } => {
                 let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));
-                self.read(move || News::Changes {
+                self.read(move || Msg::Changes {
                     entry,
                     id,
                     came: set_work::carry_out(&sets, id, &wish),
@@ -155,7 +155,7 @@ impl EventLoop {
                 self.read(move || {
                     let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
                     let late = sets.after(&calls).unwrap_or_default();
-                    News::Late { of, late }
+                    Msg::Late { of, late }
                 });
             }
             Effect::LookAtUndecided(all) => self.look_at_undecided(all),
@@ -164,7 +164,7 @@ impl EventLoop {
                 self.read(move || {
                     let read = wanted.iter().filter_map(|id| sets.show(*id).ok());
                     let trials = read.filter(is_undecided).collect();
-                    News::HeldRead { wanted, trials }
+                    Msg::HeldRead { wanted, trials }
                 });
             }
             prompt => self.act_on_prompt(prompt),
@@ -176,7 +176,7 @@ impl EventLoop {
         let sets = self.session.changes();
         self.read(move || {
             let now = |(entry, id)| (entry, sets.show(id).ok().map(Box::new));
-            News::Undecided(all.into_iter().map(now).collect())
+            Msg::Undecided(all.into_iter().map(now).collect())
         });
     }
 
@@ -195,7 +195,7 @@ impl EventLoop {
     }
 
     /// Reads on a blocking thread.
-    pub(super) fn read(&mut self, read: impl FnOnce() -> News + Send + 'static) {
+    pub(super) fn read(&mut self, read: impl FnOnce() -> Msg + Send + 'static) {
         let tell = self.tell.clone();
         self.tasks.spawn_blocking(move || drop(tell.send(read())));
     }
@@ -206,7 +206,7 @@ impl EventLoop {
             return;
         };
         if let (Some(range), Source::File(kept)) = (pager.wanted(now), pager.source()) {
-            self.read(move || News::Loaded(pager_source::load(&kept, range)));
+            self.read(move || Msg::Loaded(pager_source::load(&kept, range)));
         }
     }
 
@@ -225,13 +225,13 @@ impl EventLoop {
                 )),
                 Err(error) => Err(error.to_string()),
             };
-            let _ = tell.send(News::JobKilled(said));
+            let _ = tell.send(Msg::JobKilled(said));
         });
     }
 }
 
 /// A page of a full output for a card; the last page if `from` is beyond the end.
-fn card_page(kept: &Kept, from: u64) -> Result<OutputPage, String> {
+fn card_page(kept: &SharedText, from: u64) -> Result<OutputPage, String> {
     let range = Range {
         from: Some(from).filter(|from| *from != u64::MAX),
         count: CARD_PAGE,

@@ -2,7 +2,7 @@
 //! waited for.
 
 use super::EventLoop;
-use crate::Left;
+use crate::JobsAtExit;
 use agent_bash::core::Clock;
 use agent_bash::exec::{Job, JobState, Jobs};
 use agent_bash_render::shortened;
@@ -23,7 +23,7 @@ const LONGEST: usize = 60;
 
 impl EventLoop {
     /// Ends running commands, and jobs if they are to be ended, and waits for their end.
-    pub(super) async fn end(mut self, ending: bool) -> Left {
+    pub(super) async fn end(mut self, ending: bool) -> JobsAtExit {
         self.call.cancel.cancel();
         self.bang.cancel.cancel();
         let running = self.app.call.into_iter().chain(self.app.bang);
@@ -41,7 +41,7 @@ impl EventLoop {
             () = self.clock.sleep(FAREWELL) => {}
         }
         let Some(jobs) = self.session.jobs() else {
-            return Left::default();
+            return JobsAtExit::default();
         };
         let mut ended = Vec::new();
         if ending {
@@ -55,7 +55,7 @@ impl EventLoop {
         }
         let running = self::running(jobs);
         ended.retain(|job| running.iter().all(|it| it.id != job.id));
-        Left { running, ended }
+        JobsAtExit { running, ended }
     }
 }
 

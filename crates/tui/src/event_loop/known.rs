@@ -1,7 +1,7 @@
 //! What the prompt's shell has defined, known without asking it: while it runs a command, it cannot say, and afterwards it may be gone.
 
 use crate::calls::CallEnd;
-use agent_bash::Session;
+use agent_bash::Conversation;
 use agent_bash::core::{Definitions, SessionName, Status};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ impl Known {
     /// A command of that shell has ended. `defines`: it may have changed what is defined.
     pub(super) async fn after(
         &self,
-        session: &Session,
+        session: &Conversation,
         shell: &SessionName,
         end: &CallEnd,
         defines: bool,

@@ -1,7 +1,7 @@
 //! Keeps what is typed, and brings back what is kept.
 
 use super::EventLoop;
-use crate::app::{Effect, News};
+use crate::app::{Effect, Msg};
 use crate::calls::CallEnd;
 use crate::history_search::HistorySearch;
 use crate::transcript::EntryId;
@@ -58,7 +58,7 @@ impl EventLoop {
         let (typed, tell) = (typed.clone(), self.tell.clone());
         self.tasks.spawn_blocking(move || {
             if let Err(error) = file.add(&typed) {
-                let _ = tell.send(News::NotKept(error.to_string()));
+                let _ = tell.send(Msg::NotKept(error.to_string()));
             }
         });
     }
@@ -70,8 +70,8 @@ impl EventLoop {
         };
         let run = self.memory.run.clone();
         self.read(move || match file.entries() {
-            Ok(kept) => News::History { kept, run },
-            Err(error) => News::NotKept(error.to_string()),
+            Ok(kept) => Msg::History { kept, run },
+            Err(error) => Msg::NotKept(error.to_string()),
         });
     }
 

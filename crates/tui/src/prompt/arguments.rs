@@ -1,7 +1,7 @@
 //! The last arguments of earlier lines, as bash's `yank-last-arg` inserts them.
 
 use super::Prompt;
-use super::kept::Argument;
+use super::prompt_memory::Argument;
 use agent_bash_render::syntax::tokens::Tokens;
 
 impl Prompt {

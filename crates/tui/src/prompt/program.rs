@@ -1,7 +1,7 @@
 //! A command that is a path: whether it is there is looked up elsewhere, as a file system may be slow.
 
 use super::Prompt;
-use super::kept::{Program, is_plain};
+use super::prompt_memory::{Program, is_plain};
 use crate::aliases::is_word;
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 

@@ -9,7 +9,7 @@ const MOST_BYTES: usize = 8 << 20;
 
 /// What a step consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StepKind {
     /// Characters that were typed.
     Typed,
     /// Characters that were deleted before the cursor.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl StepKind {
     pub(super) fn of(key: KeyEvent) -> Self {
         const PLAIN: [KeyModifiers; 2] = [KeyModifiers::NONE, KeyModifiers::SHIFT];
         match (key.code, key.modifiers) {
@@ -39,7 +39,7 @@ impl Kind {
 /// A part of the text, and what took its place.
 #[derive(Debug)]
 struct Step {
-    kind: Kind,
+    kind: StepKind,
     /// The byte that it begins at.
     at: usize,
     removed: String,
@@ -52,7 +52,7 @@ struct Step {
 
 /// A line, the byte that the cursor is on, and whether it is to be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State<T> {
+pub(super) struct LineState<T> {
     pub(super) text: T,
     pub(super) cursor: usize,
     pub(super) is_trial: bool,
@@ -60,7 +60,7 @@ pub(super) struct State<T> {
 
 impl Step {
     /// What differs between two texts; `None` if nothing does.
-    fn between(kind: Kind, before: State<&str>, after: State<&str>) -> Option<Self> {
+    fn between(kind: StepKind, before: LineState<&str>, after: LineState<&str>) -> Option<Self> {
         let (old, was) = (before.text, before.cursor);
         let (new, is) = (after.text, after.cursor);
         if old == new {
@@ -91,14 +91,16 @@ impl Step {
         let begins_word = self.inserted.ends_with(char::is_whitespace)
             && !next.inserted.starts_with(char::is_whitespace);
         match next.kind {
-            Kind::Typed if is_same && next.removed.is_empty() && next.at == end && !begins_word => {
+            StepKind::Typed
+                if is_same && next.removed.is_empty() && next.at == end && !begins_word =>
+            {
                 self.inserted.push_str(&next.inserted);
             }
-            Kind::DeletedBefore if is_same && next.at + next.removed.len() == self.at => {
+            StepKind::DeletedBefore if is_same && next.at + next.removed.len() == self.at => {
                 self.removed.insert_str(0, &next.removed);
                 self.at = next.at;
             }
-            Kind::DeletedAt if is_same && next.at == self.at => {
+            StepKind::DeletedAt if is_same && next.at == self.at => {
                 self.removed.push_str(&next.removed);
             }
             _ => return Some(next),
@@ -125,7 +127,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// The text was changed, or, if it is the same, the cursor was moved.
-    pub(super) fn note(&mut self, kind: Kind, before: State<&str>, after: State<&str>) {
+    pub(super) fn note(&mut self, kind: StepKind, before: LineState<&str>, after: LineState<&str>) {
         let Some(step) = Step::between(kind, before, after) else {
             self.is_closed |= before.cursor != after.cursor;
             return;
@@ -149,7 +151,7 @@ impl Steps {
     }
 
     /// Undoes a step, or does it again. Returns what there is then.
-    pub(super) fn go(&mut self, back: bool, mut text: String) -> Option<State<String>> {
+    pub(super) fn go(&mut self, back: bool, mut text: String) -> Option<LineState<String>> {
         let from = if back {
             &mut self.done
         } else {
@@ -171,7 +173,7 @@ impl Steps {
         };
         to.push(step);
         self.is_closed = true;
-        Some(State {
+        Some(LineState {
             text,
             cursor,
             is_trial,
@@ -179,9 +181,9 @@ impl Steps {
     }
 
     /// Undoes the last step for good if it is a line of the history: another one takes its place, and both are one step.
-    pub(super) fn leave_recalled(&mut self, text: String) -> Option<State<String>> {
+    pub(super) fn leave_recalled(&mut self, text: String) -> Option<LineState<String>> {
         let last = self.done.last()?;
-        if last.kind != Kind::Recalled {
+        if last.kind != StepKind::Recalled {
             return None;
         }
         let before = self.go(true, text);
@@ -196,8 +198,8 @@ mod tests {
 
     #[test]
     fn old_steps_are_dropped() {
-        fn state(text: &str, cursor: usize) -> State<&str> {
-            State {
+        fn state(text: &str, cursor: usize) -> LineState<&str> {
+            LineState {
                 text,
                 cursor,
                 is_trial: false,
@@ -206,11 +208,11 @@ mod tests {
         let mut steps = Steps::default();
         for at in 0..MOST + 5 {
             let (before, after) = ("x".repeat(at), "x".repeat(at + 1));
-            steps.note(Kind::Other, state(&before, at), state(&after, at + 1));
+            steps.note(StepKind::Other, state(&before, at), state(&after, at + 1));
         }
         assert_eq!(steps.done.len(), MOST);
         let long = "y".repeat(MOST_BYTES + 1);
-        steps.note(Kind::Other, state("", 0), state(&long, 1));
+        steps.note(StepKind::Other, state("", 0), state(&long, 1));
         assert_eq!(steps.done.len(), 1, "the last one stays");
     }
 }

@@ -1,11 +1,11 @@
 //! Undoing and redoing, in steps of what was done in one go.
 
 use super::Prompt;
-use super::steps::{Kind, State};
+use super::steps::{LineState, StepKind};
 
 impl Prompt {
-    fn state<T>(&self, text: T) -> State<T> {
-        State {
+    fn state<T>(&self, text: T) -> LineState<T> {
+        LineState {
             text,
             cursor: self.cursor(),
             is_trial: self.is_trial,
@@ -13,7 +13,7 @@ impl Prompt {
     }
 
     /// Changes the text, as a step that can be undone. An empty line is no longer to be tried.
-    pub(super) fn alter(&mut self, kind: Kind, change: impl FnOnce(&mut Self)) {
+    pub(super) fn alter(&mut self, kind: StepKind, change: impl FnOnce(&mut Self)) {
         let text = self.text();
         let before = self.state(text.as_str());
         change(self);
@@ -26,7 +26,7 @@ impl Prompt {
     /// Puts another line in place of what is there.
     pub(crate) fn replace(&mut self, text: &str, is_trial: bool) {
         self.history.stay();
-        self.alter(Kind::Other, |prompt| {
+        self.alter(StepKind::Other, |prompt| {
             prompt.put(text);
             prompt.is_trial = is_trial;
         });
@@ -43,7 +43,7 @@ impl Prompt {
             self.put_state(&typed);
         }
         if self.text() != text {
-            self.alter(Kind::Recalled, |prompt| {
+            self.alter(StepKind::Recalled, |prompt| {
                 prompt.put(&text);
                 prompt.is_trial = false;
             });
@@ -57,7 +57,7 @@ impl Prompt {
         }
     }
 
-    fn put_state(&mut self, state: &State<String>) {
+    fn put_state(&mut self, state: &LineState<String>) {
         self.put(&state.text);
         if state.cursor < state.text.len() {
             self.move_to(state.cursor);

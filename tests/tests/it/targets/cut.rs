@@ -2,7 +2,7 @@
 
 use super::SOON;
 use agent_bash_tests::product;
-use agent_bash_tests::targets::running::{ENDING, client_of, gone, is_alive, running, signal};
+use agent_bash_tests::targets::running::{ENDING, client_of, has_ended, is_alive, running, signal};
 use agent_bash_tests::targets::{Sshd, on};
 use agent_bash_tests::world::World;
 use anyhow::Result;
@@ -16,7 +16,7 @@ fn what_is_cancelled_here_ends_there() -> Result<()> {
     let sshd = Sshd::start(&world, None)?;
     let (host, shell) = running(&world, "60s")?;
     signal(host.id(), Signal::INT)?;
-    let ended = product::Ran::from(host.wait_with_output()?);
+    let ended = product::CommandResult::from(host.wait_with_output()?);
     assert_eq!(ended.code, 130, "{ended:?}");
     assert!(!is_alive(shell), "the call goes on");
     drop(sshd);
@@ -31,7 +31,7 @@ fn a_killed_host_leaves_nothing_there() -> Result<()> {
     let (mut host, shell) = running(&world, "60s")?;
     host.kill()?;
     host.wait()?;
-    assert!(gone(shell, ENDING), "the call goes on");
+    assert!(has_ended(shell, ENDING), "the call goes on");
     drop(sshd);
     world.assert_nothing_left(SOON);
     Ok(())
@@ -43,12 +43,12 @@ fn a_killed_ssh_is_a_lost_call_and_never_an_end() -> Result<()> {
     let sshd = Sshd::start(&world, None)?;
     let (host, shell) = running(&world, "60s")?;
     signal(client_of(host.id(), "ssh")?, Signal::KILL)?;
-    let ended = product::Ran::from(host.wait_with_output()?);
+    let ended = product::CommandResult::from(host.wait_with_output()?);
     assert_eq!(ended.code, 70, "{ended:?}");
     let result: serde_json::Value = serde_json::from_str(&ended.stdout)?;
     assert_eq!(result["status"]["kind"], "lost", "{result}");
     assert_eq!(result["status"]["may_have_run"], true, "{result}");
-    assert!(gone(shell, ENDING), "the call goes on");
+    assert!(has_ended(shell, ENDING), "the call goes on");
     // Where a way there is again, so is the target.
     assert_eq!(on(&world, &["run", "exit 4"])?.code, 4);
     drop(sshd);
@@ -84,18 +84,21 @@ fn silence_is_a_cut_at_both_ends() -> Result<()> {
     signal(silent_ssh, Signal::STOP)?;
 
     // There: the lease ends it, though nobody has closed anything.
-    assert!(gone(frozen_shell, SILENCE + ENDING), "the call goes on");
+    assert!(
+        has_ended(frozen_shell, SILENCE + ENDING),
+        "the call goes on"
+    );
     // The control: as long with a long lease.
     assert!(is_alive(unleased_shell), "it needed no lease");
     // Here: it is lost, and the way there is closed, which ends it there.
-    let ended = product::Ran::from(silent_host.wait_with_output()?);
+    let ended = product::CommandResult::from(silent_host.wait_with_output()?);
     assert_eq!(ended.code, 70, "{ended:?}");
     assert!(
         ended.stdout.contains("nothing was heard of the target"),
         "{ended:?}"
     );
-    assert!(gone(silent_ssh, SOON), "ssh is left");
-    assert!(gone(silent_shell, ENDING), "the call goes on");
+    assert!(has_ended(silent_ssh, SOON), "ssh is left");
+    assert!(has_ended(silent_shell, ENDING), "the call goes on");
 
     for (host, ssh) in [
         (&mut frozen_host, frozen_ssh),

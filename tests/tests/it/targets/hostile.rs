@@ -3,7 +3,7 @@
 use super::{SOON, on};
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::targets::{NAME, command};
 use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;
@@ -47,7 +47,7 @@ fn all(world: &World) -> Result<BTreeSet<PathBuf>> {
     Ok(found)
 }
 
-fn cp(world: &World, from: &str, to: &str) -> Result<Ran> {
+fn cp(world: &World, from: &str, to: &str) -> Result<CommandResult> {
     let mut command = world.command(product::agent_bash()?);
     command.args(["cp", &format!("{NAME}:{from}"), to]);
     product::run(command, None)

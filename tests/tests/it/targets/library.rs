@@ -5,7 +5,7 @@ use agent_bash::HostContext;
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::remote::{Target, Uploads, Way};
-use agent_bash::session::{Session, SessionOptions};
+use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -23,7 +23,7 @@ fn target(world: &World, words: &[&str]) -> Target {
     target
 }
 
-async fn open(world: &World, target: Target) -> Result<Session> {
+async fn open(world: &World, target: Target) -> Result<Conversation> {
     let env = world.environment().into_iter();
     let host = HostContext {
         cwd: "/".into(),
@@ -35,9 +35,9 @@ async fn open(world: &World, target: Target) -> Result<Session> {
         tools: None,
     };
     let uploads = Arc::new(Uploads::of(product::agent_bash()?));
-    let options = SessionOptions::many_calls("library", Supervisor::fallback());
+    let options = ConversationOptions::long_lived("library", Supervisor::fallback());
     let settings = Settings::default();
-    Ok(Session::open_on(target, uploads, &settings, host, options, |builder| builder).await?)
+    Ok(Conversation::open_on(target, uploads, &settings, host, options, |builder| builder).await?)
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_session_is_judged_here_and_runs_there() -> Result<()> {
             "{result:?}"
         );
         ensure!(result.target.as_deref() == Some("there"), "{result:?}");
-        let place = session.place().context("it has a place")?;
+        let place = session.remote_host().context("it has a place")?;
         let shells = place.ask("session.list", json!({}), &cancel).await;
         ensure!(shells.is_ok_and(|shells| shells["sessions"].is_array()));
         ensure!(

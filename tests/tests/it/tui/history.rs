@@ -143,7 +143,7 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
 #[test]
 fn two_at_once_share_what_is_typed() -> Result<()> {
     on_a_terminal(|tmux, world| {
-        let other = Tmux::beside(world, "other", 80, 24)?;
+        let other = Tmux::named(world, "other", 80, 24)?;
         for one in [tmux, &other] {
             one.enters("clear; agent-bash tui")?;
             one.shows(PROMPT)?;

@@ -19,7 +19,7 @@ pub struct Agent {
     /// has no format for that.
     pub(in crate::hook) advise: fn(&str) -> Value,
     /// Where it looks for hooks.
-    pub(in crate::hook) place: Place,
+    pub(in crate::hook) place: SettingsPath,
     /// How they are written there.
     pub(in crate::hook) form: Form,
     /// What its user has to do or know after installation.
@@ -28,7 +28,7 @@ pub struct Agent {
 
 /// Where an agent keeps its settings.
 #[derive(Debug)]
-pub(in crate::hook) struct Place {
+pub(in crate::hook) struct SettingsPath {
     /// The environment variable that overrides the directory below the user's home.
     pub(in crate::hook) variable: &'static str,
     /// What comes below that directory.

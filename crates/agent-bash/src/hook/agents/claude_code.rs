@@ -2,7 +2,7 @@
 //!
 //! `allow` is never answered, as it would suppress the question to the user.
 
-use super::agent::{Agent, Form, Place, SettingsForm, ShellTool};
+use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use serde_json::{Value, json};
 
 const EVENT: &str = "PreToolUse";
@@ -29,7 +29,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     ],
     refuse,
     advise,
-    place: Place {
+    place: SettingsPath {
         variable: "CLAUDE_CONFIG_DIR",
         below_variable: "",
         below_home: ".claude",

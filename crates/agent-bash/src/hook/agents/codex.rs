@@ -1,7 +1,7 @@
 //! Codex: `PreToolUse`. It reports a call of `exec_command` as one of `Bash`, with the command's directory as that
 //! of the call.
 
-use super::agent::{Agent, Form, Place, SettingsForm, ShellTool};
+use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use super::claude_code::{advise, refuse};
 
 /// Codex.
@@ -17,7 +17,7 @@ pub const CODEX: Agent = Agent {
     }],
     refuse,
     advise,
-    place: Place {
+    place: SettingsPath {
         variable: "CODEX_HOME",
         below_variable: "",
         below_home: ".codex",

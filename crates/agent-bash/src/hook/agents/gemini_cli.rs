@@ -1,6 +1,6 @@
 //! Gemini CLI: `BeforeTool`, as documented.
 
-use super::agent::{Agent, Form, Place, SettingsForm, ShellTool};
+use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use serde_json::{Value, json};
 
 /// Gemini CLI.
@@ -17,7 +17,7 @@ pub const GEMINI_CLI: Agent = Agent {
     refuse,
     // No field before a tool call is read by the model, and text for the user would not reach it.
     advise: |_| Value::Null,
-    place: Place {
+    place: SettingsPath {
         variable: "GEMINI_CLI_HOME",
         below_variable: ".gemini",
         below_home: ".gemini",

@@ -1,7 +1,7 @@
 //! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a plugin file calls this program; the
 //! format between the two is our own.
 
-use super::agent::{Agent, Form, Place, ShellTool};
+use super::agent::{Agent, Form, SettingsPath, ShellTool};
 use serde_json::{Value, json};
 
 /// opencode.
@@ -17,7 +17,7 @@ pub const OPENCODE: Agent = Agent {
     }],
     refuse,
     advise,
-    place: Place {
+    place: SettingsPath {
         variable: "XDG_CONFIG_HOME",
         below_variable: "opencode",
         below_home: ".config/opencode",

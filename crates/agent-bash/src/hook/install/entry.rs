@@ -84,7 +84,7 @@ fn is_ours(agent: &Agent, line: &str) -> bool {
 }
 
 /// The hook found in the settings.
-struct Found {
+struct InstalledHook {
     /// Its command.
     line: String,
     /// Ranges that may be removed with it, from the outermost enclosing object without other contents to the hook
@@ -92,7 +92,7 @@ struct Found {
     ranges: Vec<Range<usize>>,
 }
 
-fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<Found>, BadFile> {
+fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<InstalledHook>, BadFile> {
     let value = read(agent, form, text)?;
     let levels = Levels::of(agent, &value)?;
     let (Some((in_root, hooks)), Some((in_hooks, groups))) = (levels.hooks, levels.groups) else {
@@ -129,7 +129,7 @@ fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<Found>,
                 ranges.remove(0);
             }
             ranges.reverse();
-            return Ok(Some(Found {
+            return Ok(Some(InstalledHook {
                 line: line.value.clone().into_owned(),
                 ranges,
             }));

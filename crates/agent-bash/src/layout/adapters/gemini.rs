@@ -2,7 +2,7 @@
 
 use super::printed::{Ends, Printed};
 use super::{not_run, notes_but_survivors, output, with_lines};
-use crate::adapters::{CallFields, Done, FieldError, Ran, Shown};
+use crate::adapters::{CallFields, Done, FieldError, FinishedRun, Shown};
 use crate::layout::wording::thousands;
 use agent_bash_core::{Status, Window};
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     }
 }
 
-fn ran_once(given: &CallFields, ran: &Ran) -> Shown {
+fn ran_once(given: &CallFields, ran: &FinishedRun) -> Shown {
     let account = &*ran.account;
     let (output, notes) = shown(given, ran);
     let status = &account.result.status;
@@ -103,7 +103,7 @@ fn ran_once(given: &CallFields, ran: &Ran) -> Shown {
 }
 
 /// The output, and remarks on it. Of a long output both ends are shown, and where all of it is.
-fn shown(given: &CallFields, ran: &Ran) -> (String, Vec<String>) {
+fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
     let printed = Printed::of(&ran.part, false);
@@ -143,7 +143,7 @@ fn stopped(first: &str, output: &str, notes: &[String]) -> String {
     with_lines(&text, notes)
 }
 
-fn background(given: &CallFields, ran: &Ran, job: &str, pid: u32, path: &str) -> Shown {
+fn background(given: &CallFields, ran: &FinishedRun, job: &str, pid: u32, path: &str) -> Shown {
     let initial = ran.initial.clone().unwrap_or_default();
     let text = format!("Command is running in background. PID: {pid}. Initial output:\n{initial}");
     let line = format!("[It is job {job}; its output goes to {path}]");

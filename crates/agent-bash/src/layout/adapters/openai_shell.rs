@@ -19,7 +19,7 @@ const CANCELLED: i32 = 130;
 const LOST: i32 = 125;
 
 /// One command's part of the answer.
-struct Entry {
+struct CommandOutput {
     stdout: String,
     stderr: String,
     /// `None` if it timed out.
@@ -46,7 +46,7 @@ pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
         }
         other => match other.error() {
             Some(error) => {
-                let entry = Entry {
+                let entry = CommandOutput {
                     stdout: String::new(),
                     stderr: error,
                     exit_code: Some(NOT_STARTED),
@@ -56,12 +56,12 @@ pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
             None => return other.unexpected(),
         },
     };
-    let output: Vec<Value> = entries.iter().map(Entry::data).collect();
+    let output: Vec<Value> = entries.iter().map(CommandOutput::data).collect();
     let mut structured = json!({ "output": output });
     if let Some(length) = given.count("max_output_length") {
         structured["max_output_length"] = length.into();
     }
-    let rendered: Vec<String> = entries.iter().map(Entry::rendered).collect();
+    let rendered: Vec<String> = entries.iter().map(CommandOutput::rendered).collect();
     Shown {
         content: rendered.join("\n\n"),
         is_error,
@@ -69,7 +69,7 @@ pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     }
 }
 
-fn entry(account: &Account, room: Option<u64>) -> Entry {
+fn entry(account: &Account, room: Option<u64>) -> CommandOutput {
     let mut stdout = stream_text(account, StreamId::Stdout);
     let mut stderr = stream_text(account, StreamId::Stderr);
     let timed_out = matches!(account.result.status, Status::TimedOut { .. });
@@ -80,7 +80,7 @@ fn entry(account: &Account, room: Option<u64>) -> Entry {
     if let Some(room) = room {
         fit(&mut stdout, &mut stderr, &mut lines, room as usize);
     }
-    Entry {
+    CommandOutput {
         stdout,
         stderr: with_lines(&stderr, &lines),
         exit_code: exit_code(&account.result.status),
@@ -127,7 +127,7 @@ fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: 
     }
 }
 
-impl Entry {
+impl CommandOutput {
     fn data(&self) -> Value {
         let outcome = match self.exit_code {
             Some(code) => json!({ "type": "exit", "exit_code": code }),

@@ -1,6 +1,6 @@
 //! Cleaned output with both ends available, for tools that show the beginning and the end.
 
-use crate::running::Part;
+use crate::running::OutputPart;
 use agent_bash_core::Window;
 use agent_bash_sink::{CarriageReturn, TailBuffer};
 
@@ -24,7 +24,7 @@ pub(super) struct Ends<'a> {
 }
 
 impl Printed {
-    pub(super) fn of(part: &Part, on_terminal: bool) -> Self {
+    pub(super) fn of(part: &OutputPart, on_terminal: bool) -> Self {
         let cr = if on_terminal {
             CarriageReturn::Newline
         } else {
@@ -114,8 +114,8 @@ fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
 mod tests {
     use super::*;
 
-    fn part(head: &[u8], from: u64, bytes: &[u8]) -> Part {
-        Part {
+    fn part(head: &[u8], from: u64, bytes: &[u8]) -> OutputPart {
+        OutputPart {
             bytes: bytes.to_vec(),
             from,
             lines_before: 0,
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn lines_are_counted_where_they_are_bounded() {
         let printed = Printed::of(
-            &Part {
+            &OutputPart {
                 lines: 6,
                 ..part(b"", 0, b"1\n2\n3\n4\n5\n6\n")
             },

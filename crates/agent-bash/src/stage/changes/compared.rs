@@ -2,9 +2,9 @@
 //! somebody has asked for a record, and only where a walk is short.
 
 use crate::call::Call;
-use crate::changes::{NO_ANSWER, OwnChanges};
-use crate::wiring::Wiring;
-use agent_bash_changes::{ChangesError, Store, Survey};
+use crate::changes::{ChangeStore, NO_ANSWER};
+use crate::tool_context::ToolContext;
+use agent_bash_changes::{ChangesError, Scan, Store};
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Clock, Executor, Request};
 use std::path::Path;
@@ -22,7 +22,7 @@ const FILES: usize = 100_000;
 
 /// Why nobody can watch this call, if that is known before it runs. `given`: of the call itself.
 pub(super) async fn reason(
-    tool: &Wiring,
+    tool: &ToolContext,
     request: &Request,
     executor: &dyn Executor,
     given: Option<&str>,
@@ -39,10 +39,10 @@ pub(super) async fn reason(
 
 /// Looks through the directory before a call of which that is so.
 pub(super) async fn before(
-    tool: &Wiring,
+    tool: &ToolContext,
     call: &Call,
     reason: &str,
-) -> Result<(Arc<Store>, Survey), String> {
+) -> Result<(Arc<Store>, Scan), String> {
     let changes = Arc::clone(&tool.changes);
     let (cwd, host, clock) = (call.cwd.clone(), tool.host.clone(), Arc::clone(&tool.clock));
     let work = move || {
@@ -62,23 +62,23 @@ pub(super) async fn before(
 
 /// Looks through it again. Blocks.
 pub(super) fn after(
-    changes: &OwnChanges,
+    changes: &ChangeStore,
     store: &Store,
-    before: &Survey,
+    before: &Scan,
     clock: &dyn Clock,
 ) -> Result<Changes, String> {
     let after = look_through(changes, store, before.root(), clock, AFTER)?;
-    let compared = store.surveyed(changes.session(), before, &after);
+    let compared = store.scan_after(changes.session(), before, &after);
     compared.map_err(|error| error.to_string())
 }
 
 fn look_through(
-    changes: &OwnChanges,
+    changes: &ChangeStore,
     store: &Store,
     root: &Path,
     clock: &dyn Clock,
     within: Duration,
-) -> Result<Survey, String> {
+) -> Result<Scan, String> {
     if changes.unwatched.was_too_large(root) {
         return Err(format!(
             "`{}` has too many files to be looked through",
@@ -86,7 +86,7 @@ fn look_through(
         ));
     }
     let until = clock.now() + within;
-    let looked = store.survey(root, |files| files < FILES && clock.now() < until);
+    let looked = store.scan_before(root, |files| files < FILES && clock.now() < until);
     if let Err(ChangesError::TooManyFiles { .. }) = looked {
         changes.unwatched.is_too_large(root);
     }

@@ -2,8 +2,8 @@
 //! kernel, so it is looked at now and then.
 
 use super::Changing;
-use crate::apart::apart;
-use crate::wiring::Wiring;
+use crate::blocking::run_blocking;
+use crate::tool_context::ToolContext;
 use agent_bash_changes::size_of;
 use agent_bash_core::Cancel;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const PART: u32 = 20;
 
 /// Waits for `run`, and ends it by its signal if what its trial changes takes more than a set may.
 pub(crate) async fn run_within<T, F: Future<Output = T>>(
-    tool: &Wiring,
+    tool: &ToolContext,
     changing: Option<&mut Changing>,
     cancel: &Cancel,
     run: impl FnOnce(Cancel) -> F,
@@ -35,7 +35,7 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
             let begun = tool.clock.now();
             let upper = trial.upper.clone();
             // Without a thread for it, it is looked at later.
-            let size = apart(move || size_of(&upper)).await.unwrap_or(0);
+            let size = run_blocking(move || size_of(&upper)).await.unwrap_or(0);
             if size > max {
                 return;
             }

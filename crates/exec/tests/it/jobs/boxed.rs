@@ -3,14 +3,14 @@
 use super::hosts::{host_with, lines};
 use super::world::World;
 use crate::support::{Collect, soon};
-use agent_bash_core::sandbox::{Enforced, JobBox, Network, Plan, SandboxLevel, Tier};
+use agent_bash_core::sandbox::{Enforced, JobSandbox, Network, Plan, SandboxLevel, Tier};
 use agent_bash_core::{Cancel, Ending, Executor, JobId, RunSpec, SessionName};
 use agent_bash_exec::{Job, JobKind, JobState, JobStdin, ShellCache};
-use agent_bash_test_kit::place::{Place, TIERS};
+use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
 
 /// Waits for a file, then writes in the workspace and beside it.
-fn writes_later(place: &Place) -> String {
+fn writes_later(place: &TestWorkspace) -> String {
     format!(
         "until [[ -e go ]]; do sleep .01; done; {}",
         place.writes("late")
@@ -18,19 +18,19 @@ fn writes_later(place: &Place) -> String {
 }
 
 /// Lets it write. What was written.
-async fn written(place: &Place) -> (bool, bool) {
+async fn written(place: &TestWorkspace) -> (bool, bool) {
     fs::write(place.workspace.join("go"), "").unwrap();
     assert!(soon(|| place.written("late").0).await);
     // It comes after that, if at all.
     place.written("late")
 }
 
-fn boxed(world: &World, place: &Place, script: &str, tier: Tier) -> RunSpec {
-    place.boxed(world.spec(script), tier)
+fn boxed(world: &World, place: &TestWorkspace, script: &str, tier: Tier) -> RunSpec {
+    place.in_sandbox(world.spec(script), tier)
 }
 
 fn told(job: &Job) -> (SandboxLevel, Network, Enforced) {
-    let JobBox {
+    let JobSandbox {
         level,
         network,
         enforced,
@@ -53,7 +53,7 @@ fn in_workspace(tier: Tier) -> (SandboxLevel, Network, Enforced) {
 async fn a_job_stays_in_its_box() {
     for tier in TIERS {
         for stdin in [JobStdin::Null, JobStdin::Pipe] {
-            let (world, place) = (World::new(), Place::new());
+            let (world, place) = (World::new(), TestWorkspace::new());
             let spec = boxed(&world, &place, &place.writes("x"), tier);
             let job = world.try_start(&spec, stdin).await.unwrap();
             assert_eq!(world.end(&job.id).await.ending, Ending::Exited { code: 1 });
@@ -73,7 +73,7 @@ async fn a_job_stays_in_its_box() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_stays_in_its_box_when_its_host_is_killed() {
     for tier in TIERS {
-        let (world, place) = (World::new(), Place::new());
+        let (world, place) = (World::new(), TestWorkspace::new());
         let plan = Plan {
             tier,
             ..place.plan()
@@ -96,7 +96,7 @@ async fn a_job_stays_in_its_box_when_its_host_is_killed() {
 async fn what_a_call_leaves_stays_in_its_box() {
     for tier in TIERS {
         for session in [None, Some(SessionName("a".into()))] {
-            let (mut world, place) = (World::new(), Place::new());
+            let (mut world, place) = (World::new(), TestWorkspace::new());
             let script = format!("({}; sleep 1000) & echo left", writes_later(&place));
             let spec = boxed(&world, &place, &script, tier).session(session);
             let (mut out, cancel) = (Collect::default(), Cancel::new());

@@ -5,7 +5,7 @@ use super::super::rule::{Hit, Rule, Scene, is_git};
 use super::plumbing;
 use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_discard_changes",
@@ -62,7 +62,7 @@ const OPTIONS: Options = Options {
     ],
 };
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let subcommand = git.subcommand()?;
@@ -104,7 +104,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 }
 
 /// Whether the pathspecs among the operands cover the whole tree, or are unknown.
-fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &Ran, base: &str) -> bool {
+fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &ResolvedCommand, base: &str) -> bool {
     let dashes = git
         .arguments
         .iter()

@@ -2,13 +2,13 @@
 
 use super::super::command_line::{has_any, has_option};
 use super::super::no_blind_git_add::everything;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 /// Whether it discards changes in the whole tree; `None` for other commands.
 pub(super) fn discards(
     subcommand: &str,
     arguments: &[Field],
-    ran: &Ran,
+    ran: &ResolvedCommand,
     base: &str,
 ) -> Option<bool> {
     let forced = has_any(arguments, &["-f", "--force"]);

@@ -4,7 +4,7 @@ use super::super::command_line::{Deed, found_of_git, has_any};
 use super::super::rule::{Hit, Rule, Scene, is_git};
 use crate::Group;
 use crate::syntax::git::Git;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_remote_delete",
@@ -26,7 +26,7 @@ static DEEDS: [Deed; 1] = [Deed::of(&["push"], &[])
     .with(&["-d", "--delete", "--prune"])
     .without(&["-n"])];
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     found_of_git(&DEEDS, ran).or_else(|| {
         is_git(ran)?;
         let git = Git::read(&ran.words);

@@ -3,7 +3,7 @@
 //! A path with an unknown beginning has no known location. Nor has the script's initial directory unless it is
 //! named by its path: its contents are the caller's business.
 
-use super::{HOMES, Part, Place, SYSTEM, components, resolve, same, split};
+use super::{HOMES, PathBase, PathPart, SYSTEM, components, resolve, same, split};
 use crate::syntax::value::{Piece, Value};
 
 /// System directories that only hold what others put there.
@@ -12,14 +12,14 @@ const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 /// An absolute path.
 #[derive(Debug)]
 pub(in super::super) struct Location {
-    parts: Vec<Part>,
+    parts: Vec<PathPart>,
     /// It is the script's initial directory, named relative to it.
     is_here: bool,
 }
 
 impl Location {
     /// The location of a path; `None` if unknown.
-    pub(in super::super) fn of(path: &Value, place: &Place<'_>) -> Option<Location> {
+    pub(in super::super) fn of(path: &Value, place: &PathBase<'_>) -> Option<Location> {
         if path.is_empty() || matches!(path.pieces().first(), Some(Piece::Unknown { .. })) {
             return None;
         }
@@ -27,7 +27,7 @@ impl Location {
         let is_absolute = path.prefix().starts_with('/');
         let cwd = place.cwd.map(components);
         if !is_absolute {
-            let around = cwd.as_ref()?.iter().map(|name| Part::text(name));
+            let around = cwd.as_ref()?.iter().map(|name| PathPart::text(name));
             parts = around.chain(parts).collect();
         }
         let parts = resolve(&parts);
@@ -43,8 +43,8 @@ impl Location {
         if self.is_here {
             return false;
         }
-        let unknown = tail.iter().any(Part::has_unknown);
-        let is_homes = |part: &Part| part.literal().is_some_and(|name| HOMES.contains(&name));
+        let unknown = tail.iter().any(PathPart::has_unknown);
+        let is_homes = |part: &PathPart| part.literal().is_some_and(|name| HOMES.contains(&name));
         let is_home = match stem {
             // `/home/$USER`
             [first] => is_homes(first) || first.literal() == Some("root"),
@@ -52,7 +52,7 @@ impl Location {
             _ => false,
         };
         let is_own = home.is_some_and(|home| same(stem, &components(home)));
-        let is_system = |part: &Part| {
+        let is_system = |part: &PathPart| {
             let name = part.literal().unwrap_or("");
             SYSTEM.contains(&name) && !FOR_OTHERS.contains(&name)
         };
@@ -67,7 +67,7 @@ impl Location {
 
     /// The components, if all of them are known.
     pub(in super::super) fn literal(&self) -> Option<Vec<&str>> {
-        self.parts.iter().map(Part::literal).collect()
+        self.parts.iter().map(PathPart::literal).collect()
     }
 
     /// The components below a home; a final pattern or unknown component is `""`.
@@ -110,7 +110,7 @@ impl Location {
 }
 
 /// The number of parts, without unknown ones at the end.
-fn closed(parts: &[Part]) -> usize {
+fn closed(parts: &[PathPart]) -> usize {
     parts
         .iter()
         .rposition(|part| !part.is_open())
@@ -132,7 +132,7 @@ mod tests {
             }
             push_globbed(&mut value, text);
         }
-        let place = Place {
+        let place = PathBase {
             cwd: Some(cwd),
             base: "/home/u/project",
             home: Some("/home/u"),

@@ -3,7 +3,7 @@
 use super::super::rule::{Hit, Rule, Scene, is_git};
 use crate::Group;
 use crate::syntax::git::Git;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -38,7 +38,7 @@ const SUBCOMMANDS: [&str; 10] = [
 /// The relevant options; abbreviations are looked up among these only.
 const PROGRAMS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let configured = git.config.iter().cloned().chain(git.configures());

@@ -3,7 +3,7 @@
 use super::super::interpreter::{Code, code};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -45,7 +45,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     let hit = || Some(Hit::on(ran, ran.arguments()));
     let command = &ran.words.first()?.value;
     // `$cmd`, with `cmd` read from a download.

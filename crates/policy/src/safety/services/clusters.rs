@@ -3,7 +3,7 @@
 use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_cluster_removal",
@@ -53,7 +53,7 @@ const HOLDERS: [&str; 18] = [
     "customresourcedefinition", "customresourcedefinitions", "node", "nodes", "no",
 ];
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     if deed(&ALL, ran).is_some() {
         return Some(Hit::on(ran, ran.arguments()));
     }

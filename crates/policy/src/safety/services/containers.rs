@@ -3,7 +3,7 @@
 use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_container_data_removal",
@@ -61,7 +61,7 @@ static REMOVED: [Deed; 2] = [
     Deed::of(ENGINES, &["container", "rm"]).with(&["-f", "--force"]),
 ];
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     if deed(&DEEDS, ran).is_some() {
         return Some(Hit::on(ran, ran.arguments()));
     }

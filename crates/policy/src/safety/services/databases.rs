@@ -4,7 +4,7 @@ use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use super::sql;
 use crate::Group;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -98,7 +98,7 @@ static DEEDS: [Deed; 9] = [
     Deed::of(&["supabase"], &["db", "reset"]),
 ];
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     match in_container(name, ran) {
         Some(inner) => drops(inner.name()?, &inner),
@@ -106,7 +106,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     }
 }
 
-fn drops(name: &str, ran: &Ran) -> Option<Hit> {
+fn drops(name: &str, ran: &ResolvedCommand) -> Option<Hit> {
     let arguments = ran.arguments();
     let found = match name {
         _ if CLIENTS.contains(&name) => texts(name, ran).iter().any(|text| sql::destroys(text)),
@@ -145,7 +145,7 @@ const CONTAINERS: [&str; 7] = [
 ];
 
 /// The client that runs in a container, whose data is just as valuable.
-fn in_container(name: &str, ran: &Ran) -> Option<Ran> {
+fn in_container(name: &str, ran: &ResolvedCommand) -> Option<ResolvedCommand> {
     if !CONTAINERS.contains(&name) {
         return None;
     }
@@ -165,7 +165,7 @@ fn in_container(name: &str, ran: &Ran) -> Option<Ran> {
 }
 
 /// What a client is told to execute, as far as it is known.
-fn texts(name: &str, ran: &Ran) -> Vec<String> {
+fn texts(name: &str, ran: &ResolvedCommand) -> Vec<String> {
     let arguments = ran.arguments();
     let mut out: Vec<String> = ran
         .stdin

@@ -3,7 +3,7 @@
 use super::super::command_line::{Deed, found};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_infrastructure_removal",
@@ -106,6 +106,6 @@ static DEEDS: [Deed; 19] = [
     ),
 ];
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     found(&DEEDS, ran)
 }

@@ -3,7 +3,7 @@
 use super::super::command_line::{has_any, has_option};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_crontab_removal",
@@ -26,7 +26,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     ran.name()
         .filter(|name| *name == "crontab" && !ran.is_function)?;
     let arguments = ran.arguments();

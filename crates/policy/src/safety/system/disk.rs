@@ -4,7 +4,7 @@ use super::super::command_line::{Deed, deed};
 use super::super::path::Location;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -134,8 +134,8 @@ const OTHERS: [&str; 18] = [
     "std", "fd", "shm", "console", "tcp", "udp", "fuse",
 ];
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    let location = |value: &Value| Location::of(value, &scene.place(ran));
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+    let location = |value: &Value| Location::of(value, &scene.path_base(ran));
     let written = ran.redirections.iter().find(|redirection| {
         redirection.writes() && location(&redirection.target).is_some_and(|at| is_disk(&at))
     });

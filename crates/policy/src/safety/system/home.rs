@@ -1,10 +1,10 @@
 //! `no_home_overwrite`: moving, emptying or overwriting a home, shell start-up files, or keys.
 
 use super::super::command_line::{has_any, has_option};
-use super::super::path::{Location, Place};
+use super::super::path::{Location, PathBase};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -111,7 +111,7 @@ enum Worth {
     Landmark,
 }
 
-fn worth(value: &Value, place: &Place<'_>) -> Option<Worth> {
+fn worth(value: &Value, place: &PathBase<'_>) -> Option<Worth> {
     let location = Location::of(value, place)?;
     if location.is_landmark(place.home) {
         return Some(Worth::Landmark);
@@ -142,8 +142,8 @@ fn is_copy(name: &str) -> bool {
     ends.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
 }
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    let place = scene.place(ran);
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+    let place = scene.path_base(ran);
     let worth = |value: &Value| worth(value, &place);
     let empties = is_nothing(ran);
     let overwritten = ran.redirections.iter().find(|redirection| {
@@ -249,7 +249,7 @@ fn operands(arguments: &[Field]) -> Vec<&Field> {
 }
 
 /// Whether the command prints nothing, so that the file it is redirected to ends up empty.
-fn is_nothing(ran: &Ran) -> bool {
+fn is_nothing(ran: &ResolvedCommand) -> bool {
     let Some(name) = ran.name() else {
         return ran.words.is_empty();
     };

@@ -4,7 +4,7 @@ use super::super::command_line::has_any;
 use super::super::path::Location;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_mirror_delete",
@@ -34,7 +34,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
     let deletes = match name {
@@ -47,7 +47,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     if !deletes || has_any(arguments, &["-n", "--dry-run", "--list-only", "--help"]) {
         return None;
     }
-    let place = scene.place(ran);
+    let place = scene.path_base(ran);
     let into = arguments
         .iter()
         .rfind(|field| !field.value.prefix().starts_with('-'))?;

@@ -5,7 +5,7 @@ use super::super::path::Location;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::find::Search;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -58,10 +58,10 @@ const PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
-    let place = scene.place(ran);
+    let place = scene.path_base(ran);
     let whole = |value: &Value| {
         Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
     };

@@ -3,7 +3,7 @@
 use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::Ran;
+use crate::syntax::run::ResolvedCommand;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_shutdown",
@@ -67,7 +67,7 @@ static DEEDS: [Deed; 6] = [
 /// Writing to it acts immediately.
 const TRIGGER: &str = "/proc/sysrq-trigger";
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     let writes = ran
         .redirections
         .iter()

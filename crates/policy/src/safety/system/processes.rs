@@ -3,7 +3,7 @@
 use super::super::command_line::has_any;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, ResolvedCommand};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_kill_all",
@@ -26,7 +26,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
     let all = match name {

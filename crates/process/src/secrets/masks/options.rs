@@ -12,7 +12,7 @@ pub(super) enum Takes {
 }
 
 /// Options that take one.
-struct Taken {
+struct CredentialOption {
     /// Programs, by their names without a directory.
     programs: &'static [&'static str],
     /// The subcommand; empty if there is none.
@@ -23,15 +23,15 @@ struct Taken {
     is_apart: bool,
 }
 
-const TAKEN: &[Taken] = &[
-    Taken {
+const TAKEN: &[CredentialOption] = &[
+    CredentialOption {
         programs: &["curl"],
         of: "",
         options: &["-u", "--user", "-U", "--proxy-user"],
         value: Takes::User,
         is_apart: true,
     },
-    Taken {
+    CredentialOption {
         programs: &[
             "docker", "podman", "buildah", "skopeo", "nerdctl", "helm", "oras", "az",
         ],
@@ -41,7 +41,7 @@ const TAKEN: &[Taken] = &[
         is_apart: true,
     },
     // Here, a password is attached: what follows `-p` is a database.
-    Taken {
+    CredentialOption {
         programs: &[
             "mysql",
             "mysqldump",
@@ -55,21 +55,21 @@ const TAKEN: &[Taken] = &[
         value: Takes::Secret,
         is_apart: false,
     },
-    Taken {
+    CredentialOption {
         programs: &["sshpass"],
         of: "",
         options: &["-p"],
         value: Takes::Secret,
         is_apart: true,
     },
-    Taken {
+    CredentialOption {
         programs: &["redis-cli"],
         of: "",
         options: &["-a"],
         value: Takes::Secret,
         is_apart: true,
     },
-    Taken {
+    CredentialOption {
         programs: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
         of: "",
         options: &["-w"],
@@ -87,7 +87,9 @@ pub(super) fn known(word: &str) -> Option<&'static str> {
     names.find(|known| !known.is_empty() && *known == name)
 }
 
-fn taken<'a>(programs: &'a [&'static str]) -> impl Iterator<Item = &'static Taken> + 'a {
+fn options_of<'a>(
+    programs: &'a [&'static str],
+) -> impl Iterator<Item = &'static CredentialOption> + 'a {
     TAKEN.iter().filter(|taken| {
         taken.programs.iter().any(|name| programs.contains(name))
             && (taken.of.is_empty() || programs.contains(&taken.of))
@@ -101,7 +103,7 @@ pub(super) fn next_word(programs: &[&'static str], word: &str, is_glued: bool) -
     let is = |option: &str| {
         word == option || option.len() == 2 && is_cluster && letters.ends_with(&option[1..])
     };
-    let mut apart = taken(programs).filter(|taken| taken.is_apart || is_glued);
+    let mut apart = options_of(programs).filter(|taken| taken.is_apart || is_glued);
     let found = apart.find(|taken| taken.options.iter().any(|option| is(option)))?;
     Some(found.value)
 }
@@ -113,7 +115,7 @@ pub(super) fn attached(
     word: &Range<usize>,
 ) -> Option<Range<usize>> {
     let whole = &text[word.clone()];
-    taken(programs).find_map(|taken| {
+    options_of(programs).find_map(|taken| {
         let value = taken.options.iter().find_map(|option| {
             let value = whole.strip_prefix(option)?;
             if option.starts_with("--") {

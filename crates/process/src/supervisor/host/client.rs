@@ -1,8 +1,8 @@
 //! A running supervisor, as seen by its host: receiving its events, and its end.
 
-use super::hearing::{self, Gone};
 use super::link::Link;
 use super::reap::{Ending, Unreaped, reap, sweep};
+use super::receive::{self, Disconnected};
 use super::start_error::StartError;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::Inbox;
@@ -144,7 +144,7 @@ impl Supervised {
     ///
     /// # Errors
     /// It does not answer within a second, or has another version. It is killed then.
-    pub async fn greeted(mut self) -> Result<Self, StartError> {
+    pub async fn handshake(mut self) -> Result<Self, StartError> {
         if self.is_greeted {
             return Ok(self);
         }
@@ -152,12 +152,12 @@ impl Supervised {
         let hello = tokio::select! {
             biased;
             event = self.event() => event,
-            () = clock.sleep(HELLO) => Err(Gone),
+            () = clock.sleep(HELLO) => Err(Disconnected),
         };
         let greeted = match hello {
             Ok((Event::Hello { version }, _)) => self.greet(version),
             Ok(_) => Err(StartError::OtherVersion),
-            Err(Gone) => Err(StartError::NoHello),
+            Err(Disconnected) => Err(StartError::NoHello),
         };
         // A program that is not our supervisor will not exit when its socket is closed.
         if let (Err(_), Some(child)) = (&greeted, &mut self.child) {
@@ -206,8 +206,8 @@ impl Supervised {
         order: &Order,
         fds: &[BorrowedFd<'_>],
         read: impl Fn(Event) -> Option<T>,
-    ) -> Result<T, Gone> {
-        self.order(order, fds).map_err(|_| Gone)?;
+    ) -> Result<T, Disconnected> {
+        self.order(order, fds).map_err(|_| Disconnected)?;
         let clock = Arc::clone(&self.clock);
         let mut late = clock.sleep(ANSWER);
         loop {
@@ -221,13 +221,13 @@ impl Supervised {
     pub(super) async fn event_until(
         &mut self,
         late: &mut (impl Future<Output = ()> + Unpin),
-    ) -> Result<(Event, Vec<OwnedFd>), Gone> {
+    ) -> Result<(Event, Vec<OwnedFd>), Disconnected> {
         tokio::select! {
             biased;
             event = self.event() => event,
             () = late => {
                 tracing::error!("a supervisor did not answer within {ANSWER:?}");
-                Err(Gone)
+                Err(Disconnected)
             }
         }
     }
@@ -242,8 +242,8 @@ impl Supervised {
     ///
     /// # Errors
     /// It has ended.
-    pub async fn event(&mut self) -> Result<(Event, Vec<OwnedFd>), Gone> {
-        hearing::next(self.link.socket(), &mut self.inbox).await
+    pub async fn event(&mut self) -> Result<(Event, Vec<OwnedFd>), Disconnected> {
+        receive::next(self.link.socket(), &mut self.inbox).await
     }
 
     /// Whether it has sent an event, or has ended, since it was last read from. Does not wait. For a warm shell, of
@@ -253,8 +253,8 @@ impl Supervised {
     }
 
     /// An unread event; `None` if there is none.
-    pub(super) fn try_event(&mut self) -> Result<Option<(Event, Vec<OwnedFd>)>, Gone> {
-        hearing::try_next(self.link.socket(), &mut self.inbox)
+    pub(super) fn try_event(&mut self) -> Result<Option<(Event, Vec<OwnedFd>)>, Disconnected> {
+        receive::try_next(self.link.socket(), &mut self.inbox)
     }
 
     /// Ends it with all its processes, and waits until it is reaped. For hosts that are about to exit; a supervisor

@@ -1,7 +1,7 @@
 //! The host's side of turning a call into a job.
 
 use super::client::Supervised;
-use super::hearing::Gone;
+use super::receive::Disconnected;
 use crate::supervisor::job_directory::JobEnd;
 use crate::supervisor::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Why a supervisor did not take over what was to outlive its host: a job (nothing of its script has run, or will),
 /// or survivors.
 #[derive(Debug, thiserror::Error)]
-pub enum NotTaken {
+pub enum NotDetached {
     /// It failed with this system error.
     #[error("the job could not be taken over by its supervisor: {0}")]
     Refused(String),
@@ -18,8 +18,8 @@ pub enum NotTaken {
     Gone,
 }
 
-impl From<Gone> for NotTaken {
-    fn from(_: Gone) -> Self {
+impl From<Disconnected> for NotDetached {
+    fn from(_: Disconnected) -> Self {
         Self::Gone
     }
 }
@@ -42,7 +42,7 @@ impl Supervised {
     ///
     /// # Errors
     /// It did not become a job.
-    pub async fn detach(&mut self, detach: Detach, fds: JobFds) -> Result<(), NotTaken> {
+    pub async fn detach(&mut self, detach: Detach, fds: JobFds) -> Result<(), NotDetached> {
         let sent: Vec<BorrowedFd<'_>> = [&fds.output, &fds.control]
             .into_iter()
             .chain(&fds.stdin)
@@ -51,7 +51,7 @@ impl Supervised {
         self.keep();
         self.ask(&Order::Detach(detach), &sent, |event| match event {
             Event::Detached => Some(Ok(())),
-            Event::DetachFailed { reason } => Some(Err(NotTaken::Refused(reason))),
+            Event::DetachFailed { reason } => Some(Err(NotDetached::Refused(reason))),
             _ => None,
         })
         .await?
@@ -61,7 +61,7 @@ impl Supervised {
     ///
     /// # Errors
     /// The supervisor has ended.
-    pub async fn job_ended(&mut self) -> Result<JobEnd, Gone> {
+    pub async fn job_ended(&mut self) -> Result<JobEnd, Disconnected> {
         loop {
             if let (Event::JobEnded { end }, _) = self.event().await? {
                 return Ok(end);

@@ -4,10 +4,10 @@ use super::client::Supervised;
 use super::link::Link;
 use super::reap::Count;
 use super::start_error::StartError;
-use crate::here::is_cut_off;
 use crate::refused::explained;
 use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
 use crate::supervisor::{HERE, NAME, Token};
+use crate::unresolvable_cwd::is_cut_off;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
 use agent_bash_sandbox::Networks;
@@ -159,7 +159,7 @@ impl Supervisor {
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Supervised, StartError> {
-        self.start(env, clock)?.greeted().await
+        self.start(env, clock)?.handshake().await
     }
 
     /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::greeted`]. Orders may be

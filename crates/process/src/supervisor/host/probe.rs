@@ -2,7 +2,7 @@
 
 use super::launch::Supervisor;
 use super::start_error::StartError;
-use crate::supervisor::protocol::{ShellBox, ShellStart};
+use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use agent_bash_core::sandbox::{Level, Network, Plan, Report, Tier};
 use agent_bash_core::{Clock, NotStarted, Shell};
 use std::collections::BTreeMap;
@@ -32,13 +32,13 @@ impl Supervisor {
         // What is tried needs nothing of the host's environment.
         let env = BTreeMap::new();
         let found = self.confines.get_or_init(async || {
-            let found = self.probe_boxes(&env, directory, clock).await;
+            let found = self.probe_sandbox(&env, directory, clock).await;
             found.map_err(NotStarted::from)
         });
         found.await.clone()
     }
 
-    async fn probe_boxes(
+    async fn probe_sandbox(
         &self,
         env: &BTreeMap<OsString, OsString>,
         directory: &Path,
@@ -71,7 +71,7 @@ impl Supervisor {
         };
         let nothing = ["-c", ":"].map(OsString::from);
         let start = ShellStart {
-            sandbox: Some(ShellBox {
+            sandbox: Some(ShellSandbox {
                 plan: Some(plan),
                 trial: None,
                 apart: false,

@@ -1,7 +1,7 @@
 //! The end of a supervisor as seen by its host: reaps it, and if it was killed, ends what it left.
 
-use crate::proc_fs;
-use crate::supervisor::own_directory;
+use crate::proc_scan;
+use crate::supervisor::shell_directory;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
@@ -28,12 +28,12 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     let is_left = |process: &ProcessInfo| {
         process.pid != leader
             && !process.zombie
-            && (process.session == leader || proc_fs::writes_to(process.pid, &pipes))
+            && (process.session == leader || proc_scan::writes_to(process.pid, &pipes))
     };
     let mut ended = 0;
     for _ in 0..ROUNDS {
         let mut found = false;
-        for process in proc_fs::processes().into_iter().filter(is_left) {
+        for process in proc_scan::processes().into_iter().filter(is_left) {
             let Ok(handle) = ProcessHandle::open(process.pid) else {
                 continue;
             };
@@ -129,7 +129,7 @@ impl Ending {
             Ok(Some(status)) if status.exit_status() != Some(0) && !self.keeps => {
                 let ended = sweep(pid.as_raw_pid(), &[]);
                 if let Some(directories) = &self.directories {
-                    own_directory::sweep(directories);
+                    shell_directory::sweep(directories);
                 }
                 tracing::debug!(ended, "a supervisor was killed; its session was swept");
             }

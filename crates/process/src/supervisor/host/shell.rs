@@ -6,7 +6,7 @@ use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
 use agent_bash_core::changes::{Overlay, Traced};
 use agent_bash_core::sandbox::Report;
-use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::SandboxError;
 use agent_bash_sandbox::view::Mounts;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -60,7 +60,7 @@ impl Supervised {
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
     ) -> Result<(), StartError> {
-        if start.apart().is_some() && self.left.is_none() {
+        if start.private_mounts_at().is_some() && self.left.is_none() {
             let now = Mounts::now().map_err(|error| StartError::NoTrial(error.to_string()))?;
             self.left = Some(now);
         }
@@ -111,7 +111,7 @@ impl Supervised {
     /// [`StartError::NoTrial`] says why not: the host has other mounts by now, for example, which the shell would not see. It
     /// must not be used then.
     pub async fn hold_back(&mut self, overlay: &Overlay) -> Result<(), StartError> {
-        let no = |error: BoxError| StartError::NoTrial(error.to_string());
+        let no = |error: SandboxError| StartError::NoTrial(error.to_string());
         let now = Mounts::now().map_err(no)?;
         if self.left.as_ref() != Some(&now) {
             let reason = "the mounts are not those that the shell was started with".to_owned();

@@ -1,6 +1,6 @@
 //! Why a supervisor, or a shell below it, did not start.
 
-use super::hearing::Gone;
+use super::receive::Disconnected;
 use agent_bash_core::NotStarted;
 use std::io;
 
@@ -46,8 +46,8 @@ impl From<StartError> for NotStarted {
     }
 }
 
-impl From<Gone> for StartError {
-    fn from(_: Gone) -> Self {
+impl From<Disconnected> for StartError {
+    fn from(_: Disconnected) -> Self {
         Self::Gone
     }
 }

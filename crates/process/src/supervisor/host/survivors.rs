@@ -1,9 +1,9 @@
 //! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their end.
 
 use super::client::Supervised;
-use super::detach::NotTaken;
-use super::hearing::Gone;
+use super::detach::NotDetached;
 use super::link::{Link, in_ms};
+use super::receive::Disconnected;
 use crate::supervisor::protocol::{Adopt, Event, Order};
 use agent_bash_core::Survivor;
 use std::io;
@@ -16,7 +16,7 @@ impl Supervised {
     ///
     /// # Errors
     /// It has ended.
-    pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
+    pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Disconnected> {
         self.ask(&Order::Survivors, &[], |event| match event {
             Event::Survivors { survivors } => Some(survivors),
             _ => None,
@@ -38,7 +38,7 @@ impl Supervised {
         detach: bool,
         quota: u64,
         job: Option<&Path>,
-    ) -> Result<(), NotTaken> {
+    ) -> Result<(), NotDetached> {
         if detach || job.is_some() {
             self.keep();
         }
@@ -51,7 +51,7 @@ impl Supervised {
         });
         self.ask(&order, &fds, |event| match event {
             Event::Adopted => Some(Ok(())),
-            Event::AdoptFailed { reason } => Some(Err(NotTaken::Refused(reason))),
+            Event::AdoptFailed { reason } => Some(Err(NotDetached::Refused(reason))),
             _ => None,
         })
         .await?

@@ -4,7 +4,7 @@
 use super::launch::Starter;
 use super::serve::Server;
 use super::tree::Tree;
-use crate::proc_fs;
+use crate::proc_scan;
 use crate::supervisor::{HERE, NAME};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
@@ -96,7 +96,7 @@ fn watch_children() -> io::Result<UnixStream> {
 /// Undoes what the host passed on by mistake and shells would inherit: descriptors without close-on-exec, ignored
 /// signals, a signal mask. No other threads exist yet, and we have opened nothing beyond stderr.
 fn shed_inherited_faults() {
-    for fd in proc_fs::own_descriptors() {
+    for fd in proc_scan::own_descriptors() {
         let _ = nix::unistd::close(fd);
     }
     // A signal with a handler is reset to its default in programs started from here; an ignored one would stay

@@ -6,7 +6,7 @@
 //! not found. There are no terminals. This is tested in `crates/exec/tests/it/fallback.rs`.
 
 use super::launch::Starter;
-use super::marked::{Marked, VARIABLE};
+use super::marked_processes::{Marked, VARIABLE};
 use super::serve::Server;
 use super::tree::Tree;
 use std::collections::BTreeMap;

@@ -65,7 +65,7 @@ pub(super) enum Wanted {
 
 /// The state of the job's processes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct JobProcesses {
     /// How the shell ended, if it has.
     pub(super) shell: Option<ShellEnd>,
     /// All processes have ended.
@@ -167,7 +167,7 @@ impl Job {
     }
 
     /// Whether to stop waiting for the rest of the output.
-    fn is_drained(&mut self, seen: Seen, now: Instant) -> bool {
+    fn is_drained(&mut self, seen: JobProcesses, now: Instant) -> bool {
         let was_killed = matches!(seen.shell, Some(ShellEnd::Signaled(_))) && !seen.is_being_ended;
         let waits = seen.empty || was_killed || seen.is_withstood;
         if !waits || seen.all_read {
@@ -178,14 +178,14 @@ impl Job {
     }
 
     /// Whether nothing more is to be read: the job has ended, and so have all processes that print.
-    pub(super) fn reads_no_more(&mut self, seen: Seen, now: Instant) -> bool {
+    pub(super) fn reads_no_more(&mut self, seen: JobProcesses, now: Instant) -> bool {
         self.end.is_some() && seen.empty && self.is_drained(seen, now)
     }
 
     /// Records the job's end once it has ended: its shell is gone and nobody holds its output, or no processes are
     /// left at all (for survivors, only the latter). A job whose shell was killed has ended even if its output is
     /// still held. Returns true at the moment it ends.
-    pub(super) fn conclude(&mut self, seen: Seen, now: Instant) -> bool {
+    pub(super) fn conclude(&mut self, seen: JobProcesses, now: Instant) -> bool {
         if self.end.is_some() {
             return false;
         }

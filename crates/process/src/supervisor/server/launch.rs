@@ -7,18 +7,18 @@
 //!
 //! What is *not* here: creating and reading terminals (`agent-bash-pty`).
 
-use super::confined::{Confined, NotLaunched};
 use super::report::Report;
+use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Phase, Shell};
 use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
 use super::terminal::Terminal;
 use super::trace::{self, Before, Tracer};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
-use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
+use crate::supervisor::shell_directory::ShellDirectory;
 use agent_bash_core::StreamId;
-use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::SandboxError;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ pub(super) fn launch(
     let reason = match starter {
         Starter::Leader { .. } if start.is_watched() => "it takes a supervisor of its own".into(),
         _ => match launch_one(start, stdin, network, starter, before) {
-            Err(NotLaunched::Box(BoxError::Unwatched(reason))) => reason,
+            Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
             other => return other,
         },
     };
@@ -90,10 +90,13 @@ fn launch_one(
     let (output, [stdout, stderr]) = streams(&start.output)?;
     let pipes = output.iter().filter_map(inode_of).collect();
     let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
-    let confined = Confined::prepare(start, &inherited, network)?;
-    let apart = start.apart().map(OwnDirectory::make).transpose()?;
-    let fifo = confined.as_ref().map(Confined::report);
-    let report = Report::of(fifo.or_else(|| apart.as_ref().map(OwnDirectory::report)))?;
+    let confined = SandboxedStart::prepare(start, &inherited, network)?;
+    let apart = start
+        .private_mounts_at()
+        .map(ShellDirectory::make)
+        .transpose()?;
+    let fifo = confined.as_ref().map(SandboxedStart::report);
+    let report = Report::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;
     let script_fd = script.as_raw_fd();
     let shell = ShellCommand::of(
         start,
@@ -114,8 +117,8 @@ fn launch_one(
             let what = "a supervisor of its own";
             return Err(
                 match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
-                    Some(_) => BoxError::NoTrial(format!("it needs {what}")),
-                    None => BoxError::lacks(what),
+                    Some(_) => SandboxError::NoTrial(format!("it needs {what}")),
+                    None => SandboxError::lacks(what),
                 }
                 .into(),
             );
@@ -217,7 +220,7 @@ pub(super) fn launch_on_terminal(
     network: Option<&OwnedFd>,
 ) -> Result<Launched, NotLaunched> {
     let reason = match on_terminal(start, &start.start, script, network) {
-        Err(NotLaunched::Box(BoxError::Unwatched(reason))) => reason,
+        Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
         other => return other,
     };
     let launched = on_terminal(start, &start.start.unwatched(), script, network)?;
@@ -238,8 +241,8 @@ fn on_terminal(
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let confined = Confined::prepare(shell, &[script, &control_read], network)?;
-    let report = Report::of(confined.as_ref().map(Confined::report))?;
+    let confined = SandboxedStart::prepare(shell, &[script, &control_read], network)?;
+    let report = Report::of(confined.as_ref().map(SandboxedStart::report))?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
     let command = ShellCommand::of(
         shell,

@@ -2,7 +2,7 @@
 //! mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on the host's size.
 
 use super::shell_command::ShellCommand;
-use crate::proc_fs;
+use crate::proc_scan;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use std::collections::BTreeMap;
@@ -52,8 +52,11 @@ pub(super) fn start(
     let mut actions = PosixSpawnFileActions::init()?;
     let own = std::process::id().cast_signed();
     let is_inherited =
-        |fd: &i32| proc_fs::flags_of(own, *fd).is_some_and(|flags| flags & O_CLOEXEC == 0);
-    for leaked in proc_fs::own_descriptors().into_iter().filter(is_inherited) {
+        |fd: &i32| proc_scan::flags_of(own, *fd).is_some_and(|flags| flags & O_CLOEXEC == 0);
+    for leaked in proc_scan::own_descriptors()
+        .into_iter()
+        .filter(is_inherited)
+    {
         actions.add_close(leaked)?;
     }
     // A dup onto the same number clears close-on-exec.

@@ -6,7 +6,7 @@
 mod orders;
 mod survivors;
 
-use super::job::{Job, Seen, Wanted};
+use super::job::{Job, JobProcesses, Wanted};
 use super::ladder::Ladder;
 use super::launch::Starter;
 use super::reaped::Reaped;
@@ -18,8 +18,8 @@ use super::trace::Tracer;
 use super::tree::Tree;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
-use crate::supervisor::own_directory::sweep;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
+use crate::supervisor::shell_directory::sweep;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
 use std::io;
@@ -203,7 +203,7 @@ impl Server {
     }
 
     fn terminate(&mut self, grace: Duration, stop_shell: bool) {
-        self.spare();
+        self.refresh();
         let shell = self.living_shell();
         let ladder = if self.is_on_terminal() {
             Ladder::hang_up(&mut self.tree, now(), grace, shell)
@@ -219,7 +219,7 @@ impl Server {
     /// Performs the ladder's next step. True, once, if processes withstand SIGKILL.
     fn step(&mut self) -> bool {
         if self.ladder.is_some() {
-            self.spare();
+            self.refresh();
         }
         let shell = self.living_shell();
         let tree = &mut self.tree;
@@ -249,7 +249,7 @@ impl Server {
             }
         }
         let is_withstood = self.ladder.as_ref().is_some_and(Ladder::is_withstood);
-        let seen = Seen {
+        let seen = JobProcesses {
             shell: self.shell.as_ref().and_then(Shell::end),
             empty,
             is_being_ended: self.ladder.is_some() && !is_withstood,

@@ -6,7 +6,7 @@
 //! deciding which process belongs to which call (`serve`).
 
 use super::handles::Handles;
-use super::job::{Job, Seen, Wanted};
+use super::job::{Job, JobProcesses, Wanted};
 use super::ladder::Rounds;
 use super::relay::Relay;
 use super::tree::named;
@@ -38,7 +38,7 @@ enum Keeper {
 
 /// The result of [`SessionProcesses::look_after`].
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum SessionFinding {
     /// Nothing to do.
     Nothing,
     /// To be reported to the host: they have ended, or these withstand SIGKILL.
@@ -145,7 +145,7 @@ impl SessionProcesses {
     }
 
     /// Sends signals that are due, and tells who has ended. `boot` is the argument by which our shells are recognised.
-    pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> Found {
+    pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> SessionFinding {
         let mut withstand = None;
         if let Some(rounds) = &mut self.ending
             && rounds.is_due(now)
@@ -161,7 +161,7 @@ impl SessionProcesses {
                 if let Some(survivors) = withstand {
                     job.tell_stuck(&survivors);
                 }
-                let seen = Seen {
+                let seen = JobProcesses {
                     shell: None,
                     empty,
                     is_being_ended: false,
@@ -170,19 +170,19 @@ impl SessionProcesses {
                     dropped: relay.dropped(),
                 };
                 if job.conclude(seen, now) {
-                    return Found::Gone;
+                    return SessionFinding::Gone;
                 }
-                Found::Nothing
+                SessionFinding::Nothing
             }
             Keeper::Host => match withstand.or_else(|| empty.then(Vec::new)) {
                 Some(survivors) => {
                     self.keeper = Keeper::Session;
-                    Found::Tell(survivors)
+                    SessionFinding::Tell(survivors)
                 }
-                None => Found::Nothing,
+                None => SessionFinding::Nothing,
             },
-            Keeper::Session if empty => Found::Gone,
-            Keeper::Session => Found::Nothing,
+            Keeper::Session if empty => SessionFinding::Gone,
+            Keeper::Session => SessionFinding::Nothing,
         }
     }
 

@@ -1,10 +1,10 @@
 //! The shell of the current call, and what the host knows about its end.
 
-use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
 use crate::supervisor::server::trace::Tracer;
+use crate::supervisor::shell_directory::ShellDirectory;
 use agent_bash_sandbox::view::View;
 use std::os::fd::OwnedFd;
 
@@ -18,7 +18,7 @@ pub(super) struct Shell {
     pub(super) boot: Vec<u8>,
     pub(super) report: Report,
     /// Its own directory, if it is kept in something.
-    pub(super) directory: Option<OwnDirectory>,
+    pub(super) directory: Option<ShellDirectory>,
     /// Whether what it leaves uses that, too: in a box, temporary files are there; in a view, it may be mounted.
     pub(super) shares_directory: bool,
     /// Its mounts, if it has its own; kept until the host knows of its end.
@@ -60,7 +60,7 @@ impl Shell {
     }
 
     /// Its own directory, once the host knows its end, and nobody uses the directory any more. Its mounts are let go.
-    pub(super) fn abandoned(&mut self) -> Option<OwnDirectory> {
+    pub(super) fn abandoned(&mut self) -> Option<ShellDirectory> {
         let is_told = matches!(self.phase, Phase::Leaving(_) | Phase::Over(_));
         drop(self.mounts.take_if(|_| is_told));
         // With somebody left, paths would lead to the workspace itself.

@@ -1,6 +1,6 @@
 //! The terminal that a shell is on: who holds it, and what happens where a program on it is stopped.
 
-use crate::proc_fs::has_terminal_open;
+use crate::proc_scan::has_terminal_open;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitStatus};

@@ -3,26 +3,26 @@
 //! In a thread of its own: keeping a large file takes its time, and a file system that does not answer must not keep a call
 //! from being ended. Beside it, and the thread that starts what is watched, a supervisor has none.
 
+mod attribution;
 mod filtered;
 mod held;
-mod left;
 mod memory;
 mod orders;
 mod paths;
 mod start;
 mod touched;
 
-pub(super) use left::Living;
+pub(super) use attribution::LiveProcesses;
 pub(super) use start::{Before, start};
 
 pub(crate) use agent_bash_sandbox::trace::is_possible;
 
-use agent_bash_changes::{ChangesError, Kept, Late, Recorder, Touch};
+use agent_bash_changes::{BackgroundChanges, ChangesError, KeepOutcome, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
 use agent_bash_sandbox::trace;
-use left::{Left, Whose, concluded};
-use orders::{Order, Orders, Taken};
+use attribution::{Attribution, Owner, concluded};
+use orders::{Order, OrderQueue, Orders};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -78,8 +78,8 @@ impl Tracer {
             apart,
             hidden,
             mounts: None,
-            state: State::Waiting(None),
-            left: Left::default(),
+            state: RecordState::Waiting(None),
+            left: Attribution::default(),
             some_go_on: Arc::clone(&some_go_on),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
@@ -105,7 +105,7 @@ impl Tracer {
 
     /// From here on, what changes is recorded in the set in this directory; if there are some who go on, with what they have open,
     /// from when this has returned. Whether it can be is known then; else the end of the record says it.
-    pub(super) fn record(&self, set: PathBuf, go_on: Option<Living>) -> Traced {
+    pub(super) fn record(&self, set: PathBuf, go_on: Option<LiveProcesses>) -> Traced {
         let was_idle = self.is_idle.replace(false);
         let Some(go_on) = go_on else {
             let order = Order::Record(set, None);
@@ -137,7 +137,7 @@ impl Tracer {
 
     /// The call has ended: nothing more of it is recorded, and nobody waits. How complete the record is. Where somebody
     /// goes on, these and others that are not known yet, what they change is recorded in a set of their own.
-    pub(super) fn stop(&self, go_on: Option<Living>) -> Traced {
+    pub(super) fn stop(&self, go_on: Option<LiveProcesses>) -> Traced {
         self.stop_within(PATIENCE, go_on)
     }
 
@@ -152,11 +152,11 @@ impl Tracer {
     }
 
     /// The same for what calls have left of which nobody is among these any more.
-    pub(super) fn conclude(&self, living: Living) {
+    pub(super) fn conclude(&self, living: LiveProcesses) {
         self.orders.give(Order::Conclude(living));
     }
 
-    fn stop_within(&self, patience: Duration, go_on: Option<Living>) -> Traced {
+    fn stop_within(&self, patience: Duration, go_on: Option<LiveProcesses>) -> Traced {
         let nobody_goes_on = go_on.is_none();
         if nobody_goes_on && self.orders.take_back() {
             self.is_idle.set(true);
@@ -175,20 +175,20 @@ impl Tracer {
 struct Watch {
     /// `None` once nobody is left to be watched.
     listener: Option<Listener>,
-    given: Taken,
+    given: OrderQueue,
     woken: PipeReader,
     tell_full: PipeWriter,
     apart: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     /// The mounts of the first who was seen, the shell.
     mounts: Option<PathBuf>,
-    state: State,
-    left: Left,
+    state: RecordState,
+    left: Attribution,
     /// [`Tracer::some_go_on`].
     some_go_on: Arc<AtomicBool>,
 }
 
-enum State {
+enum RecordState {
     /// Nobody has said yet where to record. This call is about to change a file.
     Waiting(Option<Waiting>),
     /// Into this set, if it could be opened.
@@ -196,19 +196,22 @@ enum State {
     /// Nothing any more, and whoever would change a file waits for the end of the call.
     Full(Traced),
     /// What the shell itself does between two calls, and what outlives the only one, each time into a set of its own.
-    Late(Box<Late>),
+    Late(Box<BackgroundChanges>),
     /// Nothing any more.
     Stopped,
 }
 
 impl Watch {
     fn run(mut self) {
-        while self.turn().is_some() {}
+        while self.step().is_some() {}
     }
 
     /// Waits for what is next, and does it. `None` if nobody wants to know any more.
-    fn turn(&mut self) -> Option<()> {
-        let looks = !matches!(self.state, State::Waiting(Some(_)) | State::Full(_));
+    fn step(&mut self) -> Option<()> {
+        let looks = !matches!(
+            self.state,
+            RecordState::Waiting(Some(_)) | RecordState::Full(_)
+        );
         let listener = self.listener.as_ref().filter(|_| looks);
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
         fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
@@ -240,7 +243,7 @@ impl Watch {
 
     /// False if there was no order. Its byte may come later.
     fn obey_next(&mut self) -> bool {
-        let holds = matches!(self.state, State::Waiting(Some(_)));
+        let holds = matches!(self.state, RecordState::Waiting(Some(_)));
         let order = self.given.next(holds);
         order.map(|order| self.obey(order)).is_some()
     }
@@ -249,7 +252,7 @@ impl Watch {
         match order {
             Order::Another => {
                 self.left.end();
-                self.state = State::Waiting(None);
+                self.state = RecordState::Waiting(None);
                 self.mounts = None;
             }
             Order::Record(set, tell) => {
@@ -260,16 +263,16 @@ impl Watch {
                     Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
                     Err(error) => Traced::incomplete(error.to_string()),
                 };
-                let recording = State::Recording(recorder.ok().map(Box::new), traced.clone());
+                let recording = RecordState::Recording(recorder.ok().map(Box::new), traced.clone());
                 match std::mem::replace(&mut self.state, recording) {
-                    State::Waiting(Some(call)) => {
+                    RecordState::Waiting(Some(call)) => {
                         if let Some(listener) = self.listener.take() {
                             self.let_go_on(&listener, &call);
                             self.listener = Some(listener);
                         }
                     }
                     // From here on what the shell does is the call's.
-                    State::Late(mut late) => concluded(late.conclude()),
+                    RecordState::Late(mut late) => concluded(late.conclude()),
                     _ => {}
                 }
                 // Whoever waits for it may have given up.
@@ -279,35 +282,35 @@ impl Watch {
                 let running = self.running();
                 self.left.look(&living, running.as_ref());
                 self.tell_who_go_on();
-                if let (true, State::Late(late)) = (self.left.is_empty(), &mut self.state) {
+                if let (true, RecordState::Late(late)) = (self.left.is_empty(), &mut self.state) {
                     concluded(late.conclude());
                 }
             }
             Order::Stop(tell, go_on) => {
-                let state = std::mem::replace(&mut self.state, State::Stopped);
+                let state = std::mem::replace(&mut self.state, RecordState::Stopped);
                 if go_on.is_none() {
                     self.left.end();
                 }
                 let traced = match state {
-                    State::Recording(recorder, traced) => {
+                    RecordState::Recording(recorder, traced) => {
                         if let (Some(recorder), Some(living)) = (&recorder, go_on) {
-                            self.left.ended(&living, recorder.late(), &self.apart);
-                            self.state = State::Late(Box::new(recorder.late()));
+                            self.left.ended(&living, recorder.background(), &self.apart);
+                            self.state = RecordState::Late(Box::new(recorder.background()));
                         }
                         ended(recorder, traced)
                     }
-                    State::Late(mut late) => {
+                    RecordState::Late(mut late) => {
                         concluded(late.conclude());
                         Traced::incomplete("nothing was to be recorded")
                     }
-                    State::Full(traced) => traced,
-                    State::Waiting(held) => {
+                    RecordState::Full(traced) => traced,
+                    RecordState::Waiting(held) => {
                         // It may have been killed meanwhile.
                         let listener = self.listener.as_ref().zip(held);
                         let _ = listener.map(|(listener, call)| listener.let_go(&call));
                         Traced::incomplete("nothing was to be recorded")
                     }
-                    State::Stopped => Traced::incomplete("nothing was to be recorded"),
+                    RecordState::Stopped => Traced::incomplete("nothing was to be recorded"),
                 };
                 self.tell_who_go_on();
                 // The receiver may have given up.
@@ -322,9 +325,9 @@ impl Watch {
     }
 
     /// What the call that runs would leave, if one is recorded.
-    fn running(&self) -> Option<Late> {
+    fn running(&self) -> Option<BackgroundChanges> {
         match &self.state {
-            State::Recording(Some(recorder), _) => Some(recorder.late()),
+            RecordState::Recording(Some(recorder), _) => Some(recorder.background()),
             _ => None,
         }
     }
@@ -350,7 +353,7 @@ impl Watch {
                 self.mounts = mounts_of(call.thread);
             }
             match &mut self.state {
-                State::Waiting(held) if !changes_nothing(&listener, &call, &self.apart) => {
+                RecordState::Waiting(held) if !changes_nothing(&listener, &call, &self.apart) => {
                     *held = Some(call);
                 }
                 _ => self.let_go_on(&listener, &call),
@@ -366,9 +369,9 @@ impl Watch {
             let _ = listener.let_go(call);
             return;
         }
-        if let State::Recording(Some(recorder), traced) = &mut self.state {
+        if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
             let before = |path: &Path, touch| recorder.before(path, touch);
-            match kept(listener, call, before, &self.apart, self.mounts.as_ref()) {
+            match preserve(listener, call, before, &self.apart, self.mounts.as_ref()) {
                 Ok(()) => {}
                 // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
@@ -387,16 +390,16 @@ impl Watch {
                 Err(Lacking { reason, full: true }) => {
                     let mut traced = Traced::incomplete(reason);
                     traced.full = true;
-                    self.state = State::Full(traced);
+                    self.state = RecordState::Full(traced);
                     // If it cannot be told, this call waits until the time limit.
                     let _ = (&self.tell_full).write_all(b"!");
                     return;
                 }
             }
         }
-        if let State::Late(late) = &mut self.state {
+        if let RecordState::Late(late) = &mut self.state {
             let before = |path: &Path, touch| late.before(path, touch);
-            if kept(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
+            if preserve(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
                 // As above.
                 concluded(late.lacks());
             }
@@ -410,16 +413,19 @@ impl Watch {
         if self.left.is_empty() {
             return false;
         }
-        let whose = self.left.whose(call.thread);
+        let whose = self.left.owner(call.thread);
         let running = match whose {
-            Whose::Nobodys => self.running(),
-            Whose::Running | Whose::Left(_) => None,
+            Owner::Unknown => self.running(),
+            Owner::Running | Owner::Left(_) => None,
         };
-        let Some(late) = self.left.late(whose, call.thread, running.as_ref()) else {
+        let Some(late) = self
+            .left
+            .background_set(whose, call.thread, running.as_ref())
+        else {
             return false;
         };
         let before = |path: &Path, touch| late.before(path, touch);
-        if kept(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
+        if preserve(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
             // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
             concluded(late.lacks());
         }
@@ -472,10 +478,10 @@ fn changes_nothing(listener: &Listener, waiting: &Waiting, apart: &[PathBuf]) ->
 }
 
 /// Keeps what this call is about to change. If this thread ended, every call that waits would fail.
-fn kept(
+fn preserve(
     listener: &Listener,
     waiting: &Waiting,
-    before: impl FnMut(&Path, Touch) -> Result<Kept, ChangesError>,
+    before: impl FnMut(&Path, Touch) -> Result<KeepOutcome, ChangesError>,
     apart: &[PathBuf],
     mounts: Option<&PathBuf>,
 ) -> Result<(), Lacking> {
@@ -486,7 +492,7 @@ fn kept(
 fn kept_by(
     listener: &Listener,
     waiting: &Waiting,
-    mut before: impl FnMut(&Path, Touch) -> Result<Kept, ChangesError>,
+    mut before: impl FnMut(&Path, Touch) -> Result<KeepOutcome, ChangesError>,
     apart: &[PathBuf],
     mounts: Option<&PathBuf>,
 ) -> Result<(), Lacking> {
@@ -502,7 +508,7 @@ fn kept_by(
             error => Lacking::of(error.to_string()),
         })?;
         // By a mount of its own it may be a file of the root's.
-        if kept == Kept::Outside && mounts_of(waiting.thread).as_ref() != mounts {
+        if kept == KeepOutcome::Outside && mounts_of(waiting.thread).as_ref() != mounts {
             return Err(Lacking::of(
                 "a program with mounts of its own has changed files, by paths that lead elsewhere here",
             ));

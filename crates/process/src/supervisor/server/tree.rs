@@ -4,10 +4,10 @@
 //! by number. All others are signalled through a pidfd, opened before checking that the pid still belongs to the
 //! tree: if the pid was reused in between, the pidfd refers to the process that has ended, and nothing is hit.
 
-use super::marked::Marked;
+use super::marked_processes::Marked;
 use super::reaped::{Reaped, shell_end};
 use super::terminal::Continued;
-use crate::proc_fs;
+use crate::proc_scan;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
@@ -62,7 +62,7 @@ impl Tree {
     }
 
     /// Excludes these processes from being ended or named.
-    pub(super) fn spare(&mut self, pids: BTreeSet<i32>) {
+    pub(super) fn exclude(&mut self, pids: BTreeSet<i32>) {
         if let Self::Below { spared, .. } = self {
             *spared = pids;
         }
@@ -144,7 +144,7 @@ impl Tree {
     pub(super) fn everybody(&mut self) -> Vec<ProcessInfo> {
         match self {
             Self::Below { .. } => {
-                let mut all = proc_fs::descendants(own_pid());
+                let mut all = proc_scan::descendants(own_pid());
                 all.retain(|process| !process.zombie);
                 all
             }
@@ -183,7 +183,7 @@ impl Tree {
 /// fork of our shell is recognised that is a subshell, or has not called `exec` yet.
 pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
     let named = processes.iter().map(|process| {
-        let holds_output = proc_fs::holds_pipe(process.pid, pipes);
+        let holds_output = proc_scan::holds_pipe(process.pid, pipes);
         Survivor::new(
             process.pid.unsigned_abs(),
             name_of(process.pid, boot),
@@ -195,11 +195,11 @@ pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Ve
 
 /// Its arguments; if it has none, as in the middle of `exec`, the kernel's name for it. Never empty.
 fn name_of(pid: i32, boot: &[u8]) -> String {
-    let line = command_line(&proc_fs::arguments(pid), boot);
+    let line = command_line(&proc_scan::arguments(pid), boot);
     if !line.is_empty() {
         return line;
     }
-    let name = proc_fs::name(pid).map(|name| command_line(&[name], b""));
+    let name = proc_scan::name(pid).map(|name| command_line(&[name], b""));
     name.filter(|name| !name.is_empty())
         .unwrap_or_else(|| UNKNOWN.to_owned())
 }
@@ -252,7 +252,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped 
 fn kill_children(spared: &BTreeSet<i32>) {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
-    let children = proc_fs::children(own_pid());
+    let children = proc_scan::children(own_pid());
     for pid in children.into_iter().filter(|pid| !spared.contains(pid)) {
         let Some(process) = ProcessInfo::of_child(pid, own_pid()) else {
             continue;

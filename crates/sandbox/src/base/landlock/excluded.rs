@@ -15,7 +15,7 @@ pub(super) struct Excluded {
 
 /// What a name in a directory is.
 #[derive(Debug)]
-pub(super) enum Found<'a> {
+pub(super) enum ExcludedName<'a> {
     /// Something in it is excluded.
     OnTheWay(&'a Excluded),
     /// It is excluded.
@@ -41,11 +41,11 @@ impl Excluded {
         root
     }
 
-    pub(super) fn find(&self, name: &OsStr) -> Found<'_> {
+    pub(super) fn find(&self, name: &OsStr) -> ExcludedName<'_> {
         match self.below.get(name) {
-            Some(inner) if inner.itself => Found::Excluded,
-            Some(inner) => Found::OnTheWay(inner),
-            None => Found::Beside,
+            Some(inner) if inner.itself => ExcludedName::Excluded,
+            Some(inner) => ExcludedName::OnTheWay(inner),
+            None => ExcludedName::Beside,
         }
     }
 }
@@ -58,13 +58,13 @@ mod tests {
     fn names_lead_to_what_is_excluded_whatever_comes_first() {
         for paths in [["/a/b", "/a/b/c", "/d"], ["/d", "/a/b/c", "/a/b"]] {
             let root = Excluded::at(paths);
-            let Found::OnTheWay(a) = root.find("a".as_ref()) else {
+            let ExcludedName::OnTheWay(a) = root.find("a".as_ref()) else {
                 panic!("{root:?}");
             };
-            assert!(matches!(a.find("b".as_ref()), Found::Excluded));
-            assert!(matches!(a.find("bc".as_ref()), Found::Beside));
-            assert!(matches!(root.find("d".as_ref()), Found::Excluded));
-            assert!(matches!(root.find("b".as_ref()), Found::Beside));
+            assert!(matches!(a.find("b".as_ref()), ExcludedName::Excluded));
+            assert!(matches!(a.find("bc".as_ref()), ExcludedName::Beside));
+            assert!(matches!(root.find("d".as_ref()), ExcludedName::Excluded));
+            assert!(matches!(root.find("b".as_ref()), ExcludedName::Beside));
         }
     }
 }

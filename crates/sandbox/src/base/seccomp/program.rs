@@ -15,12 +15,12 @@ pub(crate) struct Rule {
 /// Answers if all its tests hold.
 pub(crate) struct Case {
     pub(crate) tests: Vec<Test>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: FilterAction,
 }
 
 /// An answer in the kernel's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum FilterAction {
     /// This error.
     Error(i32),
     /// None, until the listener has looked at the call.
@@ -93,11 +93,11 @@ pub(crate) fn assemble(
 ) -> Option<BpfProgram> {
     let (others, x32) = match elsewhere {
         Elsewhere::Absent => {
-            let absent = answer(Answer::Error(libc::ENOSYS));
+            let absent = answer(FilterAction::Error(libc::ENOSYS));
             (vec![absent.clone()], absent)
         }
         Elsewhere::Later(numbers) => {
-            let later = answer(Answer::Later);
+            let later = answer(FilterAction::Later);
             let mut others = vec![statement(LOAD, NUMBER)];
             for number in *numbers {
                 others.extend([jump(JUMP_EQUAL, *number, 0, 1), later.clone()]);
@@ -163,10 +163,10 @@ fn offset(test: &Test) -> u32 {
     ARGUMENTS + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
 }
 
-fn answer(answer: Answer) -> sock_filter {
+fn answer(answer: FilterAction) -> sock_filter {
     let action = match answer {
-        Answer::Error(errno) => ERRNO | errno as u32,
-        Answer::Later => LATER,
+        FilterAction::Error(errno) => ERRNO | errno as u32,
+        FilterAction::Later => LATER,
     };
     statement(RETURN, action)
 }
@@ -196,7 +196,7 @@ mod tests {
             number: 1,
             cases: vec![Case {
                 tests: vec![test; tests],
-                answer: Answer::Error(1),
+                answer: FilterAction::Error(1),
             }],
         };
         // Two instructions a test, and two returns.

@@ -1,6 +1,6 @@
 //! Which system calls are answered with what.
 
-use super::program::{Answer, Case, Half, Rule, Test};
+use super::program::{Case, FilterAction, Half, Rule, Test};
 use agent_bash_core::sandbox::{Network, Tier};
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
 
@@ -260,7 +260,7 @@ fn rule(number: i64, cases: Vec<Case>) -> Rule {
 }
 
 fn deny(errno: i32, tests: Vec<Test>) -> Case {
-    let answer = Answer::Error(errno);
+    let answer = FilterAction::Error(errno);
     Case { tests, answer }
 }
 

@@ -2,13 +2,13 @@
 
 use super::super::super::expand::join;
 use super::super::super::find::Search;
-use super::super::super::state::State;
+use super::super::super::state::ShellState;
 use super::super::super::value::{Piece, Value, Why};
 use super::super::call::{Call, quote};
 use super::super::{Field, Machine};
 
 impl Machine<'_> {
-    pub(super) fn xargs(&mut self, call: &Call, st: &mut State) -> Value {
+    pub(super) fn xargs(&mut self, call: &Call, st: &mut ShellState) -> Value {
         const VALUED: &str = "adEILnPs";
         let (mut at, mut placeholder, mut lines) = (1, None, false);
         while let Some(text) = call
@@ -106,7 +106,7 @@ impl Machine<'_> {
         out
     }
 
-    pub(super) fn find(&mut self, call: &Call, st: &mut State) -> Value {
+    pub(super) fn find(&mut self, call: &Call, st: &mut ShellState) -> Value {
         let search = Search::read(&call.words);
         for command in &search.commands {
             let mut words: Vec<Field> = Vec::new();
@@ -132,7 +132,7 @@ impl Machine<'_> {
     }
 
     /// GNU parallel: joins the command words and each input, and passes them to a shell.
-    pub(super) fn parallel(&mut self, call: &Call, st: &mut State) -> Value {
+    pub(super) fn parallel(&mut self, call: &Call, st: &mut ShellState) -> Value {
         let values = call.values(1);
         let mut at = 0;
         while let Some(text) = values.get(at).map(Value::prefix) {
@@ -183,7 +183,7 @@ impl Machine<'_> {
         options: &[&str],
         through: &str,
         call: &Call,
-        st: &mut State,
+        st: &mut ShellState,
     ) {
         let found = call.words.iter().position(|field| {
             field

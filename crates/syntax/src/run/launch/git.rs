@@ -3,7 +3,7 @@
 
 use super::super::super::expand::join;
 use super::super::super::git::{Git, GitArgument, Options};
-use super::super::super::state::State;
+use super::super::super::state::ShellState;
 use super::super::super::value::Value;
 use super::super::call::Call;
 use super::super::{Machine, directory};
@@ -11,7 +11,7 @@ use super::super::{Machine, directory};
 impl Machine<'_> {
     /// Follows the commands that git runs: `!` aliases, `bisect run`, `submodule foreach`, `rebase --exec`,
     /// `filter-branch`.
-    pub(super) fn git(&mut self, call: &Call, st: &mut State) {
+    pub(super) fn git(&mut self, call: &Call, st: &mut ShellState) {
         let git = Git::read(&call.words);
         let values: Vec<Value> = git
             .arguments
@@ -78,7 +78,7 @@ const CLONE: Options = Options {
 };
 
 /// Records the directory that a `clone` creates, and the repository in it.
-fn clone(git: &Git<'_>, st: &mut State) {
+fn clone(git: &Git<'_>, st: &mut ShellState) {
     let given = CLONE.read(git.arguments);
     let operands: Vec<&Value> = given
         .iter()

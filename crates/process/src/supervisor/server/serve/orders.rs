@@ -2,14 +2,14 @@
 
 use super::{Host, Server, now};
 use crate::supervisor::protocol::{Detach, Event, Order, ShellStart, TerminalStart};
-use crate::supervisor::server::confined::NotLaunched;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
+use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell::{Phase, Shell};
 use crate::supervisor::server::trace::{Before, Tracer};
 use crate::supervisor::server::tree::Tree;
 use agent_bash_core::changes::{Overlay, Traced};
-use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::SandboxError;
 use agent_bash_sandbox::view::{self, View};
 use std::fs::File;
 use std::io;
@@ -17,14 +17,14 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// An immediate answer to an order, with its descriptors.
-type Answer = (Event, Vec<OwnedFd>);
+type OrderReply = (Event, Vec<OwnedFd>);
 
 /// A descriptor that belongs to the order is missing.
 const INCOMPLETE: &str = "the order came without its descriptors";
 
 impl Server {
     /// Executes an order. `None` if it is answered by later events, as documented in `protocol`.
-    pub(super) fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<Answer> {
+    pub(super) fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<OrderReply> {
         let event = match order {
             Order::Start(start) => {
                 let answer = self.start(&start, &fds, Before::Other);
@@ -57,7 +57,7 @@ impl Server {
                 return None;
             }
             Order::Record { set, tell } => {
-                let go_on = tell.then(|| self.living());
+                let go_on = tell.then(|| self.live_processes());
                 let traced = match self.tracer() {
                     Some(tracer) => tracer.record(set.into(), go_on),
                     None => unwatched(),
@@ -113,7 +113,7 @@ impl Server {
         }
     }
 
-    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd], before: Before) -> Answer {
+    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd], before: Before) -> OrderReply {
         if self.shell.as_ref().is_some_and(|shell| !shell.is_over()) {
             return not_started("the supervisor still has a shell");
         }
@@ -135,34 +135,36 @@ impl Server {
     }
 
     /// Leaves the host's mounts, if that was not done for an earlier shell, and this one is to wait apart from them.
-    fn part(&mut self, start: &ShellStart) -> Result<(), BoxError> {
-        let is_to_be = start.apart().is_some();
+    fn part(&mut self, start: &ShellStart) -> Result<(), SandboxError> {
+        let is_to_be = start.private_mounts_at().is_some();
         if is_to_be && !self.is_apart {
             if !matches!(self.tree, Tree::Below { .. }) {
-                return Err(BoxError::NoTrial("it takes a supervisor".to_owned()));
+                return Err(SandboxError::NoTrial("it takes a supervisor".to_owned()));
             }
             view::leave_host()?;
             self.is_apart = true;
         }
         if is_to_be != self.is_apart {
-            return Err(BoxError::Start("its supervisor has left the host's mounts"));
+            return Err(SandboxError::Start(
+                "its supervisor has left the host's mounts",
+            ));
         }
         Ok(())
     }
 
     /// Mounts the view for the shell that waits.
-    fn hold_back(&mut self, overlay: &Overlay) -> Result<(), BoxError> {
+    fn hold_back(&mut self, overlay: &Overlay) -> Result<(), SandboxError> {
         let waits = |shell: &&mut Shell| shell.phase == Phase::Running && shell.view.is_none();
         let shell = self.shell.as_mut().filter(waits);
         let (true, Some(shell)) = (self.is_apart, shell) else {
-            return Err(BoxError::NoTrial("no shell waits for that".to_owned()));
+            return Err(SandboxError::NoTrial("no shell waits for that".to_owned()));
         };
         let own = shell.directory.iter().map(|own| own.path().to_owned());
         shell.view = Some(View::mount(overlay, &own.collect::<Vec<_>>())?);
         Ok(())
     }
 
-    fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> Answer {
+    fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> OrderReply {
         // Only once: the terminal belongs to the session for good.
         if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
             return not_started("a terminal is for a supervisor of its own");
@@ -175,7 +177,7 @@ impl Server {
         }
     }
 
-    fn begin(&mut self, start: &ShellStart, launched: Result<Launched, NotLaunched>) -> Answer {
+    fn begin(&mut self, start: &ShellStart, launched: Result<Launched, NotLaunched>) -> OrderReply {
         match launched {
             Ok(launched) => {
                 self.shell = Some(launched.shell);
@@ -184,10 +186,10 @@ impl Server {
             Err(NotLaunched::System(error)) => {
                 not_started(&format!("{}: {error}", start.program.display()))
             }
-            Err(NotLaunched::Box(BoxError::NoTrial(reason))) => {
+            Err(NotLaunched::Box(SandboxError::NoTrial(reason))) => {
                 (Event::NoTrial { reason }, Vec::new())
             }
-            Err(NotLaunched::Box(BoxError::Lacks { what })) => {
+            Err(NotLaunched::Box(SandboxError::Lacks { what })) => {
                 let what = what.into_owned();
                 (Event::BoxLacks { what }, Vec::new())
             }
@@ -239,7 +241,7 @@ fn unwatched() -> Traced {
     Traced::incomplete("nobody watches this shell")
 }
 
-fn not_started(reason: &str) -> Answer {
+fn not_started(reason: &str) -> OrderReply {
     let reason = reason.to_owned();
     (Event::StartFailed { reason }, Vec::new())
 }

@@ -4,9 +4,9 @@ use super::{Host, Server, now};
 use crate::supervisor::protocol::{Adopt, Event};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
-use crate::supervisor::server::session_processes::{Found, SessionProcesses};
+use crate::supervisor::server::session_processes::{SessionFinding, SessionProcesses};
 use crate::supervisor::server::shell::Shell;
-use crate::supervisor::server::trace::{Living, Tracer};
+use crate::supervisor::server::trace::{LiveProcesses, Tracer};
 use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
@@ -72,7 +72,7 @@ impl Server {
 
     /// Ends the watched processes. If there are none they have ended, which was reported.
     pub(super) fn end_survivors(&mut self, grace: Duration) {
-        self.spare();
+        self.refresh();
         let watched = self
             .session_processes
             .iter_mut()
@@ -100,9 +100,9 @@ impl Server {
     }
 
     /// As [`Self::look`], for callers that do not need the list.
-    pub(super) fn spare(&mut self) {
+    pub(super) fn refresh(&mut self) {
         if self.session_processes.is_empty() {
-            self.tree.spare(BTreeSet::new());
+            self.tree.exclude(BTreeSet::new());
         } else {
             self.look();
         }
@@ -134,19 +134,19 @@ impl Server {
             .iter()
             .filter(|processes| processes.outlives_session());
         let spared = jobs.flat_map(SessionProcesses::pids).collect();
-        self.tree.spare(spared);
+        self.tree.exclude(spared);
         living
     }
 
     /// All processes, where any may be left.
-    pub(super) fn who_go_on(&mut self) -> Option<Living> {
+    pub(super) fn who_go_on(&mut self) -> Option<LiveProcesses> {
         let is_over = self.shell.as_ref().is_none_or(Shell::is_over);
-        (!is_over).then(|| self.living())
+        (!is_over).then(|| self.live_processes())
     }
 
     /// All processes, and which is the shell.
-    pub(super) fn living(&mut self) -> Living {
-        Living {
+    pub(super) fn live_processes(&mut self) -> LiveProcesses {
+        LiveProcesses {
             processes: self.look(),
             shell: self.living_shell(),
         }
@@ -168,7 +168,7 @@ impl Server {
         if wanted.is_empty() {
             return;
         }
-        self.spare();
+        self.refresh();
         for (at, grace) in wanted {
             self.session_processes[at].end(grace, now());
         }
@@ -182,16 +182,16 @@ impl Server {
             .iter()
             .any(|processes| processes.is_stale(now))
         {
-            self.spare();
+            self.refresh();
         }
         let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
         let mut ended = Vec::new();
         let session_processes = self
             .session_processes
             .extract_if(.., |processes| match processes.look_after(boot, now) {
-                Found::Nothing => false,
-                Found::Gone => true,
-                Found::Tell(withstand) => {
+                SessionFinding::Nothing => false,
+                SessionFinding::Gone => true,
+                SessionFinding::Tell(withstand) => {
                     ended.push(Event::SurvivorsEnded { withstand });
                     false
                 }
@@ -199,7 +199,7 @@ impl Server {
         let gone: Vec<SessionProcesses> = session_processes.collect();
         let may_be_last = |tracer: &Tracer| !gone.is_empty() || orphan && tracer.some_go_on();
         if self.tracer().is_some_and(may_be_last) {
-            let living = self.living();
+            let living = self.live_processes();
             self.tracer().inspect(|tracer| tracer.conclude(living));
         }
         for processes in gone {

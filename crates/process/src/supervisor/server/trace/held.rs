@@ -1,7 +1,7 @@
 //! Files that processes have open to write to: what they write there later is no call that waits.
 
-use super::paths::{Found, opened};
-use agent_bash_changes::{ChangesError, Kept};
+use super::paths::{ResolvedPath, opened};
+use agent_bash_changes::{ChangesError, KeepOutcome};
 use rustix::fs::{FileType, OFlags};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn keep(
     pids: &[i32],
     apart: &[PathBuf],
-    mut keep: impl FnMut(&Path) -> Result<Kept, ChangesError>,
+    mut keep: impl FnMut(&Path) -> Result<KeepOutcome, ChangesError>,
 ) -> Result<(), ChangesError> {
     let paths = pids.iter().flat_map(|pid| by(*pid));
     let paths = paths.filter(|path| !apart.iter().any(|own| path.starts_with(own)));
@@ -32,7 +32,7 @@ fn by(pid: i32) -> Vec<PathBuf> {
     let numbers = names.filter_map(|name| name.parse().ok());
     let written = numbers.filter(|number| is_written(pid, *number));
     let files = written.filter_map(|number| opened(pid, number));
-    let is_file = |found: &Found| found.kind == Some(FileType::RegularFile);
+    let is_file = |found: &ResolvedPath| found.kind == Some(FileType::RegularFile);
     files.filter(is_file).map(|found| found.path).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What the watching thread is told. Most calls change nothing, and then it need not wake for them: what holds for the next
 //! thing that it looks at waits until there is one, and is taken back if there is none.
 
-use super::left::Living;
+use super::attribution::LiveProcesses;
 use agent_bash_core::changes::Traced;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(super) enum Order {
     /// Into the set in this directory; whoever asked is told once that holds, also of what these have open.
-    Record(PathBuf, Option<(Sender<Traced>, Living)>),
+    Record(PathBuf, Option<(Sender<Traced>, LiveProcesses)>),
     /// Those who go on, if anybody may.
-    Stop(Sender<Traced>, Option<Living>),
+    Stop(Sender<Traced>, Option<LiveProcesses>),
     /// Some of those who went on have ended: these have not.
-    Conclude(Living),
+    Conclude(LiveProcesses),
     /// Everybody has ended, and another shell is started.
     Another,
 }
@@ -24,26 +24,26 @@ pub(super) enum Order {
 /// Where orders are given.
 #[derive(Debug)]
 pub(super) struct Orders {
-    given: Arc<Mutex<Given>>,
+    given: Arc<Mutex<QueueState>>,
     wake: PipeWriter,
 }
 
 /// Where they are taken.
 #[derive(Debug)]
-pub(super) struct Taken(Arc<Mutex<Given>>);
+pub(super) struct OrderQueue(Arc<Mutex<QueueState>>);
 
 #[derive(Debug, Default)]
-struct Given {
+struct QueueState {
     orders: VecDeque<Order>,
     /// The thread holds a call until the next order, and looks at nothing else.
     holds: bool,
 }
 
 /// Both ends, and what is readable when the thread is to look for orders.
-pub(super) fn orders() -> io::Result<(Orders, Taken, PipeReader)> {
+pub(super) fn orders() -> io::Result<(Orders, OrderQueue, PipeReader)> {
     let (woken, wake) = io::pipe()?;
     let given = Arc::default();
-    let taken = Taken(Arc::clone(&given));
+    let taken = OrderQueue(Arc::clone(&given));
     Ok((Orders { given, wake }, taken, woken))
 }
 
@@ -76,7 +76,7 @@ impl Orders {
     }
 }
 
-impl Taken {
+impl OrderQueue {
     /// The next one. If there is none: whether the thread `holds` a call from now on.
     pub(super) fn next(&self, holds: bool) -> Option<Order> {
         let mut given = lock(&self.0);
@@ -88,7 +88,7 @@ impl Taken {
     }
 }
 
-fn lock(given: &Mutex<Given>) -> MutexGuard<'_, Given> {
+fn lock(given: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
     given.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -119,7 +119,7 @@ mod tests {
         assert!(matches!(taken.next(false), Some(Order::Record(..))));
         assert!(taken.next(false).is_none());
         assert!(!orders.take_back());
-        orders.give(Order::Conclude(Living::default()));
+        orders.give(Order::Conclude(LiveProcesses::default()));
         assert!(is_woken(&woken));
     }
 

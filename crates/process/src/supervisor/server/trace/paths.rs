@@ -12,18 +12,18 @@ const LINKS: usize = 40;
 
 /// A file by the path that has no links in it but, perhaps, the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ResolvedPath {
     pub(super) path: PathBuf,
     /// `None` if nothing is there.
     pub(super) kind: Option<FileType>,
 }
 
 /// What this descriptor of a process is; `None` if it has no name, or none any more.
-pub(super) fn opened(thread: i32, number: i32) -> Option<Found> {
+pub(super) fn opened(thread: i32, number: i32) -> Option<ResolvedPath> {
     let link = format!("/proc/{thread}/fd/{number}");
     let path = target(CWD, OsStr::new(&link)).ok()?;
     let stat = stat(&*link).ok()?;
-    (path.is_absolute() && stat.st_nlink > 0 && !is_apart(&path)).then(|| Found {
+    (path.is_absolute() && stat.st_nlink > 0 && !is_apart(&path)).then(|| ResolvedPath {
         path,
         kind: Some(FileType::from_raw_mode(stat.st_mode)),
     })
@@ -36,7 +36,7 @@ pub(super) fn named(
     from: Option<i32>,
     path: &[u8],
     follow: bool,
-) -> Result<Option<Found>, Errno> {
+) -> Result<Option<ResolvedPath>, Errno> {
     let mut wanted = begun(thread, from, path);
     let mut at: Option<OwnedFd> = None;
     for _ in 0..LINKS {
@@ -66,13 +66,13 @@ pub(super) fn named(
         }
         let directory = own_path(&parent)?;
         let path = directory.join(name);
-        return Ok((!is_apart(&path)).then_some(Found { path, kind }));
+        return Ok((!is_apart(&path)).then_some(ResolvedPath { path, kind }));
     }
     Ok(None)
 }
 
 /// A call by a path that leads nowhere fails by itself; of others it must be known what they change.
-fn none_or(error: Errno) -> Result<Option<Found>, Errno> {
+fn none_or(error: Errno) -> Result<Option<ResolvedPath>, Errno> {
     match error {
         Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP | Errno::NAMETOOLONG => Ok(None),
         other => Err(other),
@@ -116,7 +116,7 @@ fn split(path: &[u8]) -> Option<(&OsStr, &OsStr)> {
 }
 
 /// A path that ends in no name is that of a directory.
-fn whole(at: Option<&OwnedFd>, path: &[u8]) -> Result<Option<Found>, Errno> {
+fn whole(at: Option<&OwnedFd>, path: &[u8]) -> Result<Option<ResolvedPath>, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let start = at.map_or(CWD, AsFd::as_fd);
     let directory = match openat(start, path, flags, Mode::empty()) {
@@ -125,7 +125,7 @@ fn whole(at: Option<&OwnedFd>, path: &[u8]) -> Result<Option<Found>, Errno> {
     };
     let path = own_path(&directory)?;
     let kind = Some(FileType::Directory);
-    Ok((!is_apart(&path)).then_some(Found { path, kind }))
+    Ok((!is_apart(&path)).then_some(ResolvedPath { path, kind }))
 }
 
 fn own_path(directory: &OwnedFd) -> Result<PathBuf, Errno> {
@@ -154,7 +154,7 @@ mod tests {
         std::process::id().cast_signed()
     }
 
-    fn path_of(found: Result<Option<Found>, Errno>) -> Option<PathBuf> {
+    fn path_of(found: Result<Option<ResolvedPath>, Errno>) -> Option<PathBuf> {
         found.unwrap().map(|found| found.path)
     }
 

@@ -7,9 +7,9 @@
 
 use super::filtered::Filtered;
 use super::{Tracer, memory};
-use crate::supervisor::server::confined::NotLaunched;
+use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell_command::{Prepared, ShellCommand};
-use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::SandboxError;
 use nix::errno::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
@@ -86,7 +86,7 @@ fn watchable(pid: i32) -> Result<(), NotLaunched> {
 }
 
 fn unwatched(reason: &dyn Display) -> NotLaunched {
-    BoxError::Unwatched(reason.to_string()).into()
+    SandboxError::Unwatched(reason.to_string()).into()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What a system call is about to change, if it succeeds.
 
 use super::memory;
-use super::paths::{Found, named, opened};
+use super::paths::{ResolvedPath, named, opened};
 use agent_bash_changes::Touch;
 use agent_bash_notify::Waiting;
-use agent_bash_sandbox::trace::{Call, Effect, Flags, Follow, Operand, Place};
+use agent_bash_sandbox::trace::{Call, Effect, FileArgument, Flags, Follow, Operand};
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, OFlags};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl Operands<'_> {
         let touch = match (operand.effect, opens) {
             (_, Some(flags)) => of_open(flags, found.kind),
             (Effect::Appears, _) => found.kind.is_none().then_some(Touch::Name),
-            (Effect::Goes, _) => gone(found.kind),
+            (Effect::Goes, _) => removal(found.kind),
             (Effect::Moves, _) => Some(Touch::Name),
             (Effect::Content, _) => of_file(found.kind).then_some(Touch::Content),
             (Effect::Attributes | Effect::Opens(_), _) => {
@@ -84,16 +84,16 @@ impl Operands<'_> {
         Ok(touch.map(|touch| (found.path, touch)))
     }
 
-    fn found(&self, operand: Operand, follow: bool) -> Result<Option<Found>, Errno> {
+    fn found(&self, operand: Operand, follow: bool) -> Result<Option<ResolvedPath>, Errno> {
         let thread = self.waiting.thread;
         let (from, path) = match operand.place {
-            Place::Open(place) => return Ok(opened(thread, self.number(place))),
-            Place::Address(place, length) => match self.address(place, length)? {
+            FileArgument::Open(place) => return Ok(opened(thread, self.number(place))),
+            FileArgument::Address(place, length) => match self.address(place, length)? {
                 Some(path) => (None, path),
                 None => return Ok(None),
             },
-            Place::Path(place) => (None, self.path(place)?),
-            Place::At(directory, place) => {
+            FileArgument::Path(place) => (None, self.path(place)?),
+            FileArgument::At(directory, place) => {
                 let number = self.number(directory);
                 let path = match self.argument(place) {
                     0 => Vec::new(),
@@ -149,7 +149,9 @@ impl Operands<'_> {
     }
 }
 
-fn paths_errno(found: Result<Option<Found>, rustix::io::Errno>) -> Result<Option<Found>, Errno> {
+fn paths_errno(
+    found: Result<Option<ResolvedPath>, rustix::io::Errno>,
+) -> Result<Option<ResolvedPath>, Errno> {
     found.map_err(|error| Errno::from_raw(error.raw_os_error()))
 }
 
@@ -176,7 +178,7 @@ fn of_file(kind: Option<FileType>) -> bool {
 }
 
 /// A directory that goes is empty, so that nothing below it is to be kept.
-fn gone(kind: Option<FileType>) -> Option<Touch> {
+fn removal(kind: Option<FileType>) -> Option<Touch> {
     kind.map(|kind| match kind {
         FileType::Directory => Touch::Attributes,
         _ => Touch::Name,

@@ -1,0 +1,159 @@
+//! Runs blocking work (an unresponsive file system, a large file) on another thread, so that it does not hold up
+//! other tasks.
+
+use crate::panics::caught;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// How many threads may wait for more work.
+const AT_MOST: usize = 4;
+
+/// How long one of them waits.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread continues unattended.
+///
+/// # Errors
+/// The thread could not be started, or the work panicked: the caller still gets an answer.
+pub async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    let (tell, told) = oneshot::channel();
+    // The receiver may have been dropped.
+    start(move || drop(tell.send(caught(work))))?;
+    Ok(told.await.map_err(io::Error::other)??)
+}
+
+fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().name("agent-bash-blocking".to_owned());
+    thread.spawn(run).map(drop).map_err(|error| {
+        let reason = format!("no thread can be started ({error}); the user's processes are probably as many as they may be (`ulimit -u`): end some, and ask again");
+        io::Error::new(error.kind(), reason)
+    })
+}
+
+/// Threads that have done their work and wait a while for more: to start one and to end it takes longer than most of
+/// what calls ask of them. Work never waits for other work: where nobody is idle, another thread is started. Clones are
+/// the same; with the last, those who wait end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Threads(Arc<Idle>);
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Who waits, and how work is given to them.
+type Idle = Mutex<Vec<(ThreadId, Sender<Work>)>>;
+
+impl Threads {
+    /// Like [`run_blocking`].
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        let (tell, told) = oneshot::channel();
+        let mut work: Work = Box::new(move || drop(tell.send(caught(work))));
+        loop {
+            let idle = lock(&self.0).pop();
+            let Some((_, idle)) = idle else {
+                let idle = Arc::downgrade(&self.0);
+                start(move || serve(work, &idle))?;
+                break;
+            };
+            match idle.send(work) {
+                Ok(()) => break,
+                Err(refused) => work = refused.0,
+            }
+        }
+        Ok(told.await.map_err(io::Error::other)??)
+    }
+}
+
+/// Does work for as long as there is some.
+fn serve(mut work: Work, idle: &Weak<Idle>) {
+    let own = thread::current().id();
+    loop {
+        work();
+        let (send, given) = channel();
+        {
+            let Some(idle) = idle.upgrade() else { return };
+            let mut idle = lock(&idle);
+            if idle.len() >= AT_MOST {
+                return;
+            }
+            idle.push((own, send));
+        }
+        work = match given.recv_timeout(IDLE) {
+            Ok(work) => work,
+            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {
+                let Some(idle) = idle.upgrade() else { return };
+                let mut idle = lock(&idle);
+                if let Some(at) = idle.iter().position(|(id, _)| *id == own) {
+                    idle.swap_remove(at);
+                    return;
+                }
+                drop(idle);
+                // Whoever has taken it is about to send something.
+                match given.recv() {
+                    Ok(work) => work,
+                    Err(_) => return,
+                }
+            }
+        };
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_is_done_or_said_not_to_be() {
+        assert_eq!(run_blocking(|| 7).await.unwrap(), 7);
+        let failed = run_blocking(|| -> i32 { panic!("on purpose") }).await;
+        assert!(failed.is_err(), "{failed:?}");
+    }
+
+    #[tokio::test]
+    async fn who_has_done_its_work_does_more_and_nobody_waits_for_another() {
+        let threads = Threads::default();
+        let id = || thread::current().id();
+        let first = threads.run(id).await.unwrap();
+        // It may have told of it before it waits.
+        let mut again = 0;
+        for _ in 0..1000 {
+            again += usize::from(threads.run(id).await.unwrap() == first);
+        }
+        assert!(again > 0);
+        let (open, gate) = channel::<()>();
+        let stuck = tokio::spawn({
+            let threads = threads.clone();
+            async move { threads.run(move || gate.recv().is_ok()).await }
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(threads.run(|| 7).await.unwrap(), 7);
+        let failed = threads.run(|| -> i32 { panic!("on purpose") }).await;
+        assert!(failed.is_err(), "{failed:?}");
+        assert_eq!(threads.run(|| 8).await.unwrap(), 8);
+        open.send(()).unwrap();
+        assert!(stuck.await.unwrap().unwrap());
+        assert!(lock(&threads.0).len() <= AT_MOST);
+    }
+
+    /// A single-threaded runtime makes progress meanwhile.
+    #[tokio::test]
+    async fn nobody_else_waits() {
+        let (open, gate) = channel::<()>();
+        let waiting = tokio::spawn(run_blocking(move || gate.recv().is_ok()));
+        tokio::task::yield_now().await;
+        open.send(()).unwrap();
+        assert!(waiting.await.unwrap().unwrap());
+    }
+}

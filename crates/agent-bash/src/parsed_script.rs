@@ -1,0 +1,158 @@
+//! One reading of a call's script, shared by all stages that examine it.
+
+use crate::call::Call;
+use crate::refusal::{Refusal, RuleRefusal};
+use crate::stage::{intercept, normalise, safe_mode, safety};
+use crate::tool_context::ToolContext;
+use agent_bash_core::Request;
+use agent_bash_policy::{
+    Parsed, Script, Verdict, ends_with_answer, last_pipeline, takes_privileges,
+};
+
+/// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
+pub(crate) struct Read {
+    /// The verdict of the safety rules.
+    pub(crate) verdict: Verdict,
+    /// That verdict, if it blocks.
+    pub(crate) objection: Option<RuleRefusal>,
+    pub(crate) is_lifted: bool,
+    /// Whether exit code 1 is a result of the command whose filter was lifted.
+    pub(crate) exit_1_is_ok: bool,
+    pub(crate) last_pipeline: Option<Vec<bool>>,
+    /// A program that it may run which takes privileges that its user lends it.
+    pub(crate) takes_privileges: Option<&'static str>,
+}
+
+/// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
+/// parse, and a stage that changes the text parses it again.
+pub(crate) fn read(
+    tool: &ToolContext,
+    call: &mut Call,
+    request: &mut Request,
+) -> Result<Read, Refusal> {
+    read_by(&|text| Parsed::read(text), tool, call, request)
+}
+
+fn read_by(
+    parse: &dyn for<'t> Fn(&'t str) -> Parsed<'t>,
+    tool: &ToolContext,
+    call: &mut Call,
+    request: &mut Request,
+) -> Result<Read, Refusal> {
+    let context = safety::context(tool, call);
+    let command = std::mem::take(&mut request.command);
+    let text = normalise::text(tool, request, &command);
+    let given = parse(text);
+    let lifted = normalise::take_limits(tool, call, request, &given);
+    let is_lifted = lifted.is_some();
+    let parsed = lifted.map_or(given, parse);
+    let script = Script::follow(parsed, &context);
+    let within = |refusal: RuleRefusal| refusal.within(&command, script.parsed.text);
+    let verdict = judge(tool, call, request, &script).map_err(within)?;
+    let objection = match &verdict {
+        Verdict::Block(finding) => Some(within(finding.clone().into())),
+        _ => None,
+    };
+    script.parsed.text.clone_into(&mut request.command);
+    Ok(Read {
+        verdict,
+        objection,
+        is_lifted,
+        exit_1_is_ok: is_lifted && ends_with_answer(&script),
+        last_pipeline: last_pipeline(&script),
+        takes_privileges: takes_privileges(&script),
+    })
+}
+
+/// The same of a command that no other stage examines.
+pub(crate) fn privileges_taken_by(tool: &ToolContext, call: &Call) -> Option<&'static str> {
+    let context = safety::context(tool, call);
+    let script = Script::follow(Parsed::read(&call.command), &context);
+    takes_privileges(&script)
+}
+
+fn judge(
+    tool: &ToolContext,
+    call: &mut Call,
+    request: &Request,
+    script: &Script<'_>,
+) -> Result<Verdict, RuleRefusal> {
+    intercept::check(tool, call, script)?;
+    let verdict = safety::check(tool, script);
+    match (safe_mode::check(tool, request, script), verdict) {
+        // What safe mode refuses too is never tried.
+        (Err(_), Verdict::Block(finding)) => Err(finding.into()),
+        (allowed, verdict) => allowed.map(|()| verdict),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::RequestDetails;
+    use crate::{BashTool, HostContext, profiles};
+    use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeMode};
+    use agent_bash_test_kit::FaultyExecutor;
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    /// The texts that are parsed when all stages examine a command.
+    fn parsed(command: &str, is_safe_mode: bool) -> Vec<String> {
+        let host = HostContext {
+            tools: Some(vec!["read".to_owned()]),
+            ..HostContext::for_tests("/w")
+        };
+        let clock = Arc::new(agent_bash_process::SystemClock::default());
+        let mut tool = BashTool::builder(
+            profiles::STANDARD.clone(),
+            host,
+            Arc::new(FaultyExecutor),
+            clock,
+        )
+        .rules(RuleSelection::all())
+        .interceptor(InterceptMode::Advise, Interceptor::default());
+        if is_safe_mode {
+            tool = tool.safe_mode(SafeMode::default());
+        }
+        let tool = tool.build();
+        let mut call = Call {
+            command: command.to_owned(),
+            cwd: "/w".into(),
+            tools: None,
+            notices: Vec::new(),
+            allowed: false,
+            started: false,
+            sandbox: None,
+            window: None,
+            asked: RequestDetails::default(),
+            printed: None,
+        };
+        let texts = RefCell::new(Vec::new());
+        let counting = |text: &str| texts.borrow_mut().push(text.to_owned());
+        let mut request = Request::new(command);
+        let read = read_by(
+            &|text| {
+                counting(text);
+                Parsed::read(text)
+            },
+            &tool.wiring,
+            &mut call,
+            &mut request,
+        );
+        assert!(read.is_ok(), "{command}");
+        texts.into_inner()
+    }
+
+    #[test]
+    fn a_text_is_parsed_once_whatever_examines_it() {
+        for is_safe_mode in [false, true] {
+            assert_eq!(
+                parsed("git log | grep x", is_safe_mode),
+                ["git log | grep x"]
+            );
+            // A stage that changes the text has it parsed again.
+            let lifted = parsed(" git log | grep x | tail -n 3\n", is_safe_mode);
+            assert_eq!(lifted, ["git log | grep x | tail -n 3", "git log | grep x"]);
+        }
+    }
+}

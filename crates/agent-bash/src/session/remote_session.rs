@@ -1,0 +1,251 @@
+//! A target as the place where calls run: what is said to it, and what is believed of its answers.
+
+use agent_bash_core::visible;
+use agent_bash_core::{
+    Cancel, Flow, NotRun, NotStarted, OutputConsumer, OutputLimits, PolicyFindings, RemoteHost,
+    Status, StreamId, Timestamp, ToolResult, async_trait,
+};
+use agent_bash_remote::{AskError, Remote, Update};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a target may take to end what runs when its host leaves.
+const LEAVE: Duration = Duration::from_secs(5);
+
+/// What surrounds the output in the longest text: notices, paths, the outcome.
+const FRAME: usize = 256 * 1024;
+
+/// How much is kept of what a call has printed, for the case that its end is not heard.
+const SO_FAR: usize = 50 * 1024;
+
+/// A target that calls run on.
+#[derive(Debug)]
+pub(super) struct RemoteSession {
+    pub(super) remote: Remote,
+    /// What the session is called there.
+    pub(super) session: String,
+    pub(super) shell: Option<PathBuf>,
+    /// What a result may show.
+    pub(super) limits: OutputLimits,
+    pub(super) clock: Arc<dyn agent_bash_core::Clock>,
+}
+
+#[async_trait]
+impl RemoteHost for RemoteSession {
+    fn name(&self) -> &str {
+        &self.remote.target().name
+    }
+
+    fn session(&self) -> &str {
+        &self.session
+    }
+
+    fn shell(&self) -> Option<PathBuf> {
+        self.shell.clone()
+    }
+
+    async fn run(
+        &self,
+        call: &PolicyFindings,
+        live: Option<&mut dyn OutputConsumer>,
+        cancel: &Cancel,
+    ) -> Result<ToolResult, NotRun> {
+        let body = json!({"request": call.request, "judged": call.findings, "stream": "delta"});
+        let begun = self.clock.wall();
+        let mut so_far = SoFar::new(live);
+        let mut take = |update| so_far.take(update);
+        let answer = self.remote.ask("tool_call", &body, &mut take, cancel).await;
+        match answer {
+            Ok(data) => Ok(self.believed(data.as_deref().map_or("null", |data| data.get()), begun)),
+            Err(AskError::Cut(why)) => Ok(self.lost(&why, &so_far.text, begun)),
+            Err(AskError::Cancelled) => Err(NotRun::Cancelled),
+            Err(AskError::Refused(why)) => {
+                let why = format!("the target `{}` refused the call: {why}", self.name());
+                Err(NotStarted::new(why).into())
+            }
+            Err(other) => Err(NotStarted::new(other.to_string()).into()),
+        }
+    }
+
+    async fn ask(&self, kind: &str, fields: Value, cancel: &Cancel) -> Result<Value, String> {
+        let answer = self.remote.ask(kind, &fields, &mut |_| {}, cancel).await;
+        let data = answer.map_err(|error| error.to_string())?;
+        let data = data.as_deref().map_or("null", |data| data.get());
+        serde_json::from_str(data)
+            .map(harmless)
+            .map_err(|error| format!("the target `{}` answered nonsense: {error}", self.name()))
+    }
+
+    async fn close(&self) {
+        self.remote.close(LEAVE).await;
+    }
+}
+
+impl RemoteSession {
+    /// A result as the target tells it, if it is one.
+    fn believed(&self, data: &str, begun: Timestamp) -> ToolResult {
+        let read = serde_json::from_str::<Value>(data).map(harmless);
+        let result = read.and_then(serde_json::from_value::<ToolResult>);
+        let most = self.limits.truncation.longest().saturating_add(FRAME);
+        match result {
+            Ok(result) if result.text.len() > most => {
+                let why = "it sent a result that is longer than the profile allows";
+                self.lost(why, "", begun)
+            }
+            Ok(mut result) => {
+                result.is_error = result.status.is_error();
+                result.target = Some(self.name().to_owned());
+                result
+            }
+            Err(error) => self.lost(
+                &format!("it sent a result that is none: {error}"),
+                "",
+                begun,
+            ),
+        }
+    }
+
+    /// The result of a call whose end nobody heard of.
+    fn lost(&self, why: &str, printed: &str, begun: Timestamp) -> ToolResult {
+        let reason = format!("the target `{}` was lost: {why}", self.name());
+        let said = format!(
+            "Command lost: {reason}. It may have run, in part or as a whole; look before running it again"
+        );
+        let text = match printed.trim_end() {
+            "" => said,
+            printed => format!("{printed}\n\n{said}"),
+        };
+        let status = Status::Lost {
+            reason,
+            may_have_run: true,
+        };
+        let mut result = ToolResult::new(status, text, begun);
+        result.target = Some(self.name().to_owned());
+        result.duration_ms = self.clock.wall().0.saturating_sub(begun.0) as f64;
+        result
+    }
+}
+
+/// Takes from every text what acts on a terminal. What our program has cleaned stays as it is.
+fn harmless(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(text)),
+        Value::Array(values) => values.into_iter().map(harmless).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields
+                .map(|(name, value)| (clean(name), harmless(value)))
+                .collect()
+        }
+        other => other,
+    }
+}
+
+fn clean(text: String) -> String {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(acts) {
+        return text;
+    }
+    let marked = |c: char| match c {
+        c if acts(c) => visible::mark(c),
+        c => c.to_string(),
+    };
+    text.chars().map(marked).collect()
+}
+
+/// The last place up to `at` where a character begins.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+/// What a call has printed so far, told to whoever watches.
+struct SoFar<'a> {
+    text: String,
+    live: Option<&'a mut dyn OutputConsumer>,
+}
+
+impl<'a> SoFar<'a> {
+    fn new(live: Option<&'a mut dyn OutputConsumer>) -> Self {
+        let text = String::new();
+        Self { text, live }
+    }
+
+    fn take(&mut self, update: Update) {
+        let Update {
+            rewind,
+            skipped_bytes,
+            text,
+        } = update;
+        let text = clean(text);
+        let mut shown = String::new();
+        if rewind > 0 {
+            let kept = boundary(&self.text, self.text.len().saturating_sub(rewind));
+            self.text.truncate(kept);
+            // What is taken back is on the last line, which is written again.
+            let line = self.text.rfind('\n').map_or(0, |end| end + 1);
+            shown.push('\r');
+            shown.push_str(&self.text[line..]);
+        }
+        if skipped_bytes > 0 {
+            self.text.push_str("…\n");
+            shown.push_str("…\n");
+        }
+        self.text.push_str(&text);
+        shown.push_str(&text);
+        if self.text.len() > 2 * SO_FAR {
+            let from = boundary(&self.text, self.text.len() - SO_FAR);
+            self.text.drain(..from);
+        }
+        if let Some(live) = &mut self.live
+            && live.chunk(StreamId::Merged, shown.as_bytes()) == Flow::Stop
+        {
+            self.live = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Seen(Vec<u8>);
+
+    impl OutputConsumer for Seen {
+        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+            self.0.extend(bytes);
+            Flow::Continue
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_is_written_again() {
+        let mut seen = Seen::default();
+        let mut so_far = SoFar::new(Some(&mut seen));
+        for (rewind, text) in [(0, "a\n10%"), (3, "20%"), (2, "5%\u{1b}[2J\ndone")] {
+            so_far.take(Update {
+                rewind,
+                skipped_bytes: 0,
+                text: text.to_owned(),
+            });
+        }
+        assert_eq!(so_far.text, "a\n25%<U+001B>[2J\ndone");
+        assert_eq!(
+            String::from_utf8(seen.0).unwrap(),
+            "a\n10%\r20%\r25%<U+001B>[2J\ndone"
+        );
+    }
+
+    #[test]
+    fn nothing_that_a_target_says_acts_on_a_terminal() {
+        let said =
+            json!({"text": "a\u{1b}]52;c;eA==\u{7}\n\tb", "list": ["\u{9b}m\r"], "\u{8}": 1});
+        let want = json!({"text": "a<U+001B>]52;c;eA==<U+0007>\n\tb", "list": ["<U+009B>m<U+000D>"], "<U+0008>": 1});
+        assert_eq!(harmless(said), want);
+    }
+}

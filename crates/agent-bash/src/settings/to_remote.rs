@@ -1,0 +1,109 @@
+//! Settings as one machine tells them to another: those in force, by key.
+
+use super::Settings;
+use super::key::Key;
+use super::keys::KEYS;
+use super::layers::{Origin, SettingsError, known};
+use serde_json::{Map, Value};
+
+/// What stays where it is: calls are recorded, and answered over MCP, by the host.
+const OWN: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
+
+impl Settings {
+    /// Every key that has a value, but for those that concern the host alone.
+    pub fn to_remote(&self) -> Map<String, Value> {
+        let value = |key: &Key| serde_json::to_value((key.get)(self)?).ok();
+        KEYS.iter()
+            .filter(|key| !OWN.iter().any(|own| key.name.starts_with(own)))
+            .filter_map(|key| Some((key.name.to_owned(), value(key)?)))
+            .collect()
+    }
+
+    /// The settings that were told; what was not is at its default.
+    ///
+    /// # Errors
+    /// An unknown key, or an invalid value.
+    pub fn from_told(told: &Map<String, Value>) -> Result<Self, SettingsError> {
+        let mut settings = Self::default();
+        for (name, value) in told {
+            let key = known(name, &Origin::Host)?;
+            let bad = |expected: String| SettingsError::BadValue {
+                origin: Origin::Host,
+                key: key.name,
+                // It may be a secret.
+                value: "…".to_owned(),
+                expected,
+            };
+            let value = toml::Value::try_from(value).map_err(|error| bad(error.to_string()))?;
+            (key.set)(&mut settings, &value).map_err(bad)?;
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HostContext;
+    use crate::settings::load;
+    use serde_json::json;
+    use std::ffi::OsString;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_told_is_what_was_in_force() {
+        assert_eq!(
+            Settings::from_told(&Settings::default().to_remote()).unwrap(),
+            Settings::default()
+        );
+        let environment = [
+            ("AGENT_BASH_PROFILE", "paged"),
+            ("AGENT_BASH_TIMEOUT_DEFAULT", "90s"),
+            ("AGENT_BASH_SAFE_MODE_LEVEL", "listed"),
+            ("AGENT_BASH_SANDBOX_LEVEL", "workspace_write"),
+            ("AGENT_BASH_LIMITS_MEMORY_MB", "512"),
+            ("AGENT_BASH_INTERCEPTOR_TOOLS", "read,grep"),
+            ("AGENT_BASH_SURVIVORS", "kill"),
+            ("AGENT_BASH_CHANGES_LEVEL", "undo"),
+            ("AGENT_BASH_ENVIRONMENT_DROP", "A,B"),
+        ];
+        let host = HostContext {
+            env: Arc::new(
+                environment
+                    .map(|(name, value)| (OsString::from(name), OsString::from(value)))
+                    .into(),
+            ),
+            ..HostContext::for_tests("/")
+        };
+        let mut settings = load(&host).unwrap().settings;
+        assert_ne!(settings, Settings::default());
+        settings.set.insert("TOKEN".to_owned(), "s3cret".to_owned());
+        assert_eq!(
+            Settings::from_told(&settings.to_remote()).unwrap(),
+            settings
+        );
+    }
+
+    #[test]
+    fn the_hosts_own_is_not_told_and_what_makes_no_sense_is_refused() {
+        let settings = Settings {
+            audit_file: Some("/host/log".into()),
+            ..Settings::default()
+        };
+        let told = settings.to_remote();
+        assert!(
+            !told
+                .keys()
+                .any(|key| key.starts_with("audit.") || key.starts_with("mcp."))
+        );
+        for (wrong, said) in [
+            (json!({"profil": "paged"}), "the nearest is `profile`"),
+            (json!({"profile": "s3cret"}), "`profile` = …"),
+            (json!({"profile": null}), "`profile` = …"),
+        ] {
+            let error = Settings::from_told(wrong.as_object().unwrap()).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

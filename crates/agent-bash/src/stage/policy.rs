@@ -1,0 +1,77 @@
+//! What a call has to pass before anything of it is started: the rules, the sandbox it asks for, and its approval. On
+//! this machine, or on another one that answers for it.
+
+use crate::call::Call;
+use crate::parsed_script;
+use crate::refusal::Refusal;
+use crate::stage::sandbox::RequestedSandbox;
+use crate::stage::{approve, journal, sandbox};
+use crate::tool_context::ToolContext;
+use crate::trials;
+use agent_bash_core::{Cancel, Findings, Request};
+
+/// A call that may run.
+pub(crate) struct PolicyVerdict {
+    pub(crate) request: Request,
+    /// What was found out. Notices are in the call.
+    pub(crate) findings: Findings,
+    /// The box that it is to run in.
+    pub(crate) asked: Option<RequestedSandbox>,
+}
+
+/// Reads the script, and asks whoever has to be asked.
+pub(crate) async fn run_policy(
+    tool: &ToolContext,
+    call: &mut Call,
+    mut request: Request,
+    escalation: Option<&str>,
+    is_on_terminal: bool,
+    cancel: &Cancel,
+) -> Result<PolicyVerdict, Refusal> {
+    let mut read = parsed_script::read(tool, call, &mut request)?;
+    if let Some(refusal) = read.objection.take() {
+        trials::decide(tool, call, &request, is_on_terminal, refusal).await?;
+    }
+    let asked = sandbox::requested(tool, &mut request, escalation);
+    call.sandbox.clone_from(&request.sandbox);
+    let asked = asked?;
+    let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
+    let reason = leaves.or(escalation);
+    let answer = approve::ask(tool, call, &request, &read.verdict, reason, cancel).await;
+    call.asked.escalation = reason.map(|reason| journal::escalation(reason, &answer));
+    answer.map_err(|refusal| sandbox::denied(refusal, leaves))?;
+    let findings = Findings {
+        lifted: read.is_lifted,
+        exit_1_is_ok: read.exit_1_is_ok,
+        last_pipeline: read.last_pipeline,
+        takes_privileges: read.takes_privileges.map(str::to_owned),
+        escalated: leaves.is_some(),
+        ..Findings::default()
+    };
+    Ok(PolicyVerdict {
+        request,
+        findings,
+        asked,
+    })
+}
+
+/// Takes a call that was judged elsewhere.
+pub(crate) fn admit(
+    tool: &ToolContext,
+    call: &mut Call,
+    mut request: Request,
+    findings: Findings,
+) -> Result<PolicyVerdict, Refusal> {
+    call.sandbox.clone_from(&request.sandbox);
+    let asked = sandbox::requested(tool, &mut request, None)?;
+    let leaves = asked.as_ref().is_some_and(|asked| asked.reason.is_some());
+    if leaves && !findings.escalated {
+        let reason = "this call asks to leave the sandbox, which its judge did not approve";
+        return Err(Refusal::Escalation(reason.to_owned()));
+    }
+    Ok(PolicyVerdict {
+        request,
+        findings,
+        asked,
+    })
+}

@@ -1,0 +1,51 @@
+//! Hands a call that may run to another machine, with what was found out about it.
+
+use crate::call::{Call, CallOptions, Ended};
+use crate::in_order;
+use crate::refusal::Refusal;
+use crate::stage::policy::PolicyVerdict;
+use agent_bash_core::{Cancel, Findings, NotRun, PolicyFindings, RemoteHost, StdinSource};
+
+/// Runs it there to its end. Everything that follows from running it is that machine's: directory, time limit, output, text.
+pub(crate) async fn run(
+    place: &dyn RemoteHost,
+    call: &mut Call,
+    judgement: PolicyVerdict,
+    options: CallOptions<'_>,
+    queued: Option<in_order::QueueSlot>,
+    cancel: &Cancel,
+) -> Result<Ended, Refusal> {
+    let PolicyVerdict {
+        request, findings, ..
+    } = judgement;
+    if options.stdin != StdinSource::Null {
+        return Err(Refusal::NotOffered(
+            "our stdin is not passed to a target; put the input into the command, or into a file there (`agent-bash cp`)",
+        ));
+    }
+    if options.terminal.is_some() {
+        return Err(Refusal::NotOffered(
+            "a target has no terminals; run it without one, or use `ssh -t` and the like for programs that need one",
+        ));
+    }
+    let is_changed = call.command != request.command;
+    let findings = Findings {
+        command: is_changed.then(|| call.command.clone()),
+        notices: std::mem::take(&mut call.notices),
+        unlimited: options.unlimited,
+        window: call.window,
+        ..findings
+    };
+    let judged = PolicyFindings { request, findings };
+    // Calls of a persistent shell are sent in the order in which they came.
+    let _turn = match queued {
+        Some(queued) => Some(queued.acquire(cancel).await),
+        None => None,
+    };
+    call.started = true;
+    match place.run(&judged, options.live, cancel).await {
+        Ok(result) => Ok(Ended::Elsewhere(Box::new(result))),
+        Err(NotRun::NotStarted(reason)) => Err(reason.into()),
+        Err(NotRun::Cancelled) => Err(Refusal::Cancelled),
+    }
+}

@@ -1,0 +1,151 @@
+//! What a tool is built from: all decisions of the host, and the traits through which it provides its part. The
+//! stages depend on this module; it depends on none of them.
+
+use crate::HostContext;
+use crate::approval::Approver;
+use crate::changes::ChangeStore;
+use crate::in_order::Queues;
+use crate::sandbox::SandboxState;
+use agent_bash_core::{
+    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RemoteHost,
+    RunSpec, Shell,
+};
+use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
+use agent_bash_journal::{Hide, Journal};
+use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
+use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
+use async_trait::async_trait;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// What the stages read: all decisions of the host, none of which a call changes.
+#[derive(Clone)]
+pub(crate) struct ToolContext {
+    pub(crate) profile: Profile,
+    pub(crate) host: HostContext,
+    pub(crate) executor: Arc<dyn Executor>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) rules: RuleSelection,
+    pub(crate) interception: Option<Arc<Interception>>,
+    pub(crate) safe_mode: Option<SafeMode>,
+    pub(crate) environment: BaseEnvironment,
+    /// How it is constructed.
+    pub(crate) environment_policy: EnvironmentPolicy,
+    /// Takes the host's secrets, and what looks like one, out of what is kept of a call.
+    pub(crate) hide: Hide,
+    /// If there is no shell, each call reports that, as the contract requires, rather than building the tool.
+    pub(crate) shell: Result<Shell, NotStarted>,
+    pub(crate) limits: Limits,
+    /// Put before every command.
+    pub(crate) prefix: Option<String>,
+    /// Whether the executor has persistent shells.
+    pub(crate) sessions: bool,
+    pub(crate) jobs: Option<Arc<dyn JobStarter>>,
+    /// The other machine on which calls run, if they do not run on this one.
+    pub(crate) place: Option<Arc<dyn RemoteHost>>,
+    pub(crate) audit: Option<Audit>,
+    /// The record of the session.
+    pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) terminal: Option<Terminal>,
+    /// The box of calls.
+    pub(crate) sandbox: Arc<SandboxState>,
+    /// Whether its model knows the fields of our own schema, and not those of an adapter's tool.
+    pub(crate) has_own_fields: bool,
+    /// What is kept of what calls do to files.
+    pub(crate) changes: Arc<ChangeStore>,
+    /// The calls that are waiting to use a persistent shell.
+    pub(crate) queues: Arc<Queues>,
+}
+
+impl ToolContext {
+    /// The shell dialect in which commands are parsed.
+    pub(crate) fn dialect(&self) -> Dialect {
+        if let Some(place) = &self.place {
+            let shell = place.shell();
+            return shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell));
+        }
+        let shell = self.shell.as_ref();
+        shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell.path))
+    }
+}
+
+/// Rules for commands for which the model has a better tool, and what to do about a match.
+pub(crate) struct Interception {
+    pub(crate) mode: InterceptMode,
+    pub(crate) rules: Interceptor,
+}
+
+/// The host's audit log.
+#[derive(Clone)]
+pub(crate) struct Audit {
+    pub(crate) log: Arc<dyn AuditLog>,
+    /// Whether to record the commands themselves.
+    pub(crate) commands: bool,
+}
+
+/// Starts background jobs. Implemented by [`ShellCache`], and by hosts with a job system of their own.
+#[async_trait]
+pub trait JobStarter: Send + Sync {
+    /// Starts a job, and reports its state after the first 250 ms.
+    ///
+    /// # Errors
+    /// [`JobError`]: nothing of the script has run.
+    async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError>;
+}
+
+#[async_trait]
+impl JobStarter for ShellCache {
+    async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError> {
+        Self::start_job(self, spec, stdin, cancel).await
+    }
+}
+
+/// Each forbids terminals if it is `1`: our variable, and one that other agents set.
+const FORBIDS: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
+
+/// How commands run on terminals.
+#[derive(Clone)]
+pub(crate) struct Terminal {
+    pub(crate) executor: Arc<dyn Executor>,
+    /// With the defaults for programs that a user can see.
+    pub(crate) environment: BaseEnvironment,
+}
+
+impl Terminal {
+    /// Terminals provided by `executor`, unless the host's environment forbids them.
+    pub(crate) fn offered(
+        executor: Arc<dyn Executor>,
+        host: &HostContext,
+        policy: &EnvironmentPolicy,
+    ) -> Option<Self> {
+        let is_one = |name: &str| {
+            let value = host.env.get(&OsString::from(name));
+            value.is_some_and(|value| value == "1")
+        };
+        if FORBIDS.into_iter().any(is_one) {
+            return None;
+        }
+        let policy = EnvironmentPolicy {
+            unattended: policy.unattended.map(|_| Attendance::Terminal),
+            ..policy.clone()
+        };
+        let variables = host.env.iter();
+        let variables = variables.map(|(name, value)| (name.clone(), value.clone()));
+        Some(Self {
+            executor,
+            environment: BaseEnvironment::build(variables, &policy),
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! What a file looked like: enough to tell whether it is still the same, and unchanged.
+
+use crate::codec::wire;
+use agent_bash_core::changes::FileKind;
+use rustix::fs::{AtFlags, FileType, Stat, statat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+
+/// A point in time as file systems have it: seconds and nanoseconds.
+pub(crate) type Time = (i64, u32);
+
+/// A file's attributes at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileStat {
+    pub(crate) ino: u64,
+    /// Type and permissions.
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) links: u64,
+    pub(crate) size: u64,
+    pub(crate) device: u64,
+    pub(crate) mtime: Time,
+    pub(crate) ctime: Time,
+}
+
+wire!(FileStat {
+    ino,
+    mode,
+    uid,
+    gid,
+    links,
+    size,
+    device,
+    mtime,
+    ctime
+});
+
+impl From<&Stat> for FileStat {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            ino: stat.st_ino,
+            mode: stat.st_mode,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            links: wide(stat.st_nlink),
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            device: stat.st_rdev,
+            mtime: (stat.st_mtime, stat.st_mtime_nsec as u32),
+            ctime: (stat.st_ctime, stat.st_ctime_nsec as u32),
+        }
+    }
+}
+
+/// A number whose width is another on other architectures.
+fn wide(number: impl Into<u64>) -> u64 {
+    number.into()
+}
+
+impl FileStat {
+    /// What is there under that name; `None` if nothing is. Links are not followed.
+    pub(crate) fn at(dir: impl AsFd, name: &OsStr) -> Result<Option<Self>, Errno> {
+        match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Self::from(&stat))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.mode)
+    }
+
+    /// The same in a result.
+    pub(crate) fn file_kind(&self) -> FileKind {
+        match self.kind() {
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Symlink,
+            FileType::Fifo => FileKind::Fifo,
+            FileType::Socket => FileKind::Socket,
+            FileType::CharacterDevice | FileType::BlockDevice => FileKind::Device,
+            FileType::RegularFile | FileType::Unknown => FileKind::File,
+        }
+    }
+
+    pub(crate) fn is_dir(&self) -> bool {
+        self.kind() == FileType::Directory
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.kind() == FileType::RegularFile
+    }
+
+    /// Bytes, of a regular file.
+    pub(crate) fn bytes(&self) -> u64 {
+        if self.is_file() { self.size } else { 0 }
+    }
+
+    /// Permissions, with set-id bits.
+    pub(crate) fn permissions(&self) -> u32 {
+        self.mode & 0o7777
+    }
+
+    /// The same with other permissions.
+    pub(crate) fn with_permissions(self, permissions: u32) -> Self {
+        let mode = self.mode & !0o7777 | permissions;
+        Self { mode, ..self }
+    }
+
+    /// Whether it is the same file, untouched: what an undo asks for.
+    pub(crate) fn is_untouched(&self, now: &Self) -> bool {
+        self.is_same_content(now) && self.ctime == now.ctime
+    }
+
+    /// Whether that has the content of this, as far as its times tell, whatever permissions and owner it has.
+    pub(crate) fn has_content_of(&self, now: &Self) -> bool {
+        self.kind() == now.kind()
+            && (self.ino, self.size, self.mtime) == (now.ino, now.size, now.mtime)
+    }
+
+    /// Whether it is the same file with the same content, as far as its times tell. Unlike [`Self::is_untouched`] it
+    /// may have been renamed or linked meanwhile, by which only `ctime` changes.
+    pub(crate) fn is_same_content(&self, now: &Self) -> bool {
+        self.ino == now.ino
+            && self.mode == now.mode
+            && (self.uid, self.gid) == (now.uid, now.gid)
+            // A directory's size and times are those of its entries.
+            && (self.is_dir() || (self.size == now.size && self.mtime == now.mtime))
+    }
+}

@@ -1,0 +1,302 @@
+//! What a trace has kept of files, as files: opened to be compared, and made slots to change places with.
+
+use crate::apply::dress;
+use crate::attributes;
+use crate::error::ChangesError;
+use crate::file_stat::FileStat;
+use crate::git_index;
+use crate::plan::{Act, Look, Op, Plan};
+use crate::recorder::{Content, Index, PACK, PathRecord};
+use crate::rooted_dir::RootedDir;
+use crate::set::{ChangeSet, GONE, LINKS};
+use crate::stale::Since;
+use agent_bash_core::changes::ChangesLevel;
+use agent_bash_core::changes::FileName;
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, linkat, mkdirat, mknodat, openat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Begins the names of slots of a trace: the number of a record follows.
+pub(crate) const SLOT: &str = "t";
+
+/// The same of what is recorded of files, whatever their names.
+pub(crate) const OTHER: &str = "a";
+
+const DIRECTORY: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// A kept content, at its beginning, and its length (of a whole file: the largest number).
+pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(File, u64)>> {
+    Ok(match content {
+        Content::Link(number) | Content::Clone(number) => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let path = Path::new(LINKS).join(number.to_string());
+            // A socket cannot be opened.
+            let seen = FileStat::at(&set.dir, path.as_os_str())?;
+            if !seen.is_some_and(|it| it.is_file()) {
+                return Ok(None);
+            }
+            let file = openat(&set.dir, &path, flags, Mode::empty())?;
+            Some((File::from(file), u64::MAX))
+        }
+        Content::Packed(at, length) => {
+            let mut pack = set.dir.read(PACK)?;
+            pack.seek(SeekFrom::Start(*at))?;
+            Some((pack, *length))
+        }
+        _ => None,
+    })
+}
+
+/// What a file's content was, for a diff: up to so many bytes. `None` if it is not kept.
+pub(crate) fn former(
+    set: &ChangeSet,
+    index: &Index,
+    slot: &Path,
+    most: u64,
+) -> Result<Option<Vec<u8>>, ChangesError> {
+    match record(index, slot) {
+        Some(record) => recorded(set, record, most),
+        None => Ok(None),
+    }
+}
+
+/// The content that a record is of.
+pub(crate) fn recorded(
+    set: &ChangeSet,
+    record: &PathRecord,
+    most: u64,
+) -> Result<Option<Vec<u8>>, ChangesError> {
+    let path = Path::new(OsStr::from_bytes(&record.path));
+    let failed = || ChangesError::io("reading what is kept of", path);
+    if let Content::Target(target) = &record.content {
+        return Ok(Some(target.clone()));
+    }
+    let Some((file, length)) = open(set, &record.content).map_err(failed())? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.take(length.min(most))
+        .read_to_end(&mut bytes)
+        .map_err(failed())?;
+    Ok(Some(bytes))
+}
+
+/// The record that a slot is named for.
+fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
+    let name = slot.file_name()?.to_str()?;
+    let (records, number) = match name.strip_prefix(OTHER) {
+        Some(number) => (&index.others, number),
+        None => (&index.records, name.strip_prefix(SLOT)?),
+    };
+    let end = number.find(|it: char| !it.is_ascii_digit());
+    let number = &number[..end.unwrap_or(number.len())];
+    records.get(number.parse::<usize>().ok()?)
+}
+
+/// Makes files of what a trace has kept, in the slots that a plan needs and that are still empty.
+pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesError> {
+    let index = Index::read(&set.dir)?;
+    let gone = set.slots().join(GONE);
+    let gone = openat(CWD, &gone, DIRECTORY, Mode::empty())
+        .map_err(ChangesError::errno("opening", gone))?;
+    let mut used = HashSet::new();
+    // The names of one file are names of one again.
+    let mut made: HashMap<u64, OsString> = HashMap::new();
+    let mut firsts: HashMap<&[u8], &PathRecord> = HashMap::new();
+    for record in &index.records {
+        firsts.entry(&record.path).or_insert(record);
+    }
+    let since = Since::new(set)?;
+    let whole = plan.clone();
+    // Files that leave the tree.
+    let goes = plan.ops.iter().filter(|op| op.act != Act::Put);
+    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
+    // What has been undone and done again is in its slot already.
+    let empty =
+        |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
+    for op in plan.ops.iter_mut().filter(empty) {
+        let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+        let failed = || ChangesError::io("unpacking", set.dir().join(&slot));
+        let Some(name) = slot.file_name() else {
+            continue;
+        };
+        let Some(record) = record(&index, &slot) else {
+            continue;
+        };
+        // What a file was, whatever its names, tells itself what it looked like.
+        let first = firsts.get(&record.path[..]).copied();
+        let first = first.filter(|it| it.seen.is_some()).unwrap_or(record);
+        let Some(seen) = first.seen else {
+            continue;
+        };
+        let look = Look::new(&seen, first.attributes.clone());
+        let same = made
+            .get(&seen.ino)
+            .filter(|_| seen.is_file() && seen.links > 1);
+        if let Content::Link(number) = record.content
+            && let Some(link) = link_of(set, number).map_err(failed())?
+            && link.is_file()
+            && since.is_written(record, &link)
+        {
+            // The call before put it elsewhere, and what was written to it since is taken back: that is a copy.
+            let Some(from) = since.stands_for(&whole, &link) else {
+                let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
+                let (conflicts, free) = (vec![path], 0);
+                return Err(ChangesError::Conflict {
+                    id,
+                    conflicts,
+                    free,
+                });
+            };
+            let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
+            let from = tree.file(&from).map_err(io::Error::from);
+            let from = from.map_err(failed())?;
+            copied(&gone, name, &mut File::from(from), &look).map_err(failed())?;
+            continue;
+        }
+        let stays = |ino| !goes.contains(&ino);
+        unpack_one(set, &gone, name, record, (&seen, &look), same, stays).map_err(failed())?;
+        made.entry(seen.ino).or_insert_with(|| name.to_owned());
+        if let Content::Link(number) | Content::Clone(number) = record.content {
+            used.insert(number);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        op.slot_means = openat(&gone, name, flags, Mode::empty())
+            .ok()
+            .filter(|_| git_index::is_index(op.path()))
+            .and_then(git_index::meaning);
+    }
+    drop_links(set, &index, plan, &used);
+    for op in plan.ops.iter_mut().filter(|op| op.act != Act::Take) {
+        let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+        let name = slot.file_name().unwrap_or_default();
+        op.there = FileStat::at(&gone, name)
+            .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
+    }
+    Ok(())
+}
+
+/// Removes links that have become slots: of the files in the tree, they would be names too many.
+fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) {
+    let paths: HashSet<&[u8]> = plan.ops.iter().map(|op| &op.path[..]).collect();
+    let mut others: HashSet<u64> = HashSet::new();
+    for record in &index.records {
+        if let Content::Link(number) | Content::Clone(number) = record.content
+            && !paths.contains(&record.path[..])
+        {
+            others.insert(number);
+        }
+    }
+    for number in used.difference(&others) {
+        // What stays is a name more, and no harm.
+        let _ = unlinkat(
+            &set.dir,
+            Path::new(LINKS).join(number.to_string()),
+            AtFlags::empty(),
+        );
+    }
+}
+
+/// Whether a slot has that very file.
+fn is_there(gone: &OwnedFd, op: &Op, file: &FileStat) -> bool {
+    let name = op.slot().file_name().unwrap_or_default();
+    let there = FileStat::at(gone, name).ok().flatten();
+    there.is_some_and(|there| there.is_same_content(file))
+}
+
+fn unpack_one(
+    set: &ChangeSet,
+    gone: &OwnedFd,
+    name: &OsStr,
+    record: &PathRecord,
+    (seen, look): (&FileStat, &Look),
+    same: Option<&OsString>,
+    stays: impl Fn(u64) -> bool,
+) -> io::Result<()> {
+    // A leftover of an undo that was not begun.
+    match unlinkat(gone, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,
+        Err(error) => return Err(error.into()),
+    }
+    if let Some(same) = same {
+        return Ok(linkat(gone, same, gone, name, AtFlags::empty())?);
+    }
+    match &record.content {
+        _ if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
+        Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
+        Content::Link(number) | Content::Clone(number) if linked(set, *number, look, &stays)? => {
+            let link = Path::new(LINKS).join(number.to_string());
+            linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
+        }
+        _ if !seen.is_file() => {
+            let mode = Mode::RUSR | Mode::WUSR;
+            mknodat(gone, name, seen.kind(), mode, seen.device)?;
+        }
+        content => {
+            let Some((mut from, length)) = open(set, content)? else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+            io::copy(&mut from.by_ref().take(length), &mut File::from(to))?;
+        }
+    }
+    let is_link = matches!(record.content, Content::Target(_));
+    dress(gone.as_fd(), name, look, is_link)?;
+    Ok(())
+}
+
+fn link_of(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
+    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    Ok(FileStat::at(&links, OsStr::new(&number.to_string()))?)
+}
+
+/// Puts a copy into a slot.
+fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Result<()> {
+    match unlinkat(gone, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+    io::copy(from, &mut File::from(to))?;
+    Ok(dress(gone.as_fd(), name, look, false)?)
+}
+
+/// Whether a link can be the file: one that goes from where the call has moved it, and looked otherwise before, would look
+/// otherwise there as well.
+fn linked(
+    set: &ChangeSet,
+    number: u64,
+    look: &Look,
+    stays: impl Fn(u64) -> bool,
+) -> io::Result<bool> {
+    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    let name = number.to_string();
+    let name = OsStr::new(&name);
+    let Some(now) = FileStat::at(&links, name)? else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    if stays(now.ino) {
+        return Ok(true);
+    }
+    let attributes = attributes::all(links.as_fd(), name)?;
+    Ok(Look::new(&now, attributes) == *look)
+}
+
+/// Whether contents were kept at all.
+pub(crate) fn keeps(set: &ChangeSet) -> bool {
+    set.meta.level == ChangesLevel::Undo
+}

@@ -1,0 +1,108 @@
+//! Sets of calls that changed nothing, which is most of them: a later call takes one over under a number of its own,
+//! instead of having one made and the former removed. That is a rename and a write, where a set is some ten files.
+
+use crate::error::ChangesError;
+use crate::meta::SetKind;
+use crate::numbers::numbers;
+use crate::recorder::{INDEX, PACK};
+use crate::rooted_dir::{RootedDir, canonical, mount_of};
+use crate::set::{ChangeSet, LINKS, SetState};
+use crate::store::{ATTEMPTS, Store};
+use crate::{journal, mark};
+use agent_bash_core::changes::{ChangesId, ChangesLevel};
+use agent_bash_os::{PrivateDir, remove_tree};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::{MutexGuard, PoisonError};
+
+/// How many are kept: as many calls as may be under way at a time without one of their sets being made.
+const AT_MOST: usize = 16;
+
+impl Store {
+    /// Keeps a set of a call that changed nothing. It stays locked, so that it is not removed as an old one, and can be shown until it
+    /// is taken over.
+    pub(crate) fn recycle(&self, set: ChangeSet) {
+        let mut spares = self.spares();
+        spares.push(set);
+        if spares.len() > AT_MOST {
+            // Not the latest: its number must not be given to another.
+            let oldest = (0..spares.len()).min_by_key(|at| spares[*at].id.0);
+            let surplus = oldest.map(|at| spares.swap_remove(at));
+            drop(spares);
+            // What stays is removed when it is old.
+            let _ = surplus.map(|set| remove_tree(set.dir()));
+        }
+    }
+
+    /// Takes over a set that was kept, for this root, if there is one that would have been made just so.
+    pub(crate) fn renewed(
+        &self,
+        session: &str,
+        root: &Path,
+        kind: SetKind,
+        level: ChangesLevel,
+    ) -> Option<ChangeSet> {
+        let root = canonical(root).ok()?;
+        let parent = self.path.join(session);
+        let fits = |set: &ChangeSet| {
+            set.dir().parent() == Some(&parent)
+                && set.meta.root() == root
+                && set.meta.kind == kind
+                && set.meta.level == level
+                && set.meta.limits == self.limits
+        };
+        let mut spares = self.spares();
+        let at = spares.iter().position(fits)?;
+        let mut set = spares.swap_remove(at);
+        drop(spares);
+        match renew(&mut set, &root) {
+            Ok(true) => Some(set),
+            // Whoever opens the store next may find it, and sees that nothing is in it.
+            Ok(false) | Err(_) => None,
+        }
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<ChangeSet>> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes a set the next one of its session. False if that cannot be.
+fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
+    let tree = RootedDir::open_same(root, set.meta.identity)?;
+    let is_near = mount_of(set.dir())? == mount_of(tree.path())?;
+    // Somebody has taken back what it did not even list, times for example: that speaks of it.
+    let is_spoken_of = !set.is_as_known() || set.slots() != set.dir();
+    if is_near != set.meta.near || is_spoken_of {
+        return Ok(false);
+    }
+    clear(set).map_err(ChangesError::io("clearing", set.dir()))?;
+    let parent = set.dir().parent().unwrap_or(root);
+    let session = PrivateDir::open(parent, &[]).map_err(ChangesError::io("opening", parent))?;
+    let first = numbers(&session)?.last().map_or(1, |last| last + 1);
+    for id in first..first + ATTEMPTS {
+        match set.dir.rename_in(&session, &id.to_string()) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            renamed => {
+                renamed.map_err(ChangesError::io("renaming", set.dir()))?;
+                set.id = ChangesId(id);
+                set.command = None;
+                set.mark = mark::touched(&set.lock, set.dir())?;
+                set.set_state(SetState::Running)?;
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Removes what was recorded of files that are as they were.
+fn clear(set: &ChangeSet) -> io::Result<()> {
+    if set.dir.has(journal::FILE) {
+        set.dir.remove(PACK)?;
+        remove_tree(&set.dir().join(LINKS))?;
+        set.dir.make_dir(LINKS)?;
+        set.dir.remove(journal::FILE)?;
+    }
+    set.dir.remove(INDEX)
+}

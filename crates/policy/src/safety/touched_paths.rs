@@ -1,0 +1,169 @@
+//! Which files a command touches, as far as its text says: what is refused of it can be tried where those are held back.
+
+use super::path::{PathBase, touched};
+use super::rule::{Scene, is_git};
+use crate::syntax::git::Git;
+use crate::syntax::run::{Field, Redirection, ResolvedCommand};
+use crate::syntax::value::Value;
+use std::path::PathBuf;
+
+/// Programs that start others as they are: here, and as the same user.
+const PLAIN: [&str; 10] = [
+    "bash", "sh", "command", "builtin", "env", "eval", "nice", "time", "timeout", "exec",
+];
+
+/// What git does to the repository that it runs in, or shows of it, and nothing else. Not `add`: what is staged is meant for
+/// others.
+const OF_REPOSITORY: [&str; 16] = [
+    "blame", "branch", "checkout", "clean", "diff", "gc", "log", "ls-files", "prune", "reflog",
+    "reset", "restore", "show", "stash", "status", "switch",
+];
+
+/// Programs that do something with the files that they are given, or those of the directory, and nothing else, whatever
+/// their options are. Not those that can start another one (`sed`, `awk`, `sort`).
+const OF_FILES: [&str; 38] = [
+    ":", "[", "basename", "cat", "cd", "chmod", "cmp", "comm", "cp", "cut", "diff", "dirname",
+    "du", "egrep", "exit", "false", "fgrep", "grep", "head", "ln", "ls", "md5sum", "mkdir", "mv",
+    "pwd", "readlink", "realpath", "rm", "rmdir", "sha256sum", "stat", "tac", "tail", "test",
+    "touch", "true", "uniq", "wc",
+];
+
+/// Programs that print what they are given.
+const PRINTS: [&str; 2] = ["echo", "printf"];
+
+/// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None` if they are not known,
+/// or if it touches anything but files.
+pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+    let is_plain = |name: &String| PLAIN.contains(&name.as_str());
+    let is_elsewhere = ran.is_function || !ran.through.iter().all(is_plain);
+    if is_elsewhere || ran.redirections.iter().any(writes_a_file) {
+        return None;
+    }
+    let mut paths = Vec::new();
+    for place in scene.places(ran) {
+        if is_git(ran).is_some() {
+            paths.push(of_git(ran, scene, &place)?);
+            continue;
+        }
+        for operand in operands(ran)? {
+            paths.push(touched(operand, &place)?.into());
+        }
+    }
+    Some(paths)
+}
+
+/// The paths that a command touches which is not refused, but would run in the same trial. `None` if it may do anything
+/// else: reach others, or start what does.
+pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+    let is_plain = |name: &String| PLAIN.contains(&name.as_str());
+    if ran.is_function || !ran.env.is_empty() || !ran.through.iter().all(is_plain) {
+        return None;
+    }
+    let mut paths = Vec::new();
+    for place in scene.places(ran) {
+        for redirection in ran.redirections.iter().filter(|it| opens_a_file(it)) {
+            paths.push(touched(&redirection.target, &place)?.into());
+        }
+        let Some(program) = ran.words.first() else {
+            continue;
+        };
+        match program.value.literal()? {
+            "git" => paths.push(of_git(ran, scene, &place)?),
+            "find" => {
+                for operand in operands(ran)? {
+                    paths.push(touched(operand, &place)?.into());
+                }
+            }
+            name if PRINTS.contains(&name) || is_followed(ran, name, scene) => {}
+            name if OF_FILES.contains(&name) => {
+                for word in ran.arguments() {
+                    if !is_option(word)? {
+                        paths.push(touched(&word.value, &place)?.into());
+                    }
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(paths)
+}
+
+/// Whether a command starts others as they are, and these were read: they are judged by themselves.
+fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
+    let within = |inner: &ResolvedCommand| {
+        ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
+    };
+    let by_it = |inner: &ResolvedCommand| {
+        let outer = inner.through.strip_prefix(&ran.through[..]);
+        outer.is_some_and(|rest| rest.first().is_some_and(|it| it == name))
+    };
+    PLAIN.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
+}
+
+/// Whether a word is an option, in which no file is named; `None` if one may be.
+fn is_option(word: &Field) -> Option<bool> {
+    if !word.value.prefix().starts_with('-') {
+        return Some(false);
+    }
+    let option = word.value.literal()?;
+    (!option.contains('/')).then_some(true)
+}
+
+fn opens_a_file(redirection: &Redirection) -> bool {
+    let is_read = matches!(redirection.operator, "<" | "<>");
+    (is_read && redirection.target.literal() != Some("/dev/null")) || writes_a_file(redirection)
+}
+
+fn writes_a_file(redirection: &Redirection) -> bool {
+    redirection.writes() && redirection.target.literal() != Some("/dev/null")
+}
+
+/// What a command that removes files is given.
+fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
+    let (options, operands): (Vec<&Field>, Vec<&Field>) = match ran.name()? {
+        "rm" => {
+            let is_option = |field: &&Field| field.value.prefix().starts_with('-');
+            // Behind `--` there may be names that look like options.
+            let ends_options = |field: &Field| field.value.literal() == Some("--");
+            if ran.arguments().iter().any(ends_options) {
+                return None;
+            }
+            ran.arguments().iter().partition(is_option)
+        }
+        // Not with `-L` and the like, which leave the directory by links; nor with anything that it starts or writes.
+        "find" => {
+            let is_tested = |field: &&Field| field.value.prefix().starts_with(['-', '(', '!']);
+            let at = ran.arguments().iter().position(|field| is_tested(&field));
+            let (starts, tests) = ran
+                .arguments()
+                .split_at(at.unwrap_or(ran.arguments().len()));
+            let is_alone = |field: &Field| {
+                let word = field.value.literal();
+                word.is_some_and(|word| {
+                    ["-delete", "-type", "f", "d", "l", "-depth"].contains(&word)
+                })
+            };
+            if starts.is_empty() || !tests.iter().all(is_alone) {
+                return None;
+            }
+            (tests.iter().collect(), starts.iter().collect())
+        }
+        _ => return None,
+    };
+    let are_known = options
+        .iter()
+        .all(|option| option.value.literal().is_some());
+    are_known.then(|| operands.into_iter().map(|field| &field.value).collect())
+}
+
+/// The directory that git runs in. `None` if it may be told of another repository, or to start something.
+fn of_git(ran: &ResolvedCommand, scene: &Scene<'_>, place: &PathBase<'_>) -> Option<PathBuf> {
+    let git = Git::read(&ran.words);
+    let is_own = git.globals.is_empty() && git.config.is_empty() && !scene.text.contains("GIT_");
+    let is_known = OF_REPOSITORY.contains(&git.subcommand()?);
+    let are_known = git
+        .arguments
+        .iter()
+        .all(|field| field.value.literal().is_some() && is_option(field).is_some());
+    (is_own && is_known && are_known).then(|| place.cwd.map(PathBuf::from))?
+}

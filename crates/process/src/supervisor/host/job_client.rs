@@ -1,0 +1,136 @@
+//! Connects a later host to a job's supervisor, through a socket in the job's private directory. Only that
+//! supervisor listens there, and nobody does once it has ended, so a reused pid cannot be mistaken for it.
+
+use super::link::in_ms;
+use super::receive::{self, Disconnected};
+use crate::supervisor::channel::{Inbox, Wait, send};
+use crate::supervisor::job_directory::{JobDirectory, JobEnd};
+use crate::supervisor::protocol::{VisitAnswer, VisitRequest};
+use agent_bash_core::Survivor;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+use tokio::net::UnixStream;
+
+/// A connection to a job's supervisor. Dropping it changes nothing.
+#[derive(Debug)]
+pub struct JobVisit {
+    socket: UnixStream,
+    inbox: Inbox,
+}
+
+/// The result of ending a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobKilled {
+    /// All processes have ended, and so has the supervisor.
+    AllGone,
+    /// These withstood SIGKILL: they are in uninterruptible sleep.
+    Stuck(Vec<Survivor>),
+}
+
+impl JobVisit {
+    /// Connects to the supervisor of the job in `directory`.
+    ///
+    /// # Errors
+    /// `NotFound` or `ConnectionRefused`: it has ended. Others: it cannot be reached.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub async fn connect(directory: &Path) -> io::Result<Self> {
+        let directory = JobDirectory::open(directory)?;
+        Ok(Self {
+            socket: UnixStream::connect(directory.socket()).await?,
+            inbox: Inbox::new(),
+        })
+    }
+
+    /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL. Does not wait for it.
+    ///
+    /// # Errors
+    /// The supervisor has ended.
+    pub fn end(&self, grace: Duration) -> Result<(), Disconnected> {
+        let grace_ms = in_ms(grace);
+        self.ask(&VisitRequest::End { grace_ms })
+    }
+
+    /// Waits until the job has ended. Processes that have released its output may still be alive. Cancel safe.
+    ///
+    /// # Errors
+    /// The supervisor has ended: what it knew is in its files, if anywhere.
+    pub async fn ended(&mut self) -> Result<JobEnd, Disconnected> {
+        self.answer(|answer, _| match answer {
+            VisitAnswer::Ended { end } => Some(end),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Waits until all processes of the job have ended, or some withstand SIGKILL. Call after [`Self::end`]. Cancel
+    /// safe.
+    pub async fn killed(&mut self) -> JobKilled {
+        let stuck = self.answer(|answer, _| match answer {
+            VisitAnswer::Stuck { survivors } => Some(survivors),
+            _ => None,
+        });
+        stuck.await.map_or(JobKilled::AllGone, JobKilled::Stuck)
+    }
+
+    /// The living processes of the job.
+    ///
+    /// # Errors
+    /// The supervisor has ended.
+    pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Disconnected> {
+        self.ask(&VisitRequest::Survivors)?;
+        self.answer(|answer, _| match answer {
+            VisitAnswer::Survivors { survivors } => Some(survivors),
+            _ => None,
+        })
+        .await
+    }
+
+    /// The write end of the job's stdin; `None` if it has no stdin, or it is closed.
+    ///
+    /// # Errors
+    /// The supervisor has ended.
+    pub async fn stdin(&mut self) -> Result<Option<OwnedFd>, Disconnected> {
+        self.ask(&VisitRequest::Stdin)?;
+        self.answer(|answer, fds| match answer {
+            VisitAnswer::Stdin => Some(fds.into_iter().next()),
+            VisitAnswer::NoStdin => Some(None),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Closes the job's stdin. False if it had none, or it was closed already.
+    ///
+    /// # Errors
+    /// The supervisor has ended.
+    pub async fn close_stdin(&mut self) -> Result<bool, Disconnected> {
+        self.ask(&VisitRequest::CloseStdin)?;
+        self.answer(|answer, _| match answer {
+            VisitAnswer::StdinClosed => Some(true),
+            VisitAnswer::NoStdin => Some(false),
+            _ => None,
+        })
+        .await
+    }
+
+    fn ask(&self, request: &VisitRequest) -> Result<(), Disconnected> {
+        send(self.socket.as_fd(), request, &[], Wait::No).map_err(|_| Disconnected)
+    }
+
+    /// Waits for the first answer for which `read` returns a value. Cancel safe.
+    async fn answer<T>(
+        &mut self,
+        read: impl Fn(VisitAnswer, Vec<OwnedFd>) -> Option<T>,
+    ) -> Result<T, Disconnected> {
+        loop {
+            let (answer, fds) = receive::next(&self.socket, &mut self.inbox).await?;
+            if let Some(answer) = read(answer, fds) {
+                return Ok(answer);
+            }
+        }
+    }
+}

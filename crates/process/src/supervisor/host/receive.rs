@@ -1,0 +1,51 @@
+//! Receiving messages from a supervisor.
+
+use crate::supervisor::channel::{Inbox, Received};
+use serde::de::DeserializeOwned;
+use std::io;
+use std::os::fd::OwnedFd;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+
+/// The supervisor has ended: it was killed, or failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Disconnected;
+
+/// The next message with its descriptors. Cancel safe.
+pub(super) async fn next<M: DeserializeOwned>(
+    socket: &UnixStream,
+    inbox: &mut Inbox,
+) -> Result<(M, Vec<OwnedFd>), Disconnected> {
+    loop {
+        if let Some(message) = try_next(socket, inbox)? {
+            return Ok(message);
+        }
+        socket.readable().await.map_err(|_| Disconnected)?;
+    }
+}
+
+/// As [`next`], without waiting: `None` if there is none yet.
+pub(super) fn try_next<M: DeserializeOwned>(
+    socket: &UnixStream,
+    inbox: &mut Inbox,
+) -> Result<Option<(M, Vec<OwnedFd>)>, Disconnected> {
+    loop {
+        let message = inbox.next().map_err(|error| {
+            tracing::error!(%error, "the supervisor speaks nonsense");
+            Disconnected
+        })?;
+        if message.is_some() {
+            return Ok(message);
+        }
+        let received = socket.try_io(Interest::READABLE, || match inbox.receive(socket)? {
+            // As tokio expects.
+            Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
+            received => Ok(received),
+        });
+        match received {
+            Ok(Received::Some | Received::Nothing) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Ok(Received::Closed) | Err(_) => return Err(Disconnected),
+        }
+    }
+}

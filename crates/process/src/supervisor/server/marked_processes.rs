@@ -1,0 +1,206 @@
+//! Finds the processes in a shell's tree without being their subreaper: by session, by an environment variable, by
+//! parent, by the output they can write to, and by having been found before. Works by scanning `/proc`.
+//!
+//! A process that removes all of these (a double fork into a new session with an empty environment and its output
+//! closed) is not found.
+
+use super::handles::Handles;
+use super::reaped::{Reaped, shell_end};
+use crate::proc_scan;
+use agent_bash_os::{ProcessHandle, ProcessInfo};
+use rustix::process::{Pid, WaitOptions};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// The environment variable that marks a call's processes.
+pub(super) const VARIABLE: &str = "AGENT_BASH_CALL";
+
+/// The processes of the shells that one thread starts one after another.
+#[derive(Debug)]
+pub(super) struct Marked {
+    /// Value of [`VARIABLE`].
+    value: String,
+    shell: Option<Leader>,
+    /// Processes found so far.
+    known: Handles,
+    /// The last scan is outdated.
+    stale: bool,
+}
+
+/// A shell, which leads its session.
+#[derive(Debug)]
+struct Leader {
+    pid: i32,
+    start_time: u64,
+    handle: ProcessHandle,
+    reaped: bool,
+    /// Inodes of its output pipes.
+    pipes: Vec<u64>,
+}
+
+impl Marked {
+    pub(super) fn new(value: String) -> Self {
+        Self {
+            value,
+            shell: None,
+            known: Handles::default(),
+            stale: false,
+        }
+    }
+
+    /// Registers a shell that was started as a child of this process.
+    pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
+        self.known.clear();
+        self.shell = ProcessHandle::open(pid).ok().map(|handle| Leader {
+            pid,
+            // It has not been reaped, so the pid is still its own.
+            start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
+            handle,
+            reaped: false,
+            pipes: pipes.to_vec(),
+        });
+    }
+
+    /// Descriptors that become readable when a process ends.
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let shell = self.shell.iter().filter(|shell| !shell.reaped);
+        shell
+            .map(|shell| shell.handle.as_fd())
+            .chain(self.known.fds())
+            .collect()
+    }
+
+    pub(super) fn reap(&mut self, shell: Option<i32>) -> Reaped {
+        let mut reaped = Reaped {
+            end: None,
+            empty: self.shell.is_none(),
+            lost: false,
+            orphan: false,
+            continued: None,
+        };
+        if let Some(pid) = shell.and_then(Pid::from_raw) {
+            match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {
+                Ok(Some((_, status))) => reaped.end = shell_end(status),
+                Ok(None) | Err(rustix::io::Errno::INTR) => return reaped,
+                Err(_) => reaped.lost = true,
+            }
+            if let Some(shell) = &mut self.shell {
+                shell.reaped = true;
+            }
+            self.stale = true;
+        }
+        if self.stale || self.known.somebody_has_ended() {
+            self.stale = false;
+            self.look();
+        }
+        reaped.empty = self.known.is_empty();
+        reaped
+    }
+
+    /// Scans for all living processes.
+    pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
+        let Some(shell) = &self.shell else {
+            return Vec::new();
+        };
+        let own = std::process::id().cast_signed();
+        let entry = format!("{VARIABLE}={}", self.value);
+        let all: Vec<ProcessInfo> = proc_scan::processes()
+            .into_iter()
+            .filter(|process| {
+                process.pid != own && !process.zombie && process.start_time >= shell.start_time
+            })
+            .collect();
+        let is_marked = |process: &ProcessInfo| {
+            process.session == shell.pid
+                || (process.pid == shell.pid && !shell.reaped)
+                || self.known.has(process)
+                || bears(process.pid, entry.as_bytes())
+                || (proc_scan::writes_to(process.pid, &shell.pipes)
+                    && !is_before_exec(process, own))
+        };
+        let mut found: BTreeSet<i32> = all
+            .iter()
+            .filter(|process| is_marked(process))
+            .map(|process| process.pid)
+            .collect();
+        // They may have removed the mark.
+        proc_scan::add_descendants(&mut found, &all);
+        let members: Vec<ProcessInfo> = all
+            .into_iter()
+            .filter(|process| found.contains(&process.pid))
+            .collect();
+        self.known.forget_ended();
+        for process in &members {
+            self.known.add(process);
+        }
+        members
+    }
+}
+
+/// Whether it is a child of ours that still runs our program: between fork and exec it has all our descriptors, the
+/// outputs of others' shells among them.
+fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
+    let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    process.parent == own && program(process.pid).is_some_and(|it| Some(it) == program(own))
+}
+
+/// Whether a process has this entry in its environment. False if we may not look.
+fn bears(pid: i32, entry: &[u8]) -> bool {
+    fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test starts what it looks for")]
+mod tests {
+    use super::*;
+    use std::os::fd::OwnedFd;
+    use std::process::{Command, Stdio};
+
+    /// What the test below runs as a child with this very program. As a test of its own it has no input, and ends.
+    #[test]
+    fn waits_for_the_end_of_its_input() {
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    }
+
+    #[test]
+    fn a_child_that_has_not_executed_its_program_yet_is_not_counted() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        let inode = rustix::fs::fstat(&write).unwrap().st_ino;
+        let mut shell = Command::new("true").spawn().unwrap();
+        let mut marked = Marked::new("nobody's".to_owned());
+        marked.leads(shell.id().cast_signed(), &[inode]);
+        let child = |program: &str, arguments: &[&str], output: OwnedFd| {
+            Command::new(program)
+                .args(arguments)
+                .stdin(Stdio::piped())
+                .stdout(output)
+                .spawn()
+                .unwrap()
+        };
+        let own = std::env::current_exe().unwrap();
+        let name = "supervisor::server::marked::tests::waits_for_the_end_of_its_input";
+        let before = child(
+            own.to_str().unwrap(),
+            &[name, "--exact", "--nocapture"],
+            write.try_clone().unwrap(),
+        );
+        let after = child("cat", &[], write);
+        // Until both run what they are to run, the second of them is a child before exec, too.
+        let exe = format!("/proc/{}/exe", after.id());
+        while fs::read_link(&exe).is_ok_and(|program| program == own) {
+            std::thread::yield_now();
+        }
+        let (before_pid, after_pid) = (before.id().cast_signed(), after.id().cast_signed());
+        let found: Vec<i32> = marked.look().iter().map(|one| one.pid).collect();
+        for mut child in [before, after] {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+        shell.wait().unwrap();
+        drop(read);
+        assert!(found.contains(&after_pid), "{found:?}");
+        assert!(!found.contains(&before_pid), "{found:?}");
+    }
+}

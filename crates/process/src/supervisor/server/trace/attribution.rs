@@ -1,0 +1,245 @@
+//! What earlier calls of a shell have left running, and which of them a process belongs to: what it changes is that call's,
+//! whatever the shell runs by then.
+//!
+//! It is told by parents: who is below the shell belongs to the call that runs, who is below a process that a call has left
+//! belongs to that call. A process whose parent has ended before it was seen is nobody's child any more. Where that leaves more than
+//! one call, it is said that it is not known which.
+
+use super::held;
+use agent_bash_changes::{BackgroundChanges, ChangesError, KeepOutcome, Touch};
+use agent_bash_os::ProcessInfo;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The processes besides the shell, when a record begins or ends.
+#[derive(Debug, Default)]
+pub(in crate::supervisor::server) struct LiveProcesses {
+    /// The shell, while it is there.
+    pub(in crate::supervisor::server) shell: Option<i32>,
+    /// All of them, the shell as well.
+    pub(in crate::supervisor::server) processes: Vec<ProcessInfo>,
+}
+
+/// Whose a process is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The call's that runs.
+    Running,
+    /// Of the calls before, this one's.
+    Left(usize),
+    /// It is not known.
+    Unknown,
+}
+
+/// Pids, or threads, with when they were started.
+type Processes = HashMap<i32, u64>;
+
+/// What one call has left.
+#[derive(Debug)]
+struct Call {
+    processes: Processes,
+    late: BackgroundChanges,
+    /// Whether it is what may be an earlier one's as well.
+    is_unsure: bool,
+}
+
+/// What all of them have.
+#[derive(Debug, Default)]
+pub(super) struct Attribution {
+    shell: Option<i32>,
+    calls: Vec<Call>,
+    /// Of the running call, as far as they were seen: their parents may end.
+    running: Processes,
+}
+
+impl Attribution {
+    /// Whether no call has left anything, so that whatever changes a file is the running call's.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whose this thread's process is. It is remembered: its parents may end.
+    pub(super) fn owner(&mut self, thread: i32) -> Owner {
+        if Some(thread) == self.shell {
+            return Owner::Running;
+        }
+        let seen = ProcessInfo::read(thread);
+        seen.map_or(Owner::Unknown, |seen| self.whose_is(seen))
+    }
+
+    fn whose_is(&mut self, thread: ProcessInfo) -> Owner {
+        let mut seen = Vec::new();
+        let mut at = thread;
+        let whose = loop {
+            if Some(at.pid) == self.shell {
+                break Owner::Running;
+            }
+            let is_known = |known: &Processes| known.get(&at.pid) == Some(&at.start_time);
+            if is_known(&self.running) {
+                break Owner::Running;
+            }
+            if let Some(call) = self.calls.iter().position(|it| is_known(&it.processes)) {
+                break Owner::Left(call);
+            }
+            seen.push((at.pid, at.start_time));
+            let above = match leader(at.pid) {
+                Some(leader) if leader != at.pid => leader,
+                _ => at.parent,
+            };
+            // Above us nobody belongs to a call.
+            let is_within = above > 1 && above != std::process::id().cast_signed();
+            match ProcessInfo::read(above).filter(|_| is_within) {
+                Some(above) => at = above,
+                None => break Owner::Unknown,
+            }
+        };
+        match whose {
+            Owner::Running => self.running.extend(seen),
+            Owner::Left(call) => self.calls[call].processes.extend(seen),
+            Owner::Unknown => {}
+        }
+        whose
+    }
+
+    /// What a process is about to change is recorded there. One that is nobody's child is the call's that has left
+    /// something, if there is only one and no other runs; `running` would be that one's.
+    pub(super) fn background_set(
+        &mut self,
+        whose: Owner,
+        thread: i32,
+        running: Option<&BackgroundChanges>,
+    ) -> Option<&mut BackgroundChanges> {
+        let call = match whose {
+            Owner::Running => return None,
+            Owner::Left(call) => call,
+            Owner::Unknown => self.nobodys(running)?,
+        };
+        if whose == Owner::Unknown
+            && let Some(process) = ProcessInfo::read(thread)
+        {
+            let processes = &mut self.calls[call].processes;
+            processes.insert(process.pid, process.start_time);
+        }
+        Some(&mut self.calls[call].late)
+    }
+
+    fn nobodys(&mut self, running: Option<&BackgroundChanges>) -> Option<usize> {
+        if running.is_none() && self.calls.len() == 1 {
+            return Some(0);
+        }
+        if let Some(unsure) = self.calls.iter().position(|it| it.is_unsure) {
+            return Some(unsure);
+        }
+        let late = running.or(self.calls.last().map(|call| &call.late))?;
+        let late = late.or_earlier();
+        self.calls.push(Call {
+            processes: Processes::new(),
+            late,
+            is_unsure: true,
+        });
+        Some(self.calls.len() - 1)
+    }
+
+    /// A call begins: what others change from here on is in further sets, and what they have open they may write to. Returns
+    /// those who may be the call's.
+    pub(super) fn begun(&mut self, living: &LiveProcesses, apart: &[PathBuf]) -> Vec<i32> {
+        self.shell = living.shell;
+        self.running.clear();
+        let own = self.look(living, None);
+        for call in &mut self.calls {
+            concluded(call.late.conclude());
+            keep_open(&mut call.late, &call.processes, apart);
+        }
+        own.iter().map(|process| process.pid).collect()
+    }
+
+    /// The call has ended: what lives and is no earlier call's it has left.
+    pub(super) fn ended(
+        &mut self,
+        living: &LiveProcesses,
+        late: BackgroundChanges,
+        apart: &[PathBuf],
+    ) {
+        self.shell = living.shell;
+        let mut own = self.look(living, Some(&late));
+        own.retain(|process| Some(process.pid) != living.shell);
+        self.running.clear();
+        if own.is_empty() {
+            return;
+        }
+        let own = own.iter().map(|it| (it.pid, it.start_time));
+        let mut call = Call {
+            processes: own.collect(),
+            late,
+            is_unsure: false,
+        };
+        keep_open(&mut call.late, &call.processes, apart);
+        self.calls.push(call);
+    }
+
+    /// Remembers whose all of them are, and concludes what calls have left of which nobody is there any more. `running`
+    /// would be the set of the call that runs. Returns those that are that one's, and the shell.
+    pub(super) fn look<'a>(
+        &mut self,
+        living: &'a LiveProcesses,
+        running: Option<&BackgroundChanges>,
+    ) -> Vec<&'a ProcessInfo> {
+        let mut all: Vec<&ProcessInfo> = living.processes.iter().collect();
+        // With nobody left they can only be its own.
+        if self.is_empty() {
+            return all;
+        }
+        let there: Processes = all.iter().map(|it| (it.pid, it.start_time)).collect();
+        all.retain(|process| match self.whose_is((*process).clone()) {
+            Owner::Running => true,
+            Owner::Left(_) => false,
+            Owner::Unknown => {
+                self.background_set(Owner::Unknown, process.pid, running);
+                false
+            }
+        });
+        for call in &mut self.calls {
+            // A process whose parent ended while the list was made is not in it.
+            let is_listed = |pid, start| there.get(&pid) == Some(&start);
+            call.processes
+                .retain(|pid, start| is_listed(*pid, *start) || is_there(*pid, *start));
+        }
+        for mut call in self.calls.extract_if(.., |call| call.processes.is_empty()) {
+            concluded(call.late.conclude());
+        }
+        all
+    }
+
+    /// Nobody is left.
+    pub(super) fn end(&mut self) {
+        for mut call in self.calls.drain(..) {
+            concluded(call.late.conclude());
+        }
+        self.running.clear();
+    }
+}
+
+/// What these have open they may write to from now on.
+fn keep_open(late: &mut BackgroundChanges, processes: &Processes, apart: &[PathBuf]) {
+    let pids: Vec<i32> = processes.keys().copied().collect();
+    let keep = |path: &Path| -> Result<KeepOutcome, _> { late.before(path, Touch::Content) };
+    if held::keep(&pids, apart, keep).is_err() {
+        concluded(late.lacks());
+    }
+}
+
+/// The process that a thread is of.
+fn leader(thread: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    line?.trim().parse().ok()
+}
+
+fn is_there(pid: i32, start: u64) -> bool {
+    let process = ProcessInfo::read(pid);
+    process.is_some_and(|process| process.start_time == start && !process.zombie)
+}
+
+/// Nobody waits for it, so that nobody can be told: the set says itself that it was interrupted.
+pub(super) fn concluded(_: Result<(), ChangesError>) {}

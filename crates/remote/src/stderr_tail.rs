@@ -1,0 +1,60 @@
+//! What a transport says beside the channel, on its stderr: the last of it is kept for the reason of a failure.
+
+use agent_bash_core::visible;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How much is kept.
+const KEPT: usize = 32 * 1024;
+
+/// The last of a transport's stderr. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StderrTail(Arc<Mutex<VecDeque<u8>>>);
+
+impl StderrTail {
+    /// Reads `errors` to its end.
+    pub(crate) async fn read(self, mut errors: impl AsyncRead + Unpin) {
+        let mut buffer = [0; 4096];
+        while let Ok(length @ 1..) = errors.read(&mut buffer).await {
+            let mut kept = self.lock();
+            kept.extend(&buffer[..length]);
+            let over = kept.len().saturating_sub(KEPT);
+            kept.drain(..over);
+        }
+    }
+
+    /// It as a text that does nothing to a terminal; empty if nothing was said.
+    pub(crate) fn text(&self) -> String {
+        let bytes: Vec<u8> = self.lock().iter().copied().collect();
+        // ssh ends its lines for a terminal.
+        let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
+        visible::shown(text.trim()).into_owned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_last_is_kept_and_harmless() {
+        let said = StderrTail::default();
+        let flood = [
+            vec![b'x'; 3 * KEPT],
+            b"\r\n\x1b]0;title\x07refused\r\n".to_vec(),
+        ]
+        .concat();
+        said.clone().read(&*flood).await;
+        let text = said.text();
+        assert!(
+            text.ends_with("x\n<U+001B>]0;title<U+0007>refused"),
+            "{text}"
+        );
+        assert!(text.len() < KEPT + 100);
+    }
+}

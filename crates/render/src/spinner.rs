@@ -1,0 +1,97 @@
+//! Shared by several views: durations, the spinner, and the icon of a state.
+
+use crate::{CardState, Theme, duration};
+use agent_bash_core::Status;
+use ratatui::style::Style;
+use std::time::Duration;
+
+/// How long each frame of the spinner is shown.
+pub const SPINNER_STEP: Duration = Duration::from_millis(100);
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// In at most six columns: `12ms`, `0.4s`, `12s`, `1m 05s`, `26h`.
+pub(crate) fn brief(duration: Duration) -> String {
+    match duration.as_secs() {
+        0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
+        seconds if seconds < 3600 => duration::duration(duration),
+        seconds => format!("{}h", seconds / 3600),
+    }
+}
+
+/// `5s`, `5m`, `3h`, `12d`, `2y`.
+pub(crate) fn age(age: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    const YEAR: u64 = 365 * DAY;
+    let (unit, letter) = match age.as_secs() {
+        seconds if seconds < MINUTE => (1, 's'),
+        seconds if seconds < HOUR => (MINUTE, 'm'),
+        seconds if seconds < DAY => (HOUR, 'h'),
+        seconds if seconds < YEAR => (DAY, 'd'),
+        _ => (YEAR, 'y'),
+    };
+    format!("{}{letter}", age.as_secs() / unit)
+}
+
+/// A limit: as a duration, but `1.25s`, as it is exact.
+pub(crate) fn limit(duration: Duration) -> String {
+    if duration.as_secs() >= 60 {
+        return duration::duration(duration);
+    }
+    let text = format!("{:.3}", duration.as_secs_f64());
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text}s")
+}
+
+/// The spinner's frame after `elapsed`.
+pub(crate) fn spinner(elapsed: Duration) -> &'static str {
+    let step = elapsed.as_millis() / SPINNER_STEP.as_millis();
+    SPINNER[(step % SPINNER.len() as u128) as usize]
+}
+
+/// Icon and style of a state. Outcomes that matter to the user have different icons.
+pub fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
+    let status = match state {
+        CardState::Running => return (spinner(elapsed), theme.running),
+        CardState::WaitingForInput | CardState::WaitingForAnswer => return ("?", theme.warning),
+        CardState::Earlier => return ("·", theme.dim),
+        CardState::Ended(status) => status,
+    };
+    let style = match status {
+        Status::Exited { code: 0 } => theme.ok,
+        Status::TimedOut { .. } | Status::Cancelled | Status::Blocked { .. } => theme.warning,
+        Status::MovedToBackground { .. } => theme.accent,
+        _ => theme.error,
+    };
+    (icon(status), style)
+}
+
+/// The icon of an outcome. Those that matter to the user have different ones.
+pub fn icon(status: &Status) -> &'static str {
+    match status {
+        Status::Exited { code: 0 } => "✓",
+        Status::Exited { .. } => "✗",
+        Status::Signaled { .. } => "†",
+        Status::TimedOut { .. } => "◷",
+        Status::Cancelled => "■",
+        Status::MovedToBackground { .. } => "↗",
+        Status::Blocked { .. } => "⊘",
+        Status::NotStarted { .. } => "!",
+        // Lost, and whatever a later version adds.
+        _ => "‽",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_exact() {
+        assert_eq!(limit(Duration::from_secs(300)), "5m 00s");
+        assert_eq!(limit(Duration::from_secs(30)), "30s");
+        assert_eq!(limit(Duration::from_millis(1250)), "1.25s");
+    }
+}

@@ -1,0 +1,154 @@
+//! Jobs and stored outputs of a target: asked for in the words of RPC, and answered there.
+
+use super::tools::ReadArgs;
+use crate::jobs::GRACE;
+use agent_bash::core::{Cancel, RemoteHost, Window};
+use agent_bash::session::ask;
+use agent_bash_protocol::data::{
+    ArtifactData, ArtifactsData, FoundData, JobData, JobKillData, JobOutputData, JobWaitData,
+    JobsData, PageData,
+};
+use agent_bash_protocol::{Name, RpcCall};
+use serde_json::json;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// How often a smaller page is asked for until it fits.
+const ATTEMPTS: usize = 8;
+
+/// Which part of a job's output.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OutputRange {
+    From(u64),
+    LastLines(NonZeroU64),
+}
+
+/// All jobs.
+pub(super) async fn jobs(place: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<JobData>, String> {
+    let listed: JobsData = ask(place, &RpcCall::JobsList, cancel).await?;
+    Ok(listed.jobs)
+}
+
+/// A part of a job's output, after waiting so long for its end.
+pub(super) async fn output(
+    place: &dyn RemoteHost,
+    job: &str,
+    part: OutputRange,
+    wait: Option<Duration>,
+    cancel: &Cancel,
+) -> Result<JobOutputData, String> {
+    let job = || Name(job.to_owned());
+    if let Some(wait) = wait {
+        let wait = RpcCall::JobsWait {
+            job: job(),
+            timeout: Some(json!(wait.as_secs())),
+        };
+        ask::<JobWaitData>(place, &wait, cancel).await?;
+    }
+    let (offset, tail) = match part {
+        OutputRange::From(offset) => (Some(offset), None),
+        OutputRange::LastLines(lines) => (None, Some(lines)),
+    };
+    let output = RpcCall::JobsOutput {
+        job: job(),
+        offset,
+        tail,
+    };
+    ask(place, &output, cancel).await
+}
+
+/// Writes to a job's stdin, and closes it afterwards if so requested.
+pub(super) async fn feed(
+    place: &dyn RemoteHost,
+    job: &str,
+    text: &str,
+    close: bool,
+    cancel: &Cancel,
+) -> Result<JobData, String> {
+    let input = RpcCall::JobsInput {
+        job: Name(job.to_owned()),
+        text: text.to_owned(),
+        close,
+    };
+    ask(place, &input, cancel).await
+}
+
+/// Ends a job.
+pub(super) async fn kill(
+    place: &dyn RemoteHost,
+    job: &str,
+    cancel: &Cancel,
+) -> Result<JobKillData, String> {
+    let kill = RpcCall::JobsKill {
+        job: Name(job.to_owned()),
+        grace: Some(json!(GRACE.as_secs())),
+    };
+    ask(place, &kill, cancel).await
+}
+
+/// All stored outputs.
+pub(super) async fn artifacts(
+    place: &dyn RemoteHost,
+    cancel: &Cancel,
+) -> Result<Vec<ArtifactData>, String> {
+    let listed: ArtifactsData = ask(place, &RpcCall::ArtifactList, cancel).await?;
+    Ok(listed.artifacts)
+}
+
+/// A page of a stored output that fits into the window.
+pub(super) async fn page(
+    place: &dyn RemoteHost,
+    args: &ReadArgs,
+    window: Option<Window>,
+    cancel: &Cancel,
+) -> Result<PageData, String> {
+    let lines = window.map_or(u64::MAX, |window| window.lines as u64);
+    let bytes = window.map_or(usize::MAX, |window| window.bytes);
+    let mut limit = args.limit.unwrap_or(lines).min(lines).max(1);
+    let mut tried = 0;
+    loop {
+        let show = RpcCall::ArtifactShow {
+            artifact: Name(args.id.text()),
+            offset: match args.byte {
+                Some(_) => None,
+                None => Some(from_line(args)),
+            },
+            limit: NonZeroU64::new(limit).filter(|limit| limit.get() < u64::MAX),
+            tail: None,
+            byte: args.byte,
+        };
+        let page: PageData = ask(place, &show, cancel).await?;
+        let (shown, fits) = (page.text.len(), page.text.len() <= bytes);
+        tried += 1;
+        if fits || limit == 1 || tried == ATTEMPTS || args.byte.is_some() {
+            return Ok(page);
+        }
+        // Any two numbers may come from there.
+        let shown_lines = page.lines.map_or(limit, |[first, last]| {
+            last.saturating_sub(first).saturating_add(1)
+        });
+        limit = (shown_lines.saturating_mul(bytes as u64) / shown as u64).clamp(1, limit - 1);
+    }
+}
+
+/// The lines of a stored output that match, with lines around them.
+pub(super) async fn found(
+    place: &dyn RemoteHost,
+    args: &ReadArgs,
+    (pattern, around, matches): (&str, usize, u64),
+    cancel: &Cancel,
+) -> Result<FoundData, String> {
+    let grep = RpcCall::ArtifactGrep {
+        artifact: Name(args.id.text()),
+        pattern: pattern.to_owned(),
+        context: around,
+        offset: Some(from_line(args)),
+        limit: Some(usize::try_from(matches).unwrap_or(usize::MAX)),
+    };
+    ask(place, &grep, cancel).await
+}
+
+fn from_line(args: &ReadArgs) -> NonZeroU64 {
+    let line = args.offset.and_then(NonZeroU64::new);
+    line.unwrap_or(NonZeroU64::MIN)
+}

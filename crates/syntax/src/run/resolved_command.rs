@@ -1,0 +1,168 @@
+//! The results of the walk: commands with their words resolved.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use super::super::value::Value;
+use super::path::{lexical, made};
+use crate::Span;
+
+/// A command as it would run.
+#[derive(Debug, Clone)]
+pub struct ResolvedCommand {
+    /// The command name and its arguments; empty for redirections alone or after a compound command.
+    pub words: Rc<[Field]>,
+    /// `NAME=value` before it, and what `env` adds.
+    pub env: Vec<(String, Value)>,
+    /// Its redirections.
+    pub redirections: Vec<Redirection>,
+    /// Its stdin, if the script itself provides it.
+    pub stdin: Option<Rc<Value>>,
+    /// Whether it is fed by a pipe.
+    pub piped: bool,
+    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which only
+    /// shorten it, do not count.
+    pub feeds: bool,
+    /// Its working directory, if known.
+    pub cwd: Option<Rc<str>>,
+    /// Its working directory if an earlier, unchecked `cd` has failed.
+    pub otherwise: Option<Rc<str>>,
+    /// The home directory at this point, if known.
+    pub home: Option<Rc<str>>,
+    /// The programs through which it is started, outermost first (`sudo`, `xargs`, `bash -c`, …).
+    pub through: Vec<String>,
+    /// Its place in the script.
+    pub span: Span,
+    /// It is in a function that is never called: unknown words are ignored in it.
+    pub dormant: bool,
+    /// The name is that of a function of the script, whose body is followed.
+    pub is_function: bool,
+    pub(super) files: Rc<BTreeMap<String, Value>>,
+}
+
+/// A resolved word and its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Its value.
+    pub value: Value,
+    /// The word it was expanded from.
+    pub span: Span,
+}
+
+/// A resolved redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`, `&>>`).
+    pub operator: &'static str,
+    /// The descriptor written before it.
+    pub fd: Option<u32>,
+    /// The file, descriptor or delimiter after it.
+    pub target: Value,
+    /// The target's place in the script.
+    pub span: Span,
+}
+
+impl Redirection {
+    /// Whether it writes to its target.
+    pub fn writes(&self) -> bool {
+        self.operator.contains('>') && !self.is_descriptor()
+    }
+
+    /// Whether it destroys the target's previous contents.
+    pub fn truncates(&self) -> bool {
+        self.writes() && matches!(self.operator, ">" | ">&" | "&>")
+    }
+
+    /// `>&2`, `2>&-`
+    fn is_descriptor(&self) -> bool {
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        self.operator == ">&" && self.target.literal().is_some_and(digits)
+    }
+}
+
+/// Its words as a person would write them, except for quoting; unknown parts as the variable, or as `<why>`.
+impl fmt::Display for ResolvedCommand {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, word) in self.words.iter().enumerate() {
+            if index > 0 {
+                out.write_str(" ")?;
+            }
+            write!(out, "{}", word.value)?;
+        }
+        Ok(())
+    }
+}
+
+impl ResolvedCommand {
+    /// The command's name without directory, if known.
+    pub fn name(&self) -> Option<&str> {
+        let word = self.words.first()?.value.literal()?;
+        Some(word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// Whether another command is equal, so that judging one of them is enough.
+    pub(super) fn is_same(&self, other: &ResolvedCommand) -> bool {
+        // Destructured completely: a new field counts as a difference until stated otherwise.
+        let ResolvedCommand {
+            words,
+            env,
+            redirections,
+            stdin,
+            piped,
+            feeds,
+            cwd,
+            otherwise,
+            home,
+            through,
+            span,
+            dormant,
+            is_function,
+            files,
+        } = self;
+        *span == other.span
+            && (*piped, *feeds, *dormant, *is_function)
+                == (other.piped, other.feeds, other.dormant, other.is_function)
+            && *words == other.words
+            && *cwd == other.cwd
+            && *otherwise == other.otherwise
+            && *home == other.home
+            && *stdin == other.stdin
+            && *through == other.through
+            && *env == other.env
+            && *redirections == other.redirections
+            && (Rc::ptr_eq(files, &other.files) || files == &other.files)
+    }
+
+    /// The contents of a file written by the script, or of a `<( … )`.
+    pub fn file(&self, path: &Value) -> Option<&Value> {
+        let name = path.literal()?;
+        if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
+            return self.stdin.as_deref();
+        }
+        let path = match (name.starts_with('/'), &self.cwd) {
+            (false, Some(cwd)) => format!("{cwd}/{}", name.strip_prefix("./").unwrap_or(name)),
+            _ => name.to_owned(),
+        };
+        self.files.get(&path)
+    }
+
+    /// Whether the script itself has created this directory.
+    pub fn has_made(&self, path: &Value) -> bool {
+        let Some(name) = path.literal() else {
+            return false;
+        };
+        let cwd = self.cwd.as_deref().unwrap_or("?");
+        let path = if name.starts_with('/') {
+            lexical(name)
+        } else {
+            lexical(&format!("{cwd}/{name}"))
+        };
+        self.files.contains_key(&made(&path))
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &[Field] {
+        self.words.get(1..).unwrap_or(&[])
+    }
+}

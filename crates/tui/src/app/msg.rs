@@ -1,0 +1,252 @@
+//! Results and notifications from outside the interface, and how they change its state.
+
+use super::{App, Effect};
+use crate::calls::{CallEnd, way_out};
+use crate::complete::{Commands, Completion};
+use crate::console::Console;
+use crate::functions::Functions;
+use crate::jobs_state::JobsState;
+use crate::note::{HeldNote, Note};
+use crate::pager_source::{Loaded, Match, Ticket};
+use crate::pager_state::PagerState;
+use crate::prompt_directory::PromptDirectory;
+use crate::set_work::SetWorkDone;
+use crate::transcript::{Card, EntryId};
+use agent_bash::change_sets::Listed;
+use agent_bash::core::changes::{Changes, ChangesId};
+use agent_bash::core::{Notice, NoticeKind, Timestamp};
+use agent_bash::exec::{Job, JobOutput, JobState};
+use agent_bash::journals::HistoryEntry;
+use agent_bash::pty::PtySession;
+use agent_bash::session::BangError;
+use agent_bash::sink::FileView;
+use agent_bash_render::OutputPage;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Something that happened outside the interface.
+#[derive(Debug)]
+pub(crate) enum Msg {
+    Ended {
+        entry: EntryId,
+        end: CallEnd,
+        now: Duration,
+    },
+    /// Where the prompt's commands run now.
+    Place(PromptDirectory),
+    Jobs {
+        jobs: Vec<Job>,
+        now: Timestamp,
+        /// The end of the selected job's output.
+        printed: Option<Box<JobOutput>>,
+    },
+    JobKilled(Result<String, String>),
+    /// The trials of earlier runs that wait for a decision, of this session.
+    FoundHeld {
+        trials: Vec<Changes>,
+        session: String,
+    },
+    /// Those of them that still do.
+    Held(Vec<ChangesId>),
+    /// What has become of trials that waited, as far as they are still there.
+    Undecided(Vec<(EntryId, Option<Box<Changes>>)>),
+    /// What was changed by what cards' commands have left running.
+    Late {
+        of: Vec<(EntryId, ChangesId)>,
+        late: Vec<Listed>,
+    },
+    /// These were looked for, and those of them that still wait are to be cards.
+    HeldRead {
+        wanted: Vec<ChangesId>,
+        trials: Vec<Changes>,
+    },
+    /// The text, its title and its subtitle.
+    Opened(Result<(Box<FileView>, String, String), String>),
+    /// Lines for the pager; none if there are no new ones.
+    Loaded(Result<Option<Box<Loaded>>, String>),
+    Found {
+        ticket: Ticket,
+        found: Result<Option<Match>, String>,
+    },
+    /// What completes a word.
+    Completed(Completion),
+    /// That takes too long.
+    NotCompleted,
+    Commands(Arc<Commands>),
+    /// Whether a path is a program.
+    LookedUp {
+        path: String,
+        is_there: bool,
+    },
+    /// Those of the person's configuration.
+    Aliases(Vec<(String, String)>),
+    Functions(Functions),
+    /// The person's configuration could not be read.
+    NotConfigured(String),
+    /// What is kept of what was typed.
+    History {
+        kept: Vec<HistoryEntry>,
+        /// This run.
+        run: String,
+    },
+    /// What is typed is not kept, and why.
+    NotKept(String),
+    CardPage {
+        entry: EntryId,
+        page: Result<Box<OutputPage>, String>,
+    },
+    /// Something about a card's changes.
+    Changes {
+        entry: EntryId,
+        id: ChangesId,
+        came: SetWorkDone,
+        now: Duration,
+    },
+}
+
+impl App {
+    /// A command has started on a terminal.
+    pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
+        let call = self.call.and_then(|id| self.transcript.get(id));
+        let command = call.map_or("", |entry| entry.command());
+        self.console = Some(Console::new(session, command, now, self.draws));
+    }
+
+    /// A command has ended.
+    fn command_ended(&mut self, entry: EntryId, end: CallEnd, now: Duration) {
+        match &end {
+            CallEnd::Tool { result, .. } => {
+                self.last = Some(result.status.clone());
+                let is_reset =
+                    |notice: &Notice| matches!(notice.kind, NoticeKind::SessionReset { .. });
+                if result.notices.iter().any(is_reset) {
+                    self.functions.forget();
+                }
+            }
+            CallEnd::Bang(message) => self.last = Some(message.status.clone()),
+            CallEnd::Refused(_) => {}
+        }
+        if self.call.or(self.bang) == Some(entry) {
+            self.end_quitting();
+        }
+        if self.bang == Some(entry) {
+            self.bang = None;
+            let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
+            self.message.take_if(|said| is_over(said));
+        }
+        let unrecorded = self.unrecorded(&end);
+        let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
+        self.transcript.change(entry, |entry| {
+            entry.ended();
+            end.show_on(entry, outside);
+            entry.hold_survivors();
+            if let Some(remarks) = entry.card.remarks_mut() {
+                remarks.extend(unrecorded.into_iter().flatten());
+            }
+        });
+        if self.call == Some(entry) {
+            self.call_ended(now);
+        }
+        self.effects.push(Effect::ListJobs);
+        self.look_at_undecided();
+    }
+
+    /// Updates the state for a message.
+    pub(crate) fn update(&mut self, msg: Msg) {
+        match msg {
+            Msg::Ended { entry, end, now } => self.command_ended(entry, end, now),
+            Msg::Place(place) => {
+                self.place = place;
+                self.look_up(true);
+            }
+            Msg::Jobs { jobs, now, printed } => {
+                let runs = |job: &&Job| matches!(job.state, JobState::Running);
+                let before = self.running_jobs;
+                self.running_jobs = jobs.iter().filter(runs).count();
+                self.jobs_changed(before);
+                self.transcript.jobs_are(&jobs, now);
+                let going_on = self.transcript.going_on();
+                self.looks_for_late = !going_on.is_empty();
+                if self.looks_for_late {
+                    self.effects.push(Effect::LookForLate(going_on));
+                }
+                if let Some(state) = &mut self.jobs {
+                    let before = state.selected_id();
+                    state.list(&jobs, now);
+                    if let Some(end) = printed {
+                        state.printed(&end);
+                    }
+                    if state.selected_id() != before {
+                        self.effects.push(Effect::ListJobs);
+                    }
+                }
+            }
+            Msg::JobKilled(result) => {
+                if let Some(jobs) = &mut self.jobs {
+                    jobs.message = Some(result.unwrap_or_else(|error| error));
+                }
+                self.effects.push(Effect::ListJobs);
+            }
+            Msg::FoundHeld { trials, session } => {
+                self.held = trials.iter().map(|trial| trial.id).collect();
+                if !trials.is_empty() {
+                    let note = Note::Held(HeldNote::new(trials, session));
+                    self.transcript.add(Card::Note(note), Duration::ZERO);
+                }
+            }
+            Msg::Late { of, late } => self.late_is(of, &late),
+            Msg::Undecided(all) => all
+                .into_iter()
+                .for_each(|(entry, set)| self.shown(entry, set)),
+            Msg::Held(held) => self.held.retain(|id| held.contains(id)),
+            Msg::HeldRead { wanted, trials } => self.held_read(&wanted, trials),
+            Msg::Opened(Ok((view, title, command))) => {
+                let mut pager = PagerState::new(*view, title, command);
+                let job = self.jobs.as_ref().and_then(JobsState::selected_state);
+                pager.goes_on(job);
+                self.pager = Some(pager);
+            }
+            Msg::Opened(Err(error)) => self.message = Some(error),
+            Msg::Loaded(loaded) => {
+                if let Some(pager) = &mut self.pager {
+                    pager.loaded(loaded);
+                }
+            }
+            Msg::Found { ticket, found } => {
+                if let Some(pager) = &mut self.pager {
+                    let next = pager.found(&ticket, found);
+                    self.pager_asks(next);
+                }
+            }
+            Msg::Completed(completion) => self.completed(completion),
+            Msg::NotCompleted => {
+                self.message =
+                    Some("completing takes too long: a directory does not answer".to_owned());
+            }
+            Msg::Commands(commands) => self.commands_read(commands),
+            Msg::LookedUp { path, is_there } => self.looked_up(&path, is_there),
+            Msg::Aliases(aliases) => self.aliases.configured(aliases),
+            Msg::Functions(functions) => self.functions.configured(functions),
+            Msg::NotConfigured(why) => self.message = Some(why),
+            Msg::History { kept, run } => self.history_read(kept, &run),
+            Msg::NotKept(error) => {
+                self.message = Some(format!("what you type is not kept: {error}"));
+            }
+            Msg::CardPage { entry, page } => match page {
+                Ok(page) => self.transcript.change(entry, |entry| {
+                    if let Card::Tool(card) = &mut entry.card {
+                        card.page = Some(*page);
+                    }
+                }),
+                Err(error) => self.message = Some(error),
+            },
+            Msg::Changes {
+                entry,
+                id,
+                came,
+                now,
+            } => self.set_work_done(entry, id, came, now),
+        }
+        self.look_up(false);
+    }
+}

@@ -1,0 +1,228 @@
+//! What a command left running has changed, in as many sets as there were lines meanwhile: looked at, taken back and done again as one.
+
+use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
+use crate::change_actions::{self, Proposed};
+use agent_bash::core::changes::{
+    ChangeCounts, Changes, ChangesId, FileChange, FileName, counted, not_redone_text,
+    not_undone_text,
+};
+use agent_bash::core::visible::one_line;
+use agent_bash::{ChangeSets, ChangesAct, ChangesDone, ChangesRefused};
+use agent_bash_render::words::together_files;
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+
+/// What it would do to take back all of these, or to do them again, in this order; or why it cannot be done. Blocks.
+pub(crate) fn look(
+    sets: &ChangeSets,
+    act: ChangesAct,
+    ids: &[ChangesId],
+) -> Result<Box<Proposed>, Box<ActionOutcome>> {
+    let failed = |error: &ChangesRefused| Box::new(refused(sets, ids, &error.to_string()));
+    let Some(first_id) = ids.first() else {
+        return Err(Box::new(refused(sets, ids, "nothing is left to be done")));
+    };
+    let root = sets.show(*first_id).map_err(|error| failed(&error))?.root;
+    let mut before = Touched::below(&root);
+    let mut steps: Vec<FileChange> = Vec::new();
+    let mut conflicts: Vec<FileName> = Vec::new();
+    for id in ids {
+        let preview = sets.preview(*id, act == ChangesAct::Redo);
+        let preview = preview.map_err(|error| failed(&error))?;
+        // What is done first makes that what this one has left, or found.
+        let is_new = |it: &FileName| !before.leads_to(it) && !conflicts.contains(it);
+        let new: Vec<FileName> = preview.conflicts.into_iter().filter(is_new).collect();
+        conflicts.extend(new);
+        before.add(&preview.files);
+        steps.extend(preview.files);
+    }
+    let is_free = |file: &FileChange| !conflicts.iter().any(|it| file.is_named(it));
+    let between = between(sets, ids, &steps);
+    let mut files = together_files(steps);
+    files.retain(is_free);
+    if let Some((first, others)) = conflicts.split_first()
+        && (act == ChangesAct::Redo || files.is_empty())
+    {
+        let line = match act {
+            ChangesAct::Redo => not_redone_text(first),
+            _ => not_undone_text(first, 0),
+        };
+        let mut said = refused(sets, ids, &line);
+        let newest = ids.iter().max().unwrap_or(first_id);
+        let by = sets.changed_by(*newest, others);
+        said.lines.extend(named(others, &by));
+        return Err(Box::new(said));
+    }
+    Ok(Box::new(Proposed {
+        act,
+        id: *first_id,
+        then: ids[1..].to_vec(),
+        partial: !conflicts.is_empty(),
+        is_late: true,
+        between,
+        root,
+        counts: ChangeCounts::of(&files),
+        files,
+        more: 0,
+        conflicts,
+    }))
+}
+
+/// Files of several of these sets, which somebody else has changed between them.
+fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<FileName> {
+    let mut seen = BTreeSet::new();
+    let again = steps.iter().filter(|file| !seen.insert(&file.name));
+    let mut again: BTreeSet<FileName> = again.map(|file| file.name.clone()).collect();
+    if !again.is_empty() {
+        let mut in_order = ids.to_vec();
+        in_order.sort_unstable();
+        let together = sets.diff_together(&in_order).unwrap_or_default();
+        for diff in together {
+            again.remove(&diff.file.name);
+        }
+    }
+    again.into_iter().collect()
+}
+
+/// What is done to files by then.
+struct Touched<'a> {
+    root: &'a Path,
+    names: HashSet<String>,
+}
+
+impl<'a> Touched<'a> {
+    fn below(root: &'a str) -> Self {
+        let root = Path::new(root);
+        let names = HashSet::new();
+        Self { root, names }
+    }
+
+    fn add(&mut self, files: &[FileChange]) {
+        for file in files {
+            self.names.insert(file.name.path.clone());
+            self.names.extend(file.from.clone());
+        }
+    }
+
+    /// Whether it may be because of that that the file is not yet what it has to be: it is touched, or something in it, or the directory
+    /// that it is in comes with something else.
+    fn leads_to(&self, file: &FileName) -> bool {
+        let path = Path::new(&file.path);
+        let above = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let above = above.filter(|it| !self.root.join(it).exists());
+        let is_it = |name: &String| {
+            let name = Path::new(name);
+            name.starts_with(path) || above.is_some_and(|above| name.starts_with(above))
+        };
+        self.names.iter().any(is_it)
+    }
+}
+
+/// Does it, one set after the other, until one is refused. Blocks.
+pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
+    let all = proposed.all();
+    let mut steps: Vec<FileChange> = Vec::new();
+    let mut made: Vec<ChangesId> = Vec::new();
+    // One below the other, each once.
+    let mut beside: Vec<String> = Vec::new();
+    let mut not_done: Vec<String> = Vec::new();
+    for (at, id) in all.iter().enumerate() {
+        let did = match proposed.act {
+            ChangesAct::Redo => sets.redo(*id),
+            _ => sets.undo(*id, &[], proposed.partial),
+        };
+        match did {
+            Ok(done) => {
+                made.push(*id);
+                beside.extend(done.text.lines().skip(1).map(str::to_owned));
+                steps.extend(files_of(sets, done));
+            }
+            // All of it is what was to be left.
+            Err(ChangesRefused::Conflict(conflict)) if proposed.partial => {
+                let left = conflict.conflicts.iter().map(|it| one_line(&it.path));
+                let line = |name| format!("left as it is, as it was changed since: {name}");
+                beside.extend(left.map(line));
+            }
+            Err(error) => {
+                not_done = stopped(proposed, &error, &all[at..], made.is_empty());
+                break;
+            }
+        }
+    }
+    let mut known = BTreeSet::new();
+    beside.retain(|line| known.insert(line.clone()));
+    let mut lines = Vec::new();
+    if !made.is_empty() {
+        let files = counted(together_files(steps).len() as u64);
+        let numbers = change_actions::numbers(&made);
+        lines.push(match proposed.act {
+            ChangesAct::Redo => {
+                format!("[Done again: {files} as what went on left them ({numbers}).]")
+            }
+            _ => format!("[Undone: {files} as before what went on ({numbers}).]"),
+        });
+    }
+    lines.extend(beside);
+    ActionOutcome {
+        sets: shown(sets, &all),
+        is_stale: false,
+        refused: made.is_empty(),
+        lines: if made.is_empty() {
+            [lines, not_done.clone()].concat()
+        } else {
+            lines
+        },
+        not_done: if made.is_empty() {
+            Vec::new()
+        } else {
+            not_done
+        },
+    }
+}
+
+/// What is said where it ended at a refusal: of that, and what therefore was not done.
+fn stopped(
+    proposed: &Proposed,
+    error: &ChangesRefused,
+    rest: &[ChangesId],
+    is_first: bool,
+) -> Vec<String> {
+    let mut lines: Vec<String> = refusal(error).lines().map(str::to_owned).collect();
+    let is_undo = proposed.act == ChangesAct::Undo;
+    if !(is_first && proposed.then.is_empty()) {
+        let not = if is_undo {
+            "not undone"
+        } else {
+            "not done again"
+        };
+        lines.push(format!(
+            "so this is {not}: {}",
+            change_actions::numbers(rest)
+        ));
+    }
+    if let ChangesRefused::Conflict(conflict) = error
+        && is_undo
+        && conflict.free > 0
+    {
+        lines.push(ASK_AGAIN.to_owned());
+    }
+    lines
+}
+
+fn files_of(sets: &ChangeSets, done: ChangesDone) -> Vec<FileChange> {
+    let files = sets.files(done.changes.id);
+    files.unwrap_or(done.changes.files)
+}
+
+fn shown(sets: &ChangeSets, ids: &[ChangesId]) -> Vec<Changes> {
+    ids.iter().filter_map(|id| sets.show(*id).ok()).collect()
+}
+
+fn refused(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> ActionOutcome {
+    ActionOutcome {
+        sets: shown(sets, ids),
+        lines: text.lines().map(str::to_owned).collect(),
+        refused: true,
+        ..ActionOutcome::default()
+    }
+}

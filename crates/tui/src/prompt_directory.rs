@@ -1,0 +1,240 @@
+//! Where the prompt's commands run: the directory, and the branch of git, which is read from its files: no process is
+//! started for it.
+
+use agent_bash::Conversation;
+use agent_bash::core::visible::one_line;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// The most that is read of a file of git.
+const MOST: u64 = 4096;
+
+/// Characters of a commit's name, where no branch is checked out.
+const SHORT: usize = 7;
+
+/// A directory, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PromptDirectory {
+    /// Absolute.
+    pub(crate) directory: PathBuf,
+    /// Where the next of the user's own commands runs.
+    pub(crate) own: PathBuf,
+    /// As text, and that of the user's own commands if it is another.
+    pub(crate) shown: String,
+    /// The branch that is checked out there, and what git is in the middle of.
+    pub(crate) branch: Option<String>,
+    /// Where commands start instead, as that directory is gone or closed to us: the nearest one above it that is neither.
+    pub(crate) instead: Option<PathBuf>,
+}
+
+impl PromptDirectory {
+    #[cfg(test)]
+    pub(crate) fn for_tests(shown: &str) -> Self {
+        Self {
+            directory: "/p".into(),
+            own: "/p".into(),
+            shown: shown.to_owned(),
+            branch: None,
+            instead: None,
+        }
+    }
+
+    /// Where it starts.
+    pub(crate) fn first(session: &Conversation) -> Self {
+        Self::at(session, None, session.cwd(), session.user_cwd())
+    }
+
+    /// Where the prompt's shell stands, if that is known, or stood before. It reads files. `own_runs`: so does a command of
+    /// the user's own, so that where its shell will stand is not known.
+    pub(crate) fn of(
+        session: &Conversation,
+        stands: Option<PathBuf>,
+        before: &Self,
+        own_runs: bool,
+    ) -> Self {
+        let own = if own_runs {
+            before.own.clone()
+        } else {
+            session.user_cwd()
+        };
+        Self::at(session, stands, &before.directory, own)
+    }
+
+    fn at(session: &Conversation, stands: Option<PathBuf>, before: &Path, own: PathBuf) -> Self {
+        // A shell can stand in a directory that is gone, but none can start there.
+        let starts = stands.is_none() && session.remote_host().is_none();
+        let directory = stands.unwrap_or_else(|| before.to_owned());
+        let home = session.host().home.as_deref();
+        let mut shown = text(&directory, home);
+        // The user's shell starts where the session does, and is of interest only where it went somewhere.
+        if own != directory && own != session.cwd() {
+            shown = format!("{shown} · ! {}", text(&own, home));
+        }
+        Self {
+            // On a target the directory is one of another machine.
+            branch: match session.remote_host() {
+                Some(_) => None,
+                None => branch(&directory),
+            },
+            instead: starts.then(|| instead(&directory)).flatten(),
+            directory,
+            own,
+            shown,
+        }
+    }
+
+    /// Where a shell starts.
+    pub(crate) fn start(&self) -> &Path {
+        self.instead.as_deref().unwrap_or(&self.directory)
+    }
+}
+
+/// The nearest directory above that can be entered, if this one cannot.
+fn instead(directory: &Path) -> Option<PathBuf> {
+    let can_enter = |at: &&Path| at.join(".").metadata().is_ok();
+    let found = directory.ancestors().find(can_enter)?;
+    (found != directory).then(|| found.to_owned())
+}
+
+/// `~` for the home directory.
+fn text(path: &Path, home: Option<&Path>) -> String {
+    let text = match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    };
+    one_line(&text).into_owned()
+}
+
+/// The branch checked out in the repository around a directory, or the commit.
+fn branch(directory: &Path) -> Option<String> {
+    let git = directory
+        .ancestors()
+        .map(|above| above.join(".git"))
+        .find(|git| git.symlink_metadata().is_ok())?;
+    // Of a linked worktree or a submodule it is a file that says where the directory is.
+    let git = match beginning(&git).as_deref().map(str::trim_end) {
+        Some(text) => git.parent()?.join(text.strip_prefix("gitdir: ")?),
+        None => git,
+    };
+    let head = beginning(&git.join("HEAD"))?;
+    let under_way = under_way(&git);
+    // While it rebases, HEAD is a commit.
+    let rebased = ["rebase-merge", "rebase-apply"].map(|of| git.join(of).join("head-name"));
+    let rebased = rebased.iter().find_map(|name| beginning(name));
+    let head = rebased.as_deref().unwrap_or(&head).trim_end();
+    let head = head.strip_prefix("ref: ").unwrap_or(head);
+    let name = match head.strip_prefix("refs/") {
+        Some(name) => name.strip_prefix("heads/").unwrap_or(head),
+        None => head.get(..SHORT)?,
+    };
+    let under_way = under_way.map(|what| format!(" {what}")).unwrap_or_default();
+    Some(one_line(&format!("{name}{under_way}")).into_owned())
+}
+
+/// What git is in the middle of, as git's own prompt says it: `REBASE 1/2`.
+fn under_way(git: &Path) -> Option<String> {
+    const REBASES: [(&str, &str, &str); 2] = [
+        ("rebase-merge", "msgnum", "end"),
+        ("rebase-apply", "next", "last"),
+    ];
+    const OTHERS: [(&str, &str); 4] = [
+        ("MERGE_HEAD", "MERGING"),
+        ("CHERRY_PICK_HEAD", "CHERRY-PICKING"),
+        ("REVERT_HEAD", "REVERTING"),
+        ("BISECT_LOG", "BISECTING"),
+    ];
+    for (of, step, last) in REBASES {
+        let of = git.join(of);
+        let number = |name| beginning(&of.join(name)).map(|text| text.trim_end().to_owned());
+        if let (Some(step), Some(last)) = (number(step), number(last)) {
+            let what = if of.join("applying").exists() {
+                "AM"
+            } else {
+                "REBASE"
+            };
+            return Some(format!("{what} {step}/{last}"));
+        }
+    }
+    let mut others = OTHERS.into_iter();
+    let found = others.find(|(name, _)| git.join(name).exists());
+    found.map(|(_, what)| what.to_owned())
+}
+
+/// The beginning of a file's text; `None` of a directory.
+fn beginning(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let file = File::open(path).ok().filter(|file| {
+        let found = file.metadata();
+        found.is_ok_and(|found| found.is_file())
+    })?;
+    file.take(MOST).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn where_a_directory_is_gone_the_nearest_one_above_takes_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(instead(dir.path()), None);
+        let gone = dir.path().join("a/b");
+        assert_eq!(instead(&gone).as_deref(), Some(dir.path()));
+        fs::write(dir.path().join("a"), "").unwrap();
+        assert_eq!(instead(&gone).as_deref(), Some(dir.path()), "a file");
+    }
+
+    #[test]
+    fn the_branch_is_read_from_the_files_of_git() {
+        let dir = tempfile::tempdir().unwrap();
+        let (repo, linked) = (dir.path().join("repo"), dir.path().join("linked"));
+        let worktree = repo.join(".git/worktrees/linked");
+        for directory in [&repo.join("src/deep"), &linked, &worktree] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        assert_eq!(branch(&repo), None, "no HEAD yet");
+        for (head, wanted) in [
+            ("ref: refs/heads/main\n", Some("main")),
+            ("ref: refs/heads/a/b\n", Some("a/b")),
+            ("ref: refs/heads/a\x1b[31mb\n", Some("a<U+001B>[31mb")),
+            ("0123456789abcdef\n", Some("0123456")),
+            ("", None),
+        ] {
+            fs::write(repo.join(".git/HEAD"), head).unwrap();
+            assert_eq!(branch(&repo.join("src/deep")).as_deref(), wanted, "{head}");
+        }
+        // In the middle of something.
+        let git = repo.join(".git");
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        for (name, wanted) in [
+            ("MERGE_HEAD", "main MERGING"),
+            ("CHERRY_PICK_HEAD", "main CHERRY-PICKING"),
+            ("BISECT_LOG", "main BISECTING"),
+        ] {
+            fs::write(git.join(name), "").unwrap();
+            assert_eq!(branch(&repo).as_deref(), Some(wanted));
+            fs::remove_file(git.join(name)).unwrap();
+        }
+        fs::create_dir(git.join("rebase-merge")).unwrap();
+        fs::write(git.join("HEAD"), "0123456789abcdef\n").unwrap();
+        for (name, text) in [
+            ("head-name", "refs/heads/topic\n"),
+            ("msgnum", "1\n"),
+            ("end", "2\n"),
+        ] {
+            fs::write(git.join("rebase-merge").join(name), text).unwrap();
+        }
+        assert_eq!(branch(&repo).as_deref(), Some("topic REBASE 1/2"));
+        fs::write(worktree.join("HEAD"), "ref: refs/heads/side\n").unwrap();
+        fs::write(
+            linked.join(".git"),
+            format!("gitdir: {}\n", worktree.display()),
+        )
+        .unwrap();
+        assert_eq!(branch(&linked).as_deref(), Some("side"));
+    }
+}

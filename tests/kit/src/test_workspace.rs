@@ -1,0 +1,73 @@
+//! A place for calls in a box: a workspace that they may write, and a directory beside it that they may not.
+
+use agent_bash_core::RunSpec;
+use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Both ways in which a box is made.
+pub const TIERS: [Tier; 2] = [Tier::Base, Tier::Full];
+
+/// A workspace, and a directory beside it. Removed when dropped.
+#[derive(Debug)]
+pub struct TestWorkspace {
+    _temp: tempfile::TempDir,
+    /// What may be written.
+    pub workspace: PathBuf,
+    /// What may not.
+    pub beside: PathBuf,
+}
+
+impl TestWorkspace {
+    /// Makes one.
+    #[expect(clippy::new_without_default, reason = "it makes directories")]
+    pub fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        let made = ["workspace", "beside"].map(|name| root.join(name));
+        for path in &made {
+            fs::create_dir(path).unwrap();
+        }
+        let [workspace, beside] = made;
+        Self {
+            _temp: temp,
+            workspace,
+            beside,
+        }
+    }
+
+    /// The box of the base tier in which the workspace may be written, without a network.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier: Tier::Base,
+            writable: vec![self.workspace.clone()],
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+        }
+    }
+
+    /// The same call in that box, at this tier, in the workspace.
+    pub fn in_sandbox(&self, spec: RunSpec, tier: Tier) -> RunSpec {
+        let plan = Plan {
+            tier,
+            ..self.plan()
+        };
+        spec.cwd(self.workspace.clone()).sandbox(Arc::new(plan))
+    }
+
+    /// A script that writes in the workspace, then beside it.
+    pub fn writes(&self, name: &str) -> String {
+        let beside = self.beside.join(name);
+        format!("echo in >{name}; echo out >{}", beside.display())
+    }
+
+    /// Whether each was written.
+    pub fn written(&self, name: &str) -> (bool, bool) {
+        let exists = |directory: &Path| directory.join(name).exists();
+        (exists(&self.workspace), exists(&self.beside))
+    }
+}
