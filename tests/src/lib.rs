@@ -16,11 +16,11 @@
 
 pub mod census;
 pub mod conformance;
-pub mod conversation;
 pub mod packages;
 pub mod poll;
 pub mod procfs;
 pub mod product;
+pub mod server_client;
 pub mod targets;
 pub mod tmux;
 pub mod unread;

@@ -2,10 +2,10 @@
 //! reaped. In a program of their own and sequentially, as being a subreaper is a state of the whole process.
 
 use agent_bash_tests::census::{Census, adopt_orphans};
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::poll;
 use agent_bash_tests::procfs;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -76,14 +76,14 @@ fn one_call_on_the_command_line_reaps_its_supervisor() {
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn started(world: &World, server: &str) -> Result<Conversation> {
+fn started(world: &World, server: &str) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.arg(server);
-    Conversation::start(command)
+    ServerClient::start(command)
 }
 
 /// The answer to a message, which is given an id.
-fn asked(server: &mut Conversation, mut message: Value) -> Result<Value> {
+fn asked(server: &mut ServerClient, mut message: Value) -> Result<Value> {
     let id = server.new_id();
     message["id"] = json!(id);
     server.send(&message)?;
@@ -91,7 +91,7 @@ fn asked(server: &mut Conversation, mut message: Value) -> Result<Value> {
 }
 
 /// Ends the server. It had supervisors, and nobody of them has become a child of this process.
-fn ends_alone(server: Conversation, world: World) -> Result<()> {
+fn ends_alone(server: ServerClient, world: World) -> Result<()> {
     let supervisors = children_of(server.pid());
     assert!(
         supervisors.len() >= 2,

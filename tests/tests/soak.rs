@@ -2,8 +2,8 @@
 //! holds with those before. A thousand calls here; `cargo xtask soak` makes more.
 
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::procfs;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result, ensure};
@@ -140,7 +140,7 @@ fn files(directory: &Path) -> usize {
 
 struct Soak {
     protocol: Protocol,
-    server: Conversation,
+    server: ServerClient,
     world: World,
 }
 
@@ -151,7 +151,7 @@ impl Soak {
         command
             .arg(protocol.name)
             .env("AGENT_BASH_MCP_STRUCTURED", "on");
-        let mut server = Conversation::start(command)?;
+        let mut server = ServerClient::start(command)?;
         if protocol.name == "mcp" {
             shake_hands(&mut server)?;
         }

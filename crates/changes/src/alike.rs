@@ -1,4 +1,4 @@
-//! What two files are compared by: what they look like, and their bytes.
+//! Comparison of two files by attributes and contents.
 
 use crate::attributes::{self, Attributes};
 use crate::file_stat::FileStat;
@@ -13,12 +13,12 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A path as it is kept.
+/// Returns the bytes of a path, as they are stored.
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// What a file looks like, with its attributes.
+/// Returns a file's attributes, including extended ones.
 pub(crate) fn look(tree: &mut RootedDir, path: &Path, seen: &FileStat) -> Result<Look, Errno> {
     let attributes = if seen.kind() == FileType::Symlink {
         Attributes::new()
@@ -31,12 +31,12 @@ pub(crate) fn look(tree: &mut RootedDir, path: &Path, seen: &FileStat) -> Result
     Ok(Look::new(seen, attributes))
 }
 
-/// Bytes of two files that are compared at a time.
+/// Bytes compared at a time.
 const COMPARED: u64 = 1 << 16;
 
-/// Whether two files have the same content. `size`: how large they are, as far as that is known.
+/// True if two files have equal contents. `size` is the expected size, if known.
 pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
-    // Most files are small; one byte more, so that one reading sees the end.
+    // Most files are small. One byte more lets the first read see the end of the file.
     let room = size.saturating_add(1).clamp(2, COMPARED) as usize;
     let (mut left, mut right) = (vec![0; room], vec![0; room]);
     loop {

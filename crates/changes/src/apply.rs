@@ -1,7 +1,7 @@
-//! Doing what a plan says, so that it is done as a whole or not at all.
+//! Applies a plan completely or not at all.
 //!
-//! Nothing of somebody else is ever removed: what comes out of the tree is in a slot then, and is looked at again there.
-//! If it is not what was expected, everything is put back.
+//! A rename never removes a file of another process: whatever leaves the tree is in a slot and is
+//! checked again there. If it is not the expected file, everything is rolled back.
 
 use crate::attributes;
 use crate::error::ChangesError;
@@ -24,21 +24,21 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// What a plan is done with.
+/// The directories in which a plan is applied.
 pub(crate) struct Applying<'a> {
-    /// The tree.
+    /// The recorded directory.
     pub(crate) root: RootedDir,
-    /// The directory of the set that has the files.
+    /// The change set's directory with the slots.
     pub(crate) slots: RootedDir,
-    /// Whether the journal is on another file system than these two.
+    /// True if the journal is on another file system than root and slots.
     pub(crate) is_far: bool,
     pub(crate) steps: &'a dyn Steps,
     pub(crate) care: Care,
 }
 
-/// Why a plan was not done.
+/// Why a plan was not applied.
 pub(crate) enum Failed {
-    /// That path is not what it was.
+    /// The file at this path was changed.
     Changed(Vec<u8>),
     /// A system call failed.
     System(Vec<u8>, io::Error),
@@ -51,7 +51,7 @@ impl Failed {
 }
 
 impl Applying<'_> {
-    /// The paths at which somebody else has changed something since the plan was made.
+    /// Returns the paths that another process changed since the plan was made.
     pub(crate) fn conflicts(&mut self, plan: &Plan) -> Result<Vec<Vec<u8>>, ChangesError> {
         if !self.care.conflicts {
             return Ok(Vec::new());
@@ -69,9 +69,9 @@ impl Applying<'_> {
             let failed = ChangesError::errno("looking at", self.root.path().join(path));
             let now = match self.root.stat(path) {
                 Ok(now) => now,
-                // The link goes before this comes.
+                // The link is removed before this file is put.
                 Err(Errno::LOOP) if op.act == Act::Put && is_below(path, &taken) => None,
-                // A link or a mount is in the way: that is a change, too.
+                // A link or a mount in the path is a change as well.
                 Err(Errno::LOOP | Errno::XDEV) => {
                     found.push(op.path.clone());
                     continue;
@@ -85,7 +85,7 @@ impl Applying<'_> {
                         || self.means_the_same(op)
                 }
                 (None, None) => op.act == Act::Put && self.parent_is_there(path, &put),
-                // What is taken first makes room.
+                // A `Take` before this operation makes room.
                 (None, Some(_)) => op.act == Act::Put && taken.contains(path),
                 _ => false,
             };
@@ -112,7 +112,7 @@ impl Applying<'_> {
         Ok(found)
     }
 
-    /// Entries of a directory that is to be taken which are not taken with it.
+    /// Returns the entries of a directory to be taken that the plan does not take.
     fn strangers(
         &mut self,
         path: &Path,
@@ -147,13 +147,13 @@ impl Applying<'_> {
             return self.root.stat_root().map(Some).map_err(|_| Errno::IO);
         }
         match self.root.stat(path) {
-            // A link is where its directory was.
+            // A link replaced the directory.
             Err(Errno::LOOP) => Ok(None),
             found => found,
         }
     }
 
-    /// Does it all, or takes back what was done of it.
+    /// Applies the plan, or rolls it back.
     pub(crate) fn run(&mut self, journal: &mut Journal) -> Result<(), Failed> {
         let plan = journal.plan.clone();
         let done = self.apply(&plan).and_then(|()| {
@@ -166,16 +166,17 @@ impl Applying<'_> {
         done
     }
 
-    /// Takes back what was done. If even that is interrupted, whoever opens the store goes on with it.
+    /// Rolls back. If the process dies meanwhile, the next process that opens the store continues.
     pub(crate) fn back_out(&mut self, journal: &mut Journal) {
         let plan = journal.plan.clone();
-        // What cannot be written now is no reason to leave the tree half changed.
+        // A failed write of the journal must not leave the tree half changed.
         let _ = journal.conclude(Status::RollingBack);
         let left = self.roll_back(&plan);
         let _ = journal.rolled_back(left);
     }
 
-    /// Whether a tree is as a plan found it. Times of inodes are not asked for: taking back has changed them.
+    /// True if the tree is as before the plan. Times of inodes are ignored, because the rollback
+    /// changed them.
     pub(crate) fn is_as_before(&mut self, plan: &Plan) -> bool {
         let mut same = |path: &Path, here: &Option<FileStat>| match (here, self.look_at(path)) {
             (Some(here), Ok(Some(now))) => here.is_same_content(&now),
@@ -207,7 +208,8 @@ impl Applying<'_> {
                 .map_err(|error| Failed::System(attribution.path.clone(), error.into()))?;
             reached(self.steps.at(Step::Attributed(number + 1)))?;
         }
-        // Somebody may have written to an open file that was swapped out meanwhile.
+        // Another process may have written through an open descriptor to a file that was swapped
+        // out.
         for op in plan.ops.iter().filter(|op| op.act != Act::Put) {
             if self.care.second_look && !self.is_expected(op).map_err(Failed::errno(op))? {
                 return Err(Failed::Changed(op.path.clone()));
@@ -216,7 +218,7 @@ impl Applying<'_> {
         Ok(())
     }
 
-    /// The rename. Whatever is in the directory of a trial or a root, only these two names are involved.
+    /// Performs the rename. It involves only these two names.
     fn operate(&mut self, op: &Op) -> Result<(), Errno> {
         let flags = match op.act {
             Act::Swap => RenameFlags::EXCHANGE,
@@ -247,7 +249,8 @@ impl Applying<'_> {
         Ok(())
     }
 
-    /// Whether what came out of the tree is what was expected there, unchanged. A directory has to be empty.
+    /// True if the file that left the tree is the expected, unchanged one. A directory must be
+    /// empty.
     fn is_expected(&mut self, op: &Op) -> Result<bool, Errno> {
         let (Some(here), false) = (&op.here, op.act == Act::Put) else {
             return Ok(true);
@@ -268,7 +271,7 @@ impl Applying<'_> {
         Ok(now.and_then(git_index::meaning) == Some(means))
     }
 
-    /// Whether an operation was done.
+    /// True if the operation is done.
     fn is_done(&mut self, op: &Op) -> Result<bool, Errno> {
         let slot = self.slots.stat(op.slot())?;
         Ok(match op.act {
@@ -278,7 +281,8 @@ impl Applying<'_> {
         })
     }
 
-    /// Takes back what was done; returns what could not be, as somebody else has changed it since.
+    /// Rolls back the operations that are done. Returns the paths that cannot be rolled back
+    /// because another process changed them.
     fn roll_back(&mut self, plan: &Plan) -> Vec<Vec<u8>> {
         self.root.forget();
         self.slots.forget();
@@ -294,7 +298,7 @@ impl Applying<'_> {
             }
         }
         for attribution in &plan.attributions {
-            // Times of directories; what cannot be set back is no loss of content.
+            // Failing to restore the times of a directory loses no contents.
             let _ = self.attribute(attribution, false);
         }
         left
@@ -303,7 +307,7 @@ impl Applying<'_> {
     fn take_back(&mut self, op: &Op) -> Result<(), Errno> {
         let inverse = op.inverse();
         if let Some(ours) = &op.there {
-            // What was put there may have been replaced by somebody else: theirs stays.
+            // Another process may have replaced the file that was put. Its file stays.
             let now = self.root.stat(op.path())?;
             if now.is_none_or(|now| now.ino != ours.ino) {
                 return Err(Errno::EXIST);
@@ -312,8 +316,8 @@ impl Applying<'_> {
         self.operate(&inverse)
     }
 
-    /// Sets what a file looks like before or after; nothing, if it is not there then, or if it is about times only and
-    /// somebody else has changed it.
+    /// Sets the attributes before or after the change. Skips a file that does not exist at that
+    /// point, and one that another process changed if only times differ.
     fn attribute(&mut self, attribution: &Attribution, forwards: bool) -> Result<(), Errno> {
         let wanted = if forwards {
             &attribution.after
@@ -335,7 +339,8 @@ impl Applying<'_> {
         dress(dir.as_fd(), name, wanted, is_link)
     }
 
-    /// After a crash: what is not done is done, and what somebody else has changed since is left and named.
+    /// Completes the plan after a crash. Paths that another process changed since are skipped and
+    /// recorded.
     pub(crate) fn finish_forward(&mut self, journal: &mut Journal) -> Result<(), ChangesError> {
         let plan = journal.plan.clone();
         let mut left = plan.left.clone();
@@ -357,7 +362,8 @@ impl Applying<'_> {
         self.finish(journal, &plan, left).map_err(failed)
     }
 
-    /// An operation that a crash may have interrupted before what came out was looked at.
+    /// Checks an operation that a crash may have interrupted before the file that left the tree was
+    /// checked.
     fn settle(&mut self, op: &Op) -> Result<bool, Errno> {
         if self.is_expected(op)? {
             return Ok(true);
@@ -380,7 +386,7 @@ impl Applying<'_> {
         self.settle(op)
     }
 
-    /// Records how all looks now, from which it can be taken back.
+    /// Records the current state, from which the plan can be rolled back.
     fn finish(&mut self, journal: &mut Journal, plan: &Plan, left: Vec<Vec<u8>>) -> io::Result<()> {
         self.root.forget();
         self.slots.forget();
@@ -413,14 +419,14 @@ impl Applying<'_> {
         }
         self.sync().map_err(io::Error::other)?;
         journal.done(back, self.steps)?;
-        // It is over: nothing that is said now changes that.
+        // The plan is applied: a failure from here on does not change that.
         let _ = self.steps.at(Step::Done);
         Ok(())
     }
 }
 
 impl Applying<'_> {
-    /// What was done to the tree is on disk before a journal elsewhere speaks of it.
+    /// Syncs the tree before a journal on another file system records the end.
     pub(crate) fn sync(&self) -> Result<(), ChangesError> {
         if !self.is_far || !self.care.synced {
             return Ok(());
@@ -431,7 +437,7 @@ impl Applying<'_> {
     }
 }
 
-/// A directory of ours that we may not write to: its permissions are set again when all is done.
+/// Makes an own directory writable. The plan restores its permissions at the end.
 fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
@@ -452,7 +458,7 @@ fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Whether something above this path is taken before it is put.
+/// True if a parent of this path is taken before the path is put.
 fn is_below(path: &Path, taken: &HashSet<&Path>) -> bool {
     path.ancestors().skip(1).any(|above| taken.contains(above))
 }
@@ -461,7 +467,8 @@ fn takes(plan: &Plan) -> impl Iterator<Item = &Op> {
     plan.ops.iter().filter(|op| op.act == Act::Take)
 }
 
-/// Gives a file these attributes. Times last: the others do not change them, but a directory's entries do.
+/// Sets the attributes of a file. Times are last: the other attributes do not change them, but a
+/// directory's entries do.
 pub(crate) fn dress(
     dir: std::os::fd::BorrowedFd<'_>,
     name: &OsStr,
@@ -485,7 +492,7 @@ pub(crate) fn dress(
         if attributes::all(dir, name)? != wanted.attributes {
             attributes::make(dir, name, &wanted.attributes)?;
         }
-        // A change of owner takes set-id bits away, so this comes after it.
+        // A change of owner clears set-id bits, so the mode is set afterwards.
         chmodat(
             dir,
             name,
@@ -508,7 +515,7 @@ pub(crate) fn dress(
 }
 
 impl RootedDir {
-    /// The names in a directory.
+    /// Returns the names in a directory.
     pub(crate) fn names(&mut self, path: &Path) -> Result<Vec<std::ffi::OsString>, Errno> {
         use std::os::unix::ffi::OsStringExt;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! Extended attributes of files that are named by a directory's descriptor and a name.
+//! Extended attributes of files, named by a directory's descriptor and a name.
 
 use rustix::fs::{
     AtFlags, Mode, XattrFlags, chmodat, lgetxattr, llistxattr, lremovexattr, lsetxattr, statat,
@@ -8,24 +8,25 @@ use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
-/// Attributes by name, sorted.
+/// Attributes, sorted by name.
 pub(crate) type Attributes = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// What overlays keep their marks in.
+/// The prefix of overlayfs attributes.
 const OVERLAY: &[u8] = b"user.overlay.";
-/// A directory that hides what is below it: `y`. With `x`, files in it may be marked as removed.
+/// Marks an opaque directory (`y`). With `x`, the directory may contain files marked as whiteouts.
 pub(crate) const OPAQUE: &str = "user.overlay.opaque";
-/// An empty file that stands for a removed one.
+/// Marks an empty file as a whiteout.
 pub(crate) const WHITEOUT: &str = "user.overlay.whiteout";
 
-/// A path to the file that no link on the way can divert. The calls for attributes take no directory.
+/// Returns a path through `/proc/self/fd`, because the attribute system calls take no directory
+/// descriptor. No link can redirect it.
 fn path(dir: BorrowedFd<'_>, name: &OsStr) -> Result<CString, Errno> {
     let mut path = format!("/proc/self/fd/{}/", dir.as_raw_fd()).into_bytes();
     path.extend_from_slice(name.as_bytes());
     CString::new(path).map_err(|_| Errno::INVAL)
 }
 
-/// One attribute's value; `None` if there is no such.
+/// Returns the value of one attribute; `None` if it does not exist.
 pub(crate) fn one(
     dir: BorrowedFd<'_>,
     name: &OsStr,
@@ -36,7 +37,7 @@ pub(crate) fn one(
 
 fn read(path: &CString, attribute: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
     let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
-    // The longest value that Linux has.
+    // Longer values are read in a second attempt.
     let mut value = vec![0; 256];
     loop {
         match lgetxattr(path, &attribute, value.as_mut_slice()) {
@@ -45,14 +46,14 @@ fn read(path: &CString, attribute: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
                 return Ok(Some(value));
             }
             Err(Errno::RANGE) if value.len() < 1 << 16 => value.resize(1 << 16, 0),
-            // Of a file that its owner may not read they cannot be read, either.
+            // The attributes of a file without read permission cannot be read.
             Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::ACCESS) => return Ok(None),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// All attributes but those of overlays.
+/// Returns all attributes except those of overlayfs.
 pub(crate) fn all(dir: BorrowedFd<'_>, name: &OsStr) -> Result<Attributes, Errno> {
     let path = path(dir, name)?;
     let mut found = Vec::new();
@@ -86,14 +87,14 @@ fn names(path: &CString) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(names.map(<[u8]>::to_vec).collect())
 }
 
-/// Removes the marks of overlays.
+/// Removes the attributes of overlayfs.
 pub(crate) fn strip(dir: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno> {
     let path = path(dir, name)?;
     for attribute in names(&path)? {
         if attribute.starts_with(OVERLAY) {
             let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
             match lremovexattr(&path, &attribute) {
-                // A file that its owner may not write: it may be made writable for the moment.
+                // A read-only file is made writable for a moment.
                 Err(Errno::ACCESS) => remove_from_read_only(dir, name, &path, &attribute)?,
                 removed => removed?,
             }
@@ -116,7 +117,7 @@ fn remove_from_read_only(
     removed
 }
 
-/// Makes these all that it has, but for what the system keeps for itself.
+/// Replaces all attributes, except those that the system manages.
 pub(crate) fn make(
     dir: BorrowedFd<'_>,
     name: &OsStr,

@@ -1,4 +1,5 @@
-//! What goes on when nobody waits for it: in a job, or in what outlives a call. Whoever records it ends it, too.
+//! Records changes by jobs and by processes that outlive their call. The recorder closes the change
+//! set itself.
 
 use crate::error::ChangesError;
 use crate::meta::{Meta, SetKind};
@@ -13,10 +14,11 @@ use agent_bash_os::PrivateDir;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// What outlives a call: a set of its own in the same session, made when the first file of the root is about to be changed.
+/// The changes of processes that outlive a call: a separate change set, created before the first
+/// change below the root.
 #[derive(Debug)]
 pub struct BackgroundChanges {
-    /// As that of the call's set.
+    /// The description of the call's change set.
     meta: Meta,
     session: PathBuf,
     after: Option<u64>,
@@ -26,7 +28,7 @@ pub struct BackgroundChanges {
 }
 
 impl Recorder {
-    /// For what goes on when this one's call has ended.
+    /// Returns the recorder for processes that outlive this call.
     pub fn background(&self) -> BackgroundChanges {
         let path = self.set.path();
         let number = path.file_name().and_then(OsStr::to_str);
@@ -40,16 +42,16 @@ impl Recorder {
         }
     }
 
-    /// Whether nobody waits for it, so that it has to be concluded here.
+    /// True if the recorder must close the change set, because no call waits for it.
     pub fn is_concluded_here(&self) -> bool {
         matches!(self.meta.kind, SetKind::Background { .. })
     }
 
-    /// All that was to be recorded was, and nobody waits for it: compares that with what there is, at once, as what others change
-    /// from here on is theirs.
+    /// Closes the change set: compares the records with the tree at once, so that later changes by
+    /// other processes are not included.
     ///
     /// # Errors
-    /// It could not be compared: the set is interrupted.
+    /// The comparison failed: the change set is interrupted.
     pub fn conclude(mut self) -> Result<(), ChangesError> {
         self.end()?;
         let path = self.set.path().to_owned();
@@ -70,7 +72,8 @@ impl Recorder {
 }
 
 impl BackgroundChanges {
-    /// For what that call has left running, or an earlier one of its shell, where it is not known which.
+    /// Returns the recorder for processes of this call or an earlier one of its shell, if it is
+    /// unknown which.
     #[must_use]
     pub fn or_earlier(&self) -> Self {
         Self {
@@ -83,10 +86,10 @@ impl BackgroundChanges {
         }
     }
 
-    /// As [`Recorder::before`].
+    /// Like [`Recorder::before`].
     ///
     /// # Errors
-    /// As there; or a set could not be made.
+    /// See [`Recorder::before`]; or a change set could not be created.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
         if !path.starts_with(self.meta.root()) {
             return Ok(KeepOutcome::Outside);
@@ -105,20 +108,21 @@ impl BackgroundChanges {
         recorder.before(path, touch)
     }
 
-    /// As [`Recorder::lacks`]. Of what has changed nothing in the root, nothing is said.
+    /// Like [`Recorder::lacks`], unless nothing below the root was changed.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Recorder::lacks`].
     pub fn lacks(&mut self) -> Result<(), ChangesError> {
         self.recorder
             .as_mut()
             .map_or(Ok(()), |recorder| recorder.lacks())
     }
 
-    /// Those that have changed something have ended, for now: what comes gets another set.
+    /// Closes the change set, because the processes that changed files have ended. Later changes
+    /// get another one.
     ///
     /// # Errors
-    /// As [`Recorder::conclude`].
+    /// See [`Recorder::conclude`].
     pub fn conclude(&mut self) -> Result<(), ChangesError> {
         self.recorder
             .take()
@@ -132,6 +136,6 @@ fn begun(meta: &Meta, session: &Path, kind: SetKind) -> Result<Recorder, Changes
     let opened = PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
     let meta = Meta::new(kind, root, meta.level, meta.limits);
     let set = make(&opened, &tree, meta)?;
-    // Its lock is let go once the recorder has its own.
+    // The lock is released once the recorder has its own.
     Recorder::open(set.dir())
 }

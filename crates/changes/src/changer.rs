@@ -1,4 +1,4 @@
-//! Who has changed a file since: which of the later sets of a session has left it as it is now.
+//! Finds the later change set that produced the current state of a file.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -14,26 +14,26 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A set after another, by which a file is what it is.
+/// The later change set that produced the current state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changer {
-    /// Its number.
+    /// The number of the change set.
     pub id: ChangesId,
-    /// The command that it is of.
+    /// The command that made the changes.
     pub command: Option<String>,
-    /// The set that it took back.
+    /// The change set that it undid.
     pub undoes: Option<ChangesId>,
-    /// The set that it did again.
+    /// The change set that it redid.
     pub redoes: Option<ChangesId>,
 }
 
 impl Store {
-    /// Which later set of the session has made each of these files what it is now. `None` where none has: whoever else it was is not
-    /// known.
+    /// Returns, for each file, the later change set that produced its current state. `None` if
+    /// another process changed it.
     ///
     /// # Errors
-    /// There is no such set, or its directory is gone.
+    /// The change set does not exist, or its directory was removed.
     pub fn changed_by(
         &self,
         session: &str,
@@ -51,7 +51,7 @@ impl Store {
             paths.push((bytes, now));
         }
         let mut found: Vec<Option<Changer>> = vec![None; files.len()];
-        // The last that has touched it decides.
+        // The last change set that touched the file decides.
         let mut open: Vec<usize> = (0..files.len()).collect();
         let later = numbers(&directory)?.into_iter().rev();
         for number in later.take_while(|number| *number > id.0) {
@@ -82,10 +82,10 @@ impl Store {
     }
 }
 
-/// A file as it is now.
+/// The current state of a file.
 struct Now {
     seen: Option<FileStat>,
-    /// Of an index of git what it says: whoever looks at the state of a repository writes it anew, and has changed nothing.
+    /// Digest of the entries of a git index. `git status` rewrites the file without changing them.
     means: Option<u64>,
 }
 
@@ -100,10 +100,10 @@ impl Now {
     }
 }
 
-/// Whether a plan has left that file as it is now; `None` if it is none of its files.
+/// True if the plan produced the current state of the file; `None` if the plan does not contain it.
 fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
     let ops = plan.ops.iter().filter(|op| op.path == path);
-    // A path that goes and comes has two.
+    // A replaced path has two operations.
     let op = ops.max_by_key(|op| op.act != Act::Take);
     if let Some(op) = op {
         return Some(match (op.act, op.there, now.seen) {
@@ -115,7 +115,7 @@ fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
         });
     }
     let mut looks = plan.attributions.iter().filter(|it| it.path == path);
-    // A directory's times change with its entries.
+    // The times of a directory change with its entries.
     looks
         .any(|it| !it.is_soft() || now.seen.is_some_and(|now| now.is_dir()))
         .then_some(now.seen.is_some())

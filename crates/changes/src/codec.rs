@@ -1,10 +1,10 @@
-//! Values as bytes: little-endian numbers, and lengths before what varies. For the files of a set, which hold names of
-//! any bytes and are read by the version that wrote them.
+//! Binary encoding for files of a change set: little-endian numbers, and lengths before variable
+//! fields. Only the version that wrote a file reads it.
 
-/// A value that can be written and read back.
+/// A value that can be encoded and decoded.
 pub(crate) trait Wire: Sized {
     fn put(&self, to: &mut Vec<u8>);
-    /// `None` if the bytes end too early, or are no such value.
+    /// Decodes a value; `None` if the bytes end too early or are invalid.
     fn get(from: &mut &[u8]) -> Option<Self>;
 }
 
@@ -74,7 +74,7 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
-/// Writes values one after another, with their number before them.
+/// Encodes the number of values, then the values.
 pub(crate) fn put_all<T: Wire>(values: &[T], to: &mut Vec<u8>) {
     (values.len() as u64).put(to);
     for value in values {
@@ -82,13 +82,13 @@ pub(crate) fn put_all<T: Wire>(values: &[T], to: &mut Vec<u8>) {
     }
 }
 
-/// Reads what [`put_all`] wrote.
+/// Decodes the values of [`put_all`].
 pub(crate) fn get_all<T: Wire>(from: &mut &[u8]) -> Option<Vec<T>> {
     let number = u64::get(from)?;
     (0..number).map(|_| T::get(from)).collect()
 }
 
-/// [`Wire`] for a struct, field by field.
+/// Implements [`Wire`] for a struct, field by field.
 macro_rules! wire {
     ($of:ident { $($field:ident),* $(,)? }) => {
         impl $crate::codec::Wire for $of {
@@ -122,7 +122,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(Value::get(&mut &bytes[..end]), None, "{end}");
         }
-        // A length beyond all memory is refused before anything is reserved.
+        // A length beyond the input is refused before any allocation.
         assert_eq!(Vec::<u8>::get(&mut &[0xff; 9][..]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Where the contents of files are that a set is about: in the tree, in the set, in what a trace kept; and, where somebody
-//! has changed a file since, in what another set of the session kept of it.
+//! Finds the contents of a change set's files: in the tree, in the set, in preimages, or in a later
+//! change set if the file was changed since.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -21,39 +21,40 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of a file that are read at most.
+/// The largest file that is read, in bytes.
 pub(crate) const LARGEST: u64 = 4 << 20;
 
-/// A content, if it could be read.
+/// The contents of one side of a change.
 pub(crate) enum Side {
-    /// There is no file on this side.
+    /// No file exists on this side.
     None,
     Bytes(Vec<u8>),
     TooLarge,
     Unknown,
 }
 
-/// Both contents of a file.
+/// Both sides of a change.
 pub(crate) struct ContentPair {
     pub(crate) before: Side,
     pub(crate) after: Side,
-    /// The file is another one since, and its content of that time is not kept: one of these is as it is now, if it is there.
+    /// True if the file was changed since and its contents of that time are not stored: one side is
+    /// the current file, if it exists.
     pub(crate) is_since: bool,
 }
 
-/// The contents of one set's files.
+/// The contents of one change set's files.
 pub(crate) struct Contents<'a> {
     set: &'a ChangeSet,
     trees: Trees,
     index: OnceCell<Option<Index>>,
-    /// What was in the files of a trial that was not committed, by path.
+    /// Preimages of a trial that was not committed, by path.
     photo: Option<HashMap<Vec<u8>, PathRecord>>,
     others: &'a dyn Fn() -> &'a Others,
     is_since: bool,
 }
 
 impl<'a> Contents<'a> {
-    /// `others`: what other sets have kept, which is asked for where it is needed.
+    /// `others` returns the preimages of later change sets. It is called only when needed.
     pub(crate) fn new(
         set: &'a ChangeSet,
         trees: Trees,
@@ -69,7 +70,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// What is there of both sides of a change.
+    /// Returns both sides of a change.
     pub(crate) fn content_pair(&mut self, item: &Item) -> ContentPair {
         self.is_since = false;
         let before = match (&item.gone, &item.new) {
@@ -102,7 +103,7 @@ impl<'a> Contents<'a> {
             return side;
         }
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
-        // What was swapped back is in the tree.
+        // A swapped file that was rolled back is in the tree.
         let is_back = |seen| op.act == Act::Swap && is(op.there, seen);
         match slot.filter(|seen| !is_back(*seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
@@ -114,13 +115,14 @@ impl<'a> Contents<'a> {
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
         match slot.filter(|seen| op.act == Act::Put || is(op.there, *seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
-            // It is gone with the trial.
+            // The file was discarded with the trial.
             None if self.photo.is_some() => Side::Unknown,
             None => self.elsewhere(op, op.there),
         }
     }
 
-    /// What was there before a trial that has not kept it: if it is in the tree still, or a later set has kept it.
+    /// Returns the contents before a trial without preimages: the file of the tree if it is
+    /// unchanged, else the preimage of a later change set.
     fn as_it_was(&mut self, op: &Op) -> Side {
         let Some(wanted) = op.here else {
             return Side::Unknown;
@@ -138,8 +140,8 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// What a later set kept of it; else what is in the tree. In this order: of two calls within a tick of the clock, the times of the file
-    /// in the tree do not tell which of them has written it.
+    /// Returns a later preimage, else the file of the tree. The order matters: for two calls within
+    /// a clock tick, the times of the file do not tell which call wrote it.
     fn elsewhere(&mut self, op: &Op, wanted: Option<FileStat>) -> Side {
         if let Some(wanted) = wanted {
             if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
@@ -152,10 +154,10 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// What the sets of a session have kept of files that they changed.
+/// The preimages of all change sets.
 pub(crate) struct Others {
     sets: Vec<Other>,
-    /// The set and its operation, by path.
+    /// Index of the change set and its operation, by path.
     by_path: HashMap<Vec<u8>, Vec<(usize, Op)>>,
 }
 
@@ -165,13 +167,13 @@ struct Other {
 }
 
 impl Others {
-    /// What cannot be read is not looked for.
+    /// Reads the change sets. Unreadable ones are skipped.
     pub(crate) fn read(store: &Store, session: &str) -> Self {
         let mut others = Self {
             sets: Vec::new(),
             by_path: HashMap::new(),
         };
-        // Without any there is nothing to look in.
+        // Without change sets the lookup is empty.
         let _ = others.fill(store, session);
         others
     }
@@ -198,7 +200,7 @@ impl Others {
         Ok(())
     }
 
-    /// What a set after `own` has kept of this very file, of the same root.
+    /// Returns the preimage of this exact file in a later change set with the same root.
     fn later_preimage(&self, own: &ChangeSet, path: &[u8], wanted: &FileStat) -> Option<Side> {
         let known = self.by_path.get(path)?;
         known.iter().find_map(|(at, op)| {
@@ -226,7 +228,7 @@ impl Other {
     }
 }
 
-/// What was kept when a trial ended, unless it was committed. `None`: the set is of another kind, or of an older version.
+/// Returns the preimages of a trial that was not committed; `None` for another kind of change set.
 fn photographed(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
     let is_open = matches!(set.state, SetState::Held | SetState::Discarded);
     let is_it = set.meta.kind == SetKind::Trial && is_open && HeldPlan::is_of(set);
@@ -237,7 +239,7 @@ fn photographed(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
     })
 }
 
-/// What is kept of that very file.
+/// Returns the preimage of this exact file.
 fn in_photo(
     set: &ChangeSet,
     photo: &HashMap<Vec<u8>, PathRecord>,
@@ -258,7 +260,7 @@ fn side(bytes: Vec<u8>) -> Side {
     }
 }
 
-/// What a trace has kept of the file before.
+/// Returns the preimage of a traced file.
 fn kept_of(set: &ChangeSet, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> {
     if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
         return None;
@@ -281,7 +283,7 @@ fn content(tree: &mut RootedDir, path: &Path) -> Side {
         FileType::RegularFile => {
             let mut bytes = Vec::new();
             let read = tree.file(path).map(File::from).map(|file| {
-                // It may grow while it is read.
+                // The file may grow during the read.
                 file.take(LARGEST).read_to_end(&mut bytes)
             });
             match read {

@@ -1,4 +1,4 @@
-//! What changed within files, as unified diffs.
+//! Unified diffs of changed files.
 
 use crate::contents::{Contents, Others, Side};
 use crate::error::ChangesError;
@@ -15,49 +15,51 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes by which it is decided whether a file is binary, as for git.
+/// The number of leading bytes that decide whether a file is binary, as in git.
 const LOOKED_AT: usize = 8000;
-/// Of bytes that are not UTF-8, one in so many may be a control character that no text needs: in what is compressed or
-/// encrypted it is one in ten, in text of another encoding none.
+/// The accepted share of control characters in text that is not UTF-8: one in this many bytes.
+/// Compressed or encrypted data has one in ten, text in another encoding none.
 const STRAY: usize = 50;
-/// Lines around a change.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
-/// A file's change, with what changed in it.
+/// A change of a file with its diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileDiff {
-    /// What was done to it.
+    /// The change.
     pub file: FileChange,
-    /// What changed in it.
+    /// The diff.
     pub text: Text,
-    /// The file was changed again since, and what it was meanwhile is not kept: `text` compares with the file as it is now.
+    /// True if the file was changed since and its contents of that time are not stored: `text`
+    /// compares with the current file.
     pub is_since: bool,
-    /// Of a held trial: somebody has changed the file since, so that it cannot be committed. `text` is what the trial did.
+    /// True for a file of a held trial that was changed since, so that the trial cannot be
+    /// committed. `text` is the change of the trial.
     pub is_in_the_way: bool,
-    /// Type and permissions before and after, as in `st_mode`, where they differ.
+    /// Type and permissions before and after, as in `st_mode`, if they differ.
     pub mode: Option<(u32, u32)>,
 }
 
-/// What changed in a file.
+/// The diff of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Text {
-    /// A unified diff, with a header. It has the file's own characters: whoever shows it has to take out what controls a
-    /// terminal. What is not UTF-8 is replaced.
+    /// A unified diff with a header. It contains the file's characters: the caller must remove
+    /// control sequences before it prints the diff. Bytes that are not UTF-8 are replaced.
     Unified(String),
-    /// It is not text.
+    /// The file is binary.
     Binary,
-    /// It is larger than what is compared.
+    /// The file is too large.
     TooLarge,
-    /// The former content is not kept, or the file is no longer there.
+    /// The preimage is not stored, or the file no longer exists.
     Unknown,
-    /// Nothing: a directory, or only attributes.
+    /// No contents changed: a directory, or only attributes.
     Nothing,
 }
 
-/// Diffs of the sets of a session. What a file was after a call, if it is another one now, is looked for in what later sets have kept;
-/// these are read once, when they are needed first.
+/// Diffs of change sets. If a file was changed since, its contents after the call come from later
+/// change sets, which are read once when first needed.
 pub struct Diffs<'a> {
     store: &'a Store,
     session: String,
@@ -65,10 +67,11 @@ pub struct Diffs<'a> {
 }
 
 impl Store {
-    /// What a set changed in files, or would: in those at `paths` (below the root, with what is in them), or in all.
+    /// Returns the diffs of a change set for the files at `paths` (below the root, with their
+    /// contents), or for all files.
     ///
     /// # Errors
-    /// There is no such set, it cannot be read, or it did nothing to one of the paths.
+    /// The change set does not exist, cannot be read, or has no change at one of the paths.
     pub fn diff(
         &self,
         session: &str,
@@ -78,7 +81,7 @@ impl Store {
         self.diffs(session).of(id, paths)
     }
 
-    /// Diffs of several sets of a session.
+    /// Returns a reader for diffs of several change sets.
     pub fn diffs(&self, session: &str) -> Diffs<'_> {
         Diffs {
             store: self,
@@ -89,10 +92,10 @@ impl Store {
 }
 
 impl Diffs<'_> {
-    /// As [`Store::diff`].
+    /// Like [`Store::diff`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Store::diff`].
     pub fn of(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesError> {
         let set = self.store.read(&self.session, id)?;
         let (plan, items) = listed(self.store, &set)?;
@@ -138,10 +141,11 @@ impl Diffs<'_> {
 }
 
 impl Diffs<'_> {
-    /// Of files that several of these sets changed one after the other, and nobody else between them: what they did to each in all.
+    /// Returns combined diffs of files that several of these change sets changed in sequence,
+    /// without another process between them.
     ///
     /// # Errors
-    /// There is no such set, or it cannot be read.
+    /// A change set does not exist, or cannot be read.
     pub fn together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesError> {
         let mut read = Vec::new();
         for id in ids {
@@ -206,7 +210,8 @@ impl Diffs<'_> {
     }
 }
 
-/// Whether these are changes of a regular file's content, each of what the one before has left.
+/// True if each change starts from the contents that the previous one produced, all of regular
+/// files.
 fn is_one_after_another(steps: &[(&ChangeSet, &Item)]) -> bool {
     let is_plain = |item: &Item| {
         let sides = [item.before, item.after];
@@ -228,7 +233,7 @@ fn is_one_after_another(steps: &[(&ChangeSet, &Item)]) -> bool {
         && steps.windows(2).all(follows)
 }
 
-/// The text, and whether it is compared with the file as it is now.
+/// Returns the diff, and whether it compares with the current file.
 fn text(contents: &mut Contents<'_>, item: &Item) -> (Text, bool) {
     let is_plain = |seen: &Option<FileStat>| {
         seen.is_none_or(|seen| matches!(seen.kind(), FileType::RegularFile | FileType::Symlink))
@@ -251,7 +256,7 @@ fn compared(item: &Item, before: Side, after: Side) -> Text {
         (Side::None, Side::Bytes(after)) => (None, Some(after)),
         (Side::None, Side::None) => return Text::Nothing,
     };
-    // Where a link leads is no text that lacks the end of its line.
+    // The target of a link has no line end, which is not worth a note.
     let before = before.map(|bytes| with_line_end(bytes, item.before));
     let after = after.map(|bytes| with_line_end(bytes, item.after));
     let is_binary = |bytes: &Option<Vec<u8>>| bytes.as_deref().is_some_and(is_binary);
@@ -268,14 +273,15 @@ fn with_line_end(mut bytes: Vec<u8>, seen: Option<FileStat>) -> Vec<u8> {
     bytes
 }
 
-/// With a NUL, as for git; and what is neither UTF-8 nor text in another encoding: what is small and compressed often has no
-/// NUL (one in five of the objects that `git commit` writes).
+/// True for data with a NUL, as in git, and for data that is neither UTF-8 nor text in another
+/// encoding. Small compressed data often has no NUL: one in five of the objects that `git commit`
+/// writes.
 fn is_binary(bytes: &[u8]) -> bool {
     let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
     if bytes.contains(&0) {
         return true;
     }
-    // A character that is cut at the end is no error.
+    // A character may be cut at the end.
     let is_utf8 =
         std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
     let is_stray = |byte: &&u8| matches!(byte, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f);
@@ -311,7 +317,7 @@ mod tests {
     fn what_is_no_text_in_any_encoding_is_binary() {
         let cut = [&[b'a'; LOOKED_AT - 1][..], "é".as_bytes()].concat();
         let late = [&[b'a'; LOOKED_AT][..], b"\0"].concat();
-        // A directory as git writes it, compressed.
+        // A compressed tree object of git.
         let object = b"x\x01+)JMU06`040031QH3d\xf8e\xfap\x92\x90\xdc\xea\xcf\xb7\xf6\xcf\x8f[\xb6\xfa\xf6\xe9\x83\xeck\xac\x01\xfc\xab\x0f\xc6";
         for (bytes, want) in [
             (&b""[..], false),
@@ -326,7 +332,7 @@ mod tests {
             (b"caf\xe9 cr\xe8me\r\n\tna\xefve\x0c\n", false),
             (b"\x93\xfa\x96{\x8c\xea\x82\xcc\n", false),
             (b"\xc4\xe3\xba\xc3\n", false),
-            // A stray one in a text of another encoding.
+            // A single control character in text of another encoding.
             (&[&b"caf\xe9 \x01"[..], &[b'a'; 60]].concat(), false),
             (object, true),
         ] {

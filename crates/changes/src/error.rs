@@ -1,128 +1,126 @@
-//! What can go wrong with sets.
+//! Errors of change sets.
 
 use agent_bash_core::changes::{ChangesId, FileName};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why nothing was done. Unless the text says otherwise, the tree is as it was.
+/// Why an operation failed. Unless the text says otherwise, the tree is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangesError {
     /// A system call failed.
     #[error("{what} `{}`: {error}", path.display())]
     Io {
-        /// What was being done, such as "opening".
+        /// The operation, such as "opening".
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
         /// The system's error.
         error: io::Error,
     },
-    /// The store would be looked at as a part of what it keeps.
+    /// The store is inside the directory that would be recorded.
     #[error(
         "changes to `{}` would be kept in `{}`, which is within it; put the state directory elsewhere, or choose another root",
         root.display(), store.display()
     )]
     Within {
-        /// The directory that is looked at.
+        /// The directory to record.
         root: PathBuf,
-        /// Where sets are kept.
+        /// The directory of the store.
         store: PathBuf,
     },
-    /// The name of a session cannot be one of a directory.
+    /// The name is not usable as a directory name.
     #[error(
         "`{0}` cannot name a session: letters, digits, `-`, `_` and `.` can, and it must not begin with a dot"
     )]
     Session(String),
-    /// There is no such set.
+    /// The change set does not exist.
     #[error(
-        "there is no set of changes {id} in this session; it was never there, or has been removed since"
+        "changes {id} do not exist in this state directory; they never did, or were removed since"
     )]
     Unknown {
-        /// Its number.
+        /// The number of the change set.
         id: ChangesId,
     },
-    /// It is in use.
-    #[error(
-        "changes {id} are still being made: what they are of runs; wait for its end, or end it"
-    )]
+    /// The change set is in use.
+    #[error("changes {id} belong to a command that is still running; wait for it or end it")]
     Running {
-        /// Its number.
+        /// The number of the change set.
         id: ChangesId,
     },
-    /// It is in a state in which that cannot be done with it.
+    /// The state of the change set does not allow the operation.
     #[error("changes {id} cannot be {wanted}: {why}")]
     State {
-        /// Its number.
+        /// The number of the change set.
         id: ChangesId,
         /// "committed", "undone" …
         wanted: &'static str,
-        /// What it is, and what can be done.
+        /// The state, and what can be done.
         why: String,
     },
-    /// Somebody else has changed these files; nothing at all was done.
-    #[error("changes {id} cannot be applied: `{}` was changed by somebody else meanwhile{}", first(.conflicts), others(.conflicts))]
+    /// Another process changed these files. Nothing was changed.
+    #[error("changes {id} cannot be applied: `{}` was changed by another process meanwhile{}", first(.conflicts), others(.conflicts))]
     Conflict {
-        /// Its number.
+        /// The number of the change set.
         id: ChangesId,
-        /// The files.
+        /// The conflicting files.
         conflicts: Vec<FileName>,
-        /// How many files of the set could be done without them.
+        /// The number of files without a conflict.
         free: u64,
     },
-    /// What the set's root was is not there any more.
-    #[error("`{}` is not the directory any more that it was; nothing was done", root.display())]
+    /// The root of the change set was replaced.
+    #[error("`{}` was replaced by another directory; nothing was done", root.display())]
     Replaced {
-        /// Its path.
+        /// The path of the root.
         root: PathBuf,
     },
-    /// A path that was asked for is none of the set's.
+    /// The change set does not contain this path.
     #[error("changes {id} did nothing to `{}`; `changes show {id}` lists what they did", path.display())]
     NotInSet {
-        /// The set's number.
+        /// The number of the change set.
         id: ChangesId,
-        /// The path as given.
+        /// The requested path.
         path: PathBuf,
     },
-    /// Somebody changed a file while changes were being applied, or an operation failed, and taking back what had been
-    /// done until then failed as well.
+    /// Another process changed a file during the operation, or the operation failed, and the
+    /// rollback failed as well.
     #[error(
         "changes {id} were applied in part only: {why}; `changes show {id}` names what was left"
     )]
     Partly {
-        /// The set's number.
+        /// The number of the change set.
         id: ChangesId,
         /// The first failure.
         why: String,
     },
-    /// There is no room even to say that a trial's changes are held.
+    /// The disk is full, so that the state of the trial could not be written.
     #[error(
-        "nothing of the trial was applied, and its changes are discarded, as they could not be kept: {why}"
+        "nothing of the trial was applied, and its changes are discarded, because they could not be stored: {why}"
     )]
     NotHeld {
-        /// What the system said.
+        /// The error of the system.
         why: String,
     },
-    /// What is kept is larger than it may be.
-    #[error("more than {limit} MiB would have to be kept; nothing more is kept for this call")]
+    /// The preimages exceed the limit.
+    #[error("the preimages of this call exceed {limit} MiB; no more are stored for it")]
     TooMuch {
         /// The limit.
         limit: u64,
     },
-    /// A directory is too large to be compared with what it was.
-    #[error("`{}` has more files than can be looked through in time ({seen} were)", root.display())]
+    /// The directory has too many files for a scan.
+    #[error("`{}` has more files than a scan can read in time ({seen} scanned)", root.display())]
     TooManyFiles {
         /// The directory.
         root: PathBuf,
-        /// How many files were looked at.
+        /// The number of scanned files.
         seen: usize,
     },
-    /// What is on disk makes no sense.
+    /// A stored file is invalid.
     #[error("`{}` is damaged: {why}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why the file is invalid.
         why: &'static str,
     },
 }
@@ -140,13 +138,13 @@ fn others(conflicts: &[FileName]) -> String {
 }
 
 impl ChangesError {
-    /// The error of a system call.
+    /// Returns a function that converts an I/O error.
     pub(crate) fn io(what: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |error| Self::Io { what, path, error }
     }
 
-    /// The same of rustix.
+    /// Returns a function that converts an error of rustix.
     pub(crate) fn errno(
         what: &'static str,
         path: impl AsRef<Path>,

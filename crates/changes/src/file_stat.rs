@@ -1,4 +1,4 @@
-//! What a file looked like: enough to tell whether it is still the same, and unchanged.
+//! File attributes from `stat`, for telling whether a file is unchanged.
 
 use crate::codec::wire;
 use agent_bash_core::changes::FileKind;
@@ -7,14 +7,14 @@ use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 
-/// A point in time as file systems have it: seconds and nanoseconds.
+/// A file time: seconds and nanoseconds.
 pub(crate) type Time = (i64, u32);
 
-/// A file's attributes at one moment.
+/// The attributes of a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileStat {
     pub(crate) ino: u64,
-    /// Type and permissions.
+    /// Type and permissions, as in `st_mode`.
     pub(crate) mode: u32,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
@@ -53,13 +53,13 @@ impl From<&Stat> for FileStat {
     }
 }
 
-/// A number whose width is another on other architectures.
+/// Converts a number whose width depends on the architecture.
 fn wide(number: impl Into<u64>) -> u64 {
     number.into()
 }
 
 impl FileStat {
-    /// What is there under that name; `None` if nothing is. Links are not followed.
+    /// Reads the attributes of a name; `None` if it does not exist. Links are not followed.
     pub(crate) fn at(dir: impl AsFd, name: &OsStr) -> Result<Option<Self>, Errno> {
         match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Self::from(&stat))),
@@ -72,7 +72,7 @@ impl FileStat {
         FileType::from_raw_mode(self.mode)
     }
 
-    /// The same in a result.
+    /// Returns the file type for a result.
     pub(crate) fn file_kind(&self) -> FileKind {
         match self.kind() {
             FileType::Directory => FileKind::Directory,
@@ -92,40 +92,40 @@ impl FileStat {
         self.kind() == FileType::RegularFile
     }
 
-    /// Bytes, of a regular file.
+    /// Returns the size of a regular file in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         if self.is_file() { self.size } else { 0 }
     }
 
-    /// Permissions, with set-id bits.
+    /// Returns the permissions with set-id bits.
     pub(crate) fn permissions(&self) -> u32 {
         self.mode & 0o7777
     }
 
-    /// The same with other permissions.
+    /// Returns the attributes with other permissions.
     pub(crate) fn with_permissions(self, permissions: u32) -> Self {
         let mode = self.mode & !0o7777 | permissions;
         Self { mode, ..self }
     }
 
-    /// Whether it is the same file, untouched: what an undo asks for.
+    /// True if `now` is the same, untouched file, as an undo requires.
     pub(crate) fn is_untouched(&self, now: &Self) -> bool {
         self.is_same_content(now) && self.ctime == now.ctime
     }
 
-    /// Whether that has the content of this, as far as its times tell, whatever permissions and owner it has.
+    /// True if `now` has the same contents by its times, whatever its permissions and owner.
     pub(crate) fn has_content_of(&self, now: &Self) -> bool {
         self.kind() == now.kind()
             && (self.ino, self.size, self.mtime) == (now.ino, now.size, now.mtime)
     }
 
-    /// Whether it is the same file with the same content, as far as its times tell. Unlike [`Self::is_untouched`] it
-    /// may have been renamed or linked meanwhile, by which only `ctime` changes.
+    /// True if `now` is the same file with the same contents by its times. Unlike
+    /// [`Self::is_untouched`] it may have been renamed or linked, which changes only `ctime`.
     pub(crate) fn is_same_content(&self, now: &Self) -> bool {
         self.ino == now.ino
             && self.mode == now.mode
             && (self.uid, self.gid) == (now.uid, now.gid)
-            // A directory's size and times are those of its entries.
+            // Size and times of a directory change with its entries.
             && (self.is_dir() || (self.size == now.size && self.mtime == now.mtime))
     }
 }

@@ -1,5 +1,5 @@
-//! The index of a git repository, of which `git status` rewrites the stat data whenever it likes: it is the same as long
-//! as its entries are.
+//! The index of a git repository. `git status` rewrites its stat data at any time, so two indexes
+//! are equal if their entries are.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -8,17 +8,17 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Largest index that is read, in bytes.
+/// The largest index that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 /// Bytes of an entry before its mode: times, device, inode.
 const STAT: usize = 24;
 
-/// The index of the repository whose top the root is.
+/// The index of the repository at the root.
 pub(crate) const OF_ROOT: &str = ".git/index";
-/// What it was when a trial was begun, in the set's directory.
+/// The copy of the index from the beginning of a trial, in the change set's directory.
 pub(crate) const KEPT: &str = "index";
 
-/// Whether a path can be that of an index.
+/// True if a path can name an index.
 pub(crate) fn is_index(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "index")
         && path
@@ -28,7 +28,7 @@ pub(crate) fn is_index(path: &Path) -> bool {
             .any(|part| part == b".git")
 }
 
-/// A digest of what an index says, without stat data; `None` if it is no index of a known version.
+/// Returns a digest of the entries without stat data; `None` for an unknown version.
 pub(crate) fn meaning(file: OwnedFd) -> Option<u64> {
     let mut bytes = Vec::new();
     File::from(file)
@@ -42,14 +42,15 @@ fn digest(bytes: &[u8]) -> Option<u64> {
     let number = |at: usize| -> Option<u32> {
         Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
-    // Version 4 shortens names; it is rare, and compared as it is.
+    // Version 4 compresses names. It is rare, and compared by its bytes.
     if bytes.get(..4)? != b"DIRC" || !matches!(number(4)?, 2 | 3) {
         return None;
     }
     let mut hash = Fnv::default();
     let mut at = 12;
     for _ in 0..number(8)? {
-        // Mode; not user, group and size; then the object's name, flags, and the path.
+        // The digest covers the mode, the object name, the flags and the path, but not user, group
+        // and size.
         hash.write(bytes.get(at + STAT..at + STAT + 4)?);
         let flags_at = at + 60;
         let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
@@ -57,13 +58,14 @@ fn digest(bytes: &[u8]) -> Option<u64> {
         let name_at = flags_at + if flags & 0x4000 == 0 { 2 } else { 4 };
         let length = bytes.get(name_at..)?.iter().position(|byte| *byte == 0)?;
         hash.write(bytes.get(flags_at + 2..name_at + length)?);
-        // Padded with one to eight zeros to a multiple of eight.
+        // Entries are padded with one to eight zeros to a multiple of eight.
         at += (name_at + length - at + 8) & !7;
     }
     Some(hash.finish())
 }
 
-/// FNV-1a, 64 bits: kept on disk, so that it must be the same for ever. It guards against nobody.
+/// FNV-1a with 64 bits. It is stored on disk, so it must never change. It is not a protection
+/// against attacks.
 struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,8 +1,9 @@
-//! What a trial did, as it was when it ended: the plan, which files it renamed, and what was in those that it changed. So what is shown of
-//! it does not move when the tree is changed afterwards.
+//! The plan of a trial, frozen when the trial ends: operations, renames, and preimages. Later
+//! changes of the tree do not affect it.
 //!
-//! Contents are kept as a trace keeps them, but for links: nothing of the tree is touched, and others may write into a linked file. The
-//! plan stays with a set that was discarded, which then tells what it had held.
+//! Preimages are stored like those of a trace, but never as links: the tree must not be touched,
+//! and other processes may write to a linked file. The plan remains with a discarded change set,
+//! which can then list what it held.
 
 use crate::codec::{Wire, get_all, put_all};
 use crate::error::ChangesError;
@@ -19,32 +20,34 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Its file in the set's directory. Sets of older versions have none: they are compared with the tree as it is.
+/// The file name in the change set's directory.
 const FILE: &str = "photo";
 const MAGIC: &[u8; 8] = b"photo  1";
 
-/// Bytes of contents that are copied at most, besides the limits of the set: they are for a diff, and not needed to commit or to take back.
+/// The largest size of copied contents in bytes, besides the limits of the change set. The copies
+/// serve diffs; commit and undo do not need them.
 const COPIED: u64 = 64 << 20;
 
-/// What a trial did.
+/// The frozen plan of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HeldPlan {
     pub(crate) plan: Plan,
-    /// Where files came from, and where they are: what this is concluded from may be gone later.
+    /// Renamed files: former and new path. The information from which they were inferred may be
+    /// lost later.
     pub(crate) renamed: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl HeldPlan {
-    /// Writes it down. With it, a commit is of these files only.
+    /// Writes the plan. A commit is then limited to these files.
     pub(crate) fn keep(&self, set: &ChangeSet) -> io::Result<()> {
         let mut bytes = MAGIC.to_vec();
         self.plan.put(&mut bytes);
         put_all(&self.renamed, &mut bytes);
-        // One that a crash cuts off is none.
+        // A file that a crash cut off counts as missing.
         set.dir.create_new(FILE)?.write_all(&bytes)
     }
 
-    /// `None` if there is none.
+    /// Reads the plan; `None` if it does not exist.
     pub(crate) fn read(set: &ChangeSet) -> Result<Option<Self>, ChangesError> {
         let path = || set.dir().join(FILE);
         let mut bytes = Vec::new();
@@ -57,24 +60,25 @@ impl HeldPlan {
         Ok(parse(&bytes))
     }
 
-    /// Whether it has changed no file: nothing but times, if anything.
+    /// True if the trial changed no file, apart from times.
     pub(crate) fn is_of_nothing(&self) -> bool {
         self.plan.is_soft()
     }
 
-    /// Whether there is one.
+    /// True if the change set has a held plan.
     pub(crate) fn is_of(set: &ChangeSet) -> bool {
         set.dir.has(FILE)
     }
 
-    /// All that the trial did something to.
+    /// Returns all changed paths.
     pub(crate) fn paths(&self) -> BTreeSet<PathBuf> {
         let ops = self.plan.ops.iter().map(Op::path);
         let looks = self.plan.attributions.iter().map(Attribution::path);
         ops.chain(looks).map(Path::to_owned).collect()
     }
 
-    /// Keeps what is in the files that it changes or deletes. What does not fit is not kept, the changed ones first.
+    /// Stores preimages of the files that the trial changes or deletes; changed files come first.
+    /// Files beyond the limit are skipped.
     pub(crate) fn keep_contents(&self, set: &ChangeSet, largest: u64) -> Result<(), ChangesError> {
         let has_content = |op: &&Op| {
             let is_link = |seen: FileStat| seen.kind() == rustix::fs::FileType::Symlink;
@@ -105,7 +109,7 @@ fn parse(bytes: &[u8]) -> Option<HeldPlan> {
     Some(HeldPlan { plan, renamed })
 }
 
-/// Compares a trial with the tree as it is now: all of it, or what it did by its photo.
+/// Compares a trial with the current tree: completely, or by its held plan.
 pub(crate) fn compared(
     set: &ChangeSet,
     first: u64,
@@ -119,7 +123,8 @@ pub(crate) fn compared(
     scan(&mut lower, &mut slots, set.mark, first, care, modes, only)
 }
 
-/// Removes the contents that were kept: the trial was committed or discarded, and has them in the tree or in its slots.
+/// Removes the preimages. After a commit or a discard, the contents are in the tree or in the
+/// slots.
 pub(crate) fn drop_contents(dir: &PrivateDir) -> io::Result<()> {
     dir.remove(INDEX)?;
     dir.remove(PACK)?;

@@ -1,4 +1,4 @@
-//! What turns a set's changes the other way: what is to be done for it, and what is in the way. Nothing is done here.
+//! Plans an undo or redo and lists its conflicts. Changes nothing.
 
 use crate::alike::{bytes, look};
 use crate::apply::Applying;
@@ -19,25 +19,25 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What an undo or a redo would do now.
+/// The preview of an undo or a redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Preview {
-    /// How many files it would change.
+    /// The number of files that would change.
     pub counts: ChangeCounts,
-    /// All of them: what would be done to each.
+    /// All changes.
     pub files: Vec<FileChange>,
-    /// What somebody has changed since; because of these nothing would be done, unless it may be done in part.
+    /// Files that were changed since. They prevent the operation, unless it may be done in part.
     pub conflicts: Vec<FileName>,
-    /// What would be done in part: all of [`Self::files`] if nothing conflicts.
+    /// The changes that are possible in part: all of [`Self::files`] without conflicts.
     pub free: Vec<FileChange>,
 }
 
 impl Store {
-    /// What [`Store::undo`] of all that a set did would do now, or, with `again`, [`Store::redo`]. Nothing is done.
+    /// Returns the preview of [`Store::undo`] of all changes, or, with `again`, of [`Store::redo`].
     ///
     /// # Errors
-    /// There is no such set, or nothing of it to be undone or redone.
+    /// The change set does not exist, or has nothing to undo or redo.
     pub fn preview(
         &self,
         session: &str,
@@ -65,7 +65,7 @@ impl Store {
         })
     }
 
-    /// What is to be done to turn a set the other way, and what is in the way of it. Nothing is done.
+    /// Plans the inversion of a change set and lists its conflicts. Changes nothing.
     pub(crate) fn inverting(
         &self,
         session: &str,
@@ -79,7 +79,7 @@ impl Store {
             SetKind::Undo { origin, .. } => self.idle(session, ChangesId(origin))?,
             _ => self.idle(session, id)?,
         };
-        // Taking back what an undo did is doing it again.
+        // The undo of an undo is a redo.
         let forwards = match asked.meta.kind {
             SetKind::Undo {
                 again: was_again, ..
@@ -98,7 +98,7 @@ impl Store {
         let done = origin.journal()?.map(|it| it.plan).unwrap_or_default();
         let is_its_undo = !forwards && !was_undone && asked.id == origin.id;
         if is_its_undo && preimages::keeps(&origin) && plan.is_soft() && !done.is_soft() {
-            let why = "what was there before was not kept".to_owned();
+            let why = "the preimages were not stored".to_owned();
             return Err(ChangesError::State { id, wanted, why });
         }
         if plan.is_empty() || was_undone || !preimages::keeps(&origin) {
@@ -125,29 +125,29 @@ impl Store {
     }
 }
 
-/// A set that is to be turned the other way.
+/// A change set to be inverted.
 pub(crate) struct Inversion<'a> {
-    /// The set whose files change places.
+    /// The change set with the slots.
     pub(crate) origin: ChangeSet,
-    /// Whether its changes are made again, not taken back.
+    /// True for a redo.
     pub(crate) forwards: bool,
-    /// Whether its files are still as a trace kept them.
+    /// True if the preimages are not unpacked into slots yet.
     pub(crate) packed: bool,
     pub(crate) plan: Plan,
     pub(crate) applying: Applying<'a>,
-    /// What somebody has changed since.
+    /// Paths that were changed since.
     pub(crate) conflicts: Vec<Vec<u8>>,
 }
 
-/// What turns a set's changes the other way.
+/// Plans an undo or redo and lists its conflicts. Changes nothing.
 pub(crate) struct PlanPair {
-    /// Those that are made.
+    /// The applied changes.
     pub(crate) made: Plan,
-    /// Those that were taken back.
+    /// The undone changes.
     pub(crate) back: Plan,
 }
 
-/// By what was done last with each of its files.
+/// Computes both parts from the last operation on each file.
 pub(crate) fn plan_pair(
     session: &PrivateDir,
     origin: &ChangeSet,
@@ -155,7 +155,7 @@ pub(crate) fn plan_pair(
     let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
-        // One that was never made wholly, as its host was killed, has done nothing.
+        // A change set that was never completed, since its host was killed, changed nothing.
         let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
             continue;
         };
@@ -188,7 +188,7 @@ pub(crate) fn plan_pair(
     Ok(PlanPair { made, back })
 }
 
-/// A plan without what conflicts, and what cannot be done without that.
+/// Returns a plan without conflicting paths and the operations that depend on them.
 pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
     let mut plan = plan.clone();
     let paths: Vec<&Path> = conflicts
@@ -198,7 +198,8 @@ pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
     let stays = |op: &Op| {
         let path = op.path();
         paths.iter().any(|conflict| match op.act {
-            // What is in a directory that is not put cannot be either; a directory is not taken from around a file.
+            // An entry of a directory that is not put cannot be put either; a directory around a
+            // remaining file cannot be taken.
             Act::Put => path.starts_with(conflict),
             Act::Take => conflict.starts_with(path),
             Act::Swap => path == *conflict,
@@ -209,7 +210,7 @@ pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
     plan
 }
 
-/// Leaves only what is at these paths or below them, and the directories that this needs.
+/// Limits a plan to these paths, their entries, and the directories that they need.
 fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
     if paths.is_empty() {
         return Ok(());
@@ -235,7 +236,7 @@ fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), Chang
 }
 
 impl Applying<'_> {
-    /// Where files only change places with others, nothing of their directory is to change.
+    /// If files are only exchanged, the times of their directories shall not change.
     fn keep_times(&mut self, plan: &mut Plan) -> Result<(), Errno> {
         let parent = |op: &Op| op.path().parent().unwrap_or(Path::new("")).to_owned();
         let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
@@ -261,7 +262,7 @@ impl Applying<'_> {
         Ok(())
     }
 
-    /// Leaves out times of what somebody else has changed since.
+    /// Drops the times of files that were changed since.
     fn drop_stale(&mut self, plan: &mut Plan) {
         plan.attributions.retain(|it| {
             let Some(here) = &it.here else { return true };
@@ -275,26 +276,26 @@ impl Applying<'_> {
     }
 }
 
-/// What a set is, so that something cannot be done with it.
+/// Returns the error for a state that does not allow the operation.
 pub(crate) fn state(id: ChangesId, wanted: &'static str, set: &ChangeSet) -> ChangesError {
     let why = match (set.meta.kind, set.state) {
         (_, SetState::Discarded) => "they were discarded",
         (_, SetState::Undone) => "they were undone",
         (SetKind::Trial, SetState::Held) => "nothing of them was applied yet",
-        (SetKind::Trial, SetState::Running) => "their host is gone",
+        (SetKind::Trial, SetState::Running) => "their host has ended",
         (SetKind::Trial, SetState::Done) if wanted == "committed" => "they were committed before",
         (SetKind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
         (SetKind::Trace | SetKind::Background { .. }, _) if !preimages::keeps(set) => {
-            "only their names were kept"
+            "only their names were recorded"
         }
-        (SetKind::Scan, _) => "nobody could watch them, so that only names are known",
+        (SetKind::Scan, _) => "they were scanned, not traced, so only names are known",
         (SetKind::Trace | SetKind::Background { .. }, _)
             if wanted != "undone" && wanted != "redone" =>
         {
             "they were made in place"
         }
         _ if wanted == "redone" => "nothing of them was undone",
-        _ => "there is nothing to be taken back",
+        _ => "there is nothing to undo",
     };
     let why = why.to_owned();
     ChangesError::State { id, wanted, why }

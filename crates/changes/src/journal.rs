@@ -1,5 +1,5 @@
-//! The journal of a commit, an undo or a redo: what is to be done, written and synced before it is begun; and how to take
-//! it back, written when it is over, into space that was reserved before.
+//! The journal of a commit, an undo or a redo. The plan is written and synced before it is applied.
+//! The inverse plan is written at the end, into space that was reserved before.
 
 use crate::codec::Wire;
 use crate::error::ChangesError;
@@ -13,24 +13,24 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-/// Its name in the set's directory.
+/// The file name in the change set's directory.
 pub(crate) const FILE: &str = "journal";
-/// Its name until it is on disk.
+/// The file name until the journal is synced.
 const DRAFT: &str = ".journal.new";
 const MAGIC: &[u8; 8] = b"changes1";
-/// Magic, status, place of the second plan.
+/// Magic, status, offset of the second plan.
 const HEADER: u64 = 8 + 1 + 8;
 
-/// How far it has come.
+/// The progress of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// What it says is being done.
+    /// The plan is being applied.
     Applying,
-    /// It was done.
+    /// The plan was applied.
     Done,
-    /// It could not be done, and is being taken back.
+    /// The plan failed and is being rolled back.
     RollingBack,
-    /// It was taken back.
+    /// The plan was rolled back.
     RolledBack,
 }
 
@@ -61,15 +61,15 @@ impl Status {
 pub(crate) struct Journal {
     file: File,
     pub(crate) status: Status,
-    /// What is to be done.
+    /// The plan.
     pub(crate) plan: Plan,
-    /// How it is taken back, once it is done.
+    /// The inverse plan, once the plan is applied.
     pub(crate) back: Option<Plan>,
     second: u64,
 }
 
 impl Journal {
-    /// Writes it. When this returns, it is found by whoever opens the store.
+    /// Writes the journal. Afterwards every process that opens the store finds it.
     pub(crate) fn begin(
         dir: &PrivateDir,
         plan: Plan,
@@ -87,7 +87,7 @@ impl Journal {
             bytes.append(&mut body);
             dir.remove(DRAFT)?;
             let file = dir.open_or_create(DRAFT)?;
-            // The way back has the same operations, and may name each path once more.
+            // The inverse plan has the same operations, and may name each path once more.
             reserve(&file, bytes.len() as u64 * 3 + 1024)?;
             (&file).write_all(&bytes)?;
             steps.at(Step::Drafted)?;
@@ -110,14 +110,14 @@ impl Journal {
                 second,
             }),
             Err(error) => {
-                // The first error is the one to tell.
+                // The first error is reported.
                 let _ = dir.remove(DRAFT);
                 Err(ChangesError::io("writing", path)(error))
             }
         }
     }
 
-    /// Reads a set's journal; `None` if it has none.
+    /// Reads the journal of a change set; `None` if it does not exist.
     pub(crate) fn read(dir: &PrivateDir) -> Result<Option<Self>, ChangesError> {
         let path = || dir.path().join(FILE);
         match dir.metadata(FILE) {
@@ -133,7 +133,7 @@ impl Journal {
             .map_err(ChangesError::io("reading", path()))?;
         let damaged = |why| ChangesError::Damaged { path: path(), why };
         let (status, second, plan, back) =
-            parse(&bytes).ok_or_else(|| damaged("it is cut off, or no journal"))?;
+            parse(&bytes).ok_or_else(|| damaged("it is cut off, or not a journal"))?;
         Ok(Some(Self {
             file,
             status,
@@ -143,7 +143,7 @@ impl Journal {
         }))
     }
 
-    /// It is done, and can be taken back like this.
+    /// Records that the plan was applied, with its inverse.
     pub(crate) fn done(&mut self, back: Plan, steps: &dyn Steps) -> io::Result<()> {
         let mut body = Vec::new();
         back.put(&mut body);
@@ -154,7 +154,8 @@ impl Journal {
         self.conclude(Status::Done)
     }
 
-    /// It is done already, and can be taken back like this. Not synced: it tells of a tree that is not, either.
+    /// Records that the plan was already applied, with its inverse. Without a sync, because the
+    /// tree is not synced either.
     pub(crate) fn note(&mut self, back: Plan) -> io::Result<()> {
         let mut body = Vec::new();
         back.put(&mut body);
@@ -166,7 +167,8 @@ impl Journal {
         Ok(())
     }
 
-    /// It was taken back, but for these paths, which somebody else has changed meanwhile.
+    /// Records that the plan was rolled back, except for these paths, which another process
+    /// changed.
     pub(crate) fn rolled_back(&mut self, left: Vec<Vec<u8>>) -> io::Result<()> {
         let back = Plan {
             left,
@@ -179,7 +181,7 @@ impl Journal {
         self.conclude(Status::RolledBack)
     }
 
-    /// Writes how far it has come.
+    /// Writes the progress.
     pub(crate) fn conclude(&mut self, status: Status) -> io::Result<()> {
         self.file
             .write_all_at(&[status.byte()], MAGIC.len() as u64)?;
@@ -206,7 +208,7 @@ fn parse(bytes: &[u8]) -> Option<(Status, u64, Plan, Option<Plan>)> {
 
 fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     match fallocate(file, FallocateFlags::empty(), 0, bytes) {
-        // Some file systems cannot: then a full disk is noticed when it is written.
+        // Some file systems cannot reserve space. A full disk is then detected by the write.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -1,12 +1,13 @@
-//! What calls do to files: sets of changes that are held back, shown, committed, and taken back.
+//! Change sets: the changes of calls to files, recorded, shown, committed and undone.
 //!
-//! A [`Store`] keeps sets below a state directory. A [`Set`] is one call's: either a *trial*, whose changes the kernel
-//! puts into a directory of the set (an overlay), or a *trace*, whose changes are made in place while a [`Recorder`]
-//! keeps what was there before. A call that nobody can watch is compared by two
-//! [`Survey`]s. All become a list of operations, each one rename between the tree and the set;
-//! committing, rolling back, undoing and redoing is the same list, forwards or backwards.
+//! A [`Store`] holds change sets below a state directory. A [`ChangeSet`] belongs to one call. It
+//! is a *trial*, whose changes overlayfs writes to a directory of the set, or a *trace*, whose
+//! changes are made in place while a [`Recorder`] stores preimages. A call that cannot be traced is
+//! compared by two [`Scan`]s. Each of them becomes a plan: a list of renames between the tree and
+//! the set. Commit, rollback, undo and redo apply a plan forwards or backwards.
 //!
-//! No processes are started here and no clock is read: who mounts the overlay or watches the system calls is elsewhere.
+//! This crate starts no process and reads no clock. Mounting the overlay and tracing system calls
+//! is done elsewhere.
 
 mod alike;
 mod apply;

@@ -1,4 +1,4 @@
-//! What a plan does, file by file, for people and models.
+//! Lists the changes of a plan by file.
 
 use crate::alike::same_bytes;
 use crate::error::ChangesError;
@@ -22,35 +22,35 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Bytes that are compared at most to find out what was renamed.
+/// The largest number of bytes compared to detect renames.
 const COMPARED: u64 = 64 << 20;
-/// Pairs of files of which that is.
+/// The largest number of pairs of files compared to detect renames.
 const COMPARISONS: u64 = 10_000;
-/// Files of the same size of which that is for each new one.
+/// The largest number of candidates of equal size for each new file.
 const CANDIDATES: usize = 16;
 
-/// One change, with where the two contents are.
+/// One change with its operations.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) path: Vec<u8>,
     pub(crate) change: Change,
     pub(crate) from: Option<Vec<u8>>,
-    /// Whether that is concluded from equal contents.
+    /// True if the change was inferred from equal contents.
     pub(crate) inferred: bool,
     pub(crate) before: Option<FileStat>,
     pub(crate) after: Option<FileStat>,
-    /// The operation by which the former file goes, and the one by which this one comes; a `Swap` is the latter.
+    /// The operation that removes the former file. For a `Swap`, only the other operation is set.
     pub(crate) gone: Option<Op>,
     pub(crate) new: Option<Op>,
 }
 
-/// A set as it is in a result.
+/// Returns the change set for a result.
 pub(crate) fn describe(store: &Store, set: &ChangeSet) -> Result<Changes, ChangesError> {
     let (changes, items) = described(store, set)?;
     Ok(changes.with_files(items.iter().map(file)))
 }
 
-/// The same, and all of its files.
+/// Returns the change set for a result, and all changes.
 pub(crate) fn describe_all(
     store: &Store,
     set: &ChangeSet,
@@ -60,14 +60,14 @@ pub(crate) fn describe_all(
     Ok((changes.with_files(files.iter().cloned()), files))
 }
 
-/// A set without its files, and these.
+/// Returns the change set without files, and its items.
 fn described(store: &Store, set: &ChangeSet) -> Result<(Changes, Vec<Item>), ChangesError> {
     let (plan, items) = listed(store, set)?;
     let changes = summary(set, &plan)?;
     Ok((changes, items))
 }
 
-/// The plan of a set, and its files.
+/// Returns the plan of a change set and its items.
 pub(crate) fn listed(store: &Store, set: &ChangeSet) -> Result<(Plan, Vec<Item>), ChangesError> {
     let (plan, photo) = planned(store, set)?;
     let items = match photo {
@@ -77,7 +77,7 @@ pub(crate) fn listed(store: &Store, set: &ChangeSet) -> Result<(Plan, Vec<Item>)
     Ok((plan, items))
 }
 
-/// A set without its files.
+/// Returns the change set without files.
 pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesError> {
     let by = match set.meta.kind {
         SetKind::Trace | SetKind::Background { .. } => ChangesBy::Trace,
@@ -118,13 +118,13 @@ pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesEr
     Ok(changes)
 }
 
-/// What a set did, or would do.
+/// Returns the plan of a change set.
 pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<Plan, ChangesError> {
     let (plan, _) = planned(store, set)?;
     Ok(plan)
 }
 
-/// The same, with the photo of a trial.
+/// Returns the plan, and the held plan of a trial.
 fn planned(store: &Store, set: &ChangeSet) -> Result<(Plan, Option<HeldPlan>), ChangesError> {
     let photo = match set.meta.kind {
         SetKind::Trial => HeldPlan::read(set)?,
@@ -144,7 +144,7 @@ fn planned(store: &Store, set: &ChangeSet) -> Result<(Plan, Option<HeldPlan>), C
         return Ok((plan, photo));
     }
     if set.is_late() && set.state == SetState::Running {
-        // So far.
+        // The plan of the records so far.
         let plan = traced::effects(set, &Index::read(&set.dir)?)?.plan;
         return Ok((plan, None));
     }
@@ -152,11 +152,11 @@ fn planned(store: &Store, set: &ChangeSet) -> Result<(Plan, Option<HeldPlan>), C
     Ok((plan.map(|it| it.plan.clone()).unwrap_or_default(), photo))
 }
 
-/// The tree and the files of a set, to compare contents in.
+/// The tree and the slots of a change set, for comparing contents.
 pub(crate) struct Trees {
     pub(crate) root: RootedDir,
     pub(crate) slots: RootedDir,
-    /// Whether names are all that is known, so that a rename is concluded.
+    /// True if only names are known, so that renames must be inferred.
     guesses: bool,
 }
 
@@ -180,7 +180,8 @@ impl Trees {
         if is_one(gone, new) {
             return true;
         }
-        // What is not in the set is in the tree, if nobody has changed it since: that depends on what was undone.
+        // A file that is not in the slots is in the tree, unless another process changed it. Which
+        // one depends on what was undone.
         let size = new.there.map_or(u64::MAX, |it| it.size);
         let mut file = |op: &Op, seen: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
@@ -204,14 +205,14 @@ impl Trees {
     }
 }
 
-/// Whether it is the very same file.
+/// True if both operations are of the same inode.
 fn is_one(gone: &Op, new: &Op) -> bool {
     let (was, is) = (gone.here, new.there);
     was.zip(is)
         .is_some_and(|(was, is)| was.is_same_content(&is))
 }
 
-/// The changes of a plan, in the order of paths; those of Git's own files come last.
+/// Returns the changes of a plan, sorted by path; files of `.git` last.
 pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
     let guesses = trees.as_ref().is_some_and(|trees| trees.guesses);
     let find = |gone: &Ends<'_>, new: &Ends<'_>| match trees {
@@ -221,12 +222,13 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
     itemized(plan, guesses, find)
 }
 
-/// The same of a trial, as it was when it ended.
+/// Returns the changes of a held plan.
 pub(crate) fn photographed(plan: &Plan, photo: &HeldPlan) -> Vec<Item> {
     itemized(plan, false, |_, _| photo.renamed.clone())
 }
 
-/// What a trial did, compared with the tree; and what others have changed by then.
+/// Computes the held plan of a trial by comparing it with the tree, and the paths that other
+/// processes changed.
 pub(crate) fn photograph(
     set: &ChangeSet,
     care: Care,
@@ -237,7 +239,7 @@ pub(crate) fn photograph(
     Ok((HeldPlan { plan, renamed }, found.conflicts))
 }
 
-/// Which files of a plan are renamed: where they came from, and where they are.
+/// Returns the renamed files of a plan: former and new path.
 fn renamed(plan: &Plan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     itemized(plan, false, |gone, new| {
@@ -254,7 +256,7 @@ fn owned(pairs: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
         .collect()
 }
 
-/// What goes, or what comes, by its path.
+/// Removed or created files, by path.
 type Ends<'a> = BTreeMap<&'a [u8], &'a Op>;
 
 fn itemized(
@@ -275,7 +277,7 @@ fn itemized(
             }
         };
     }
-    // A path that goes and comes is of another type since.
+    // A path with both operations has another type now.
     let both: Vec<&[u8]> = gone
         .keys()
         .copied()
@@ -307,7 +309,7 @@ fn itemized(
     for (change, ops) in [(Change::Deleted, &gone), (Change::Created, &new)] {
         for op in ops.values().copied() {
             let is_dir = op.here.or(op.there).is_some_and(|seen| seen.is_dir());
-            // A directory with something in it is named by that.
+            // A directory with entries is implied by them.
             if !is_dir || !full.contains(&op.path[..]) {
                 items.push(match change {
                     Change::Deleted => item(change, Some(op), None),
@@ -351,7 +353,7 @@ fn item(change: Change, gone: Option<&Op>, new: Option<&Op>) -> Item {
     }
 }
 
-/// All directories that these paths are in.
+/// Returns all parent directories of these paths.
 fn parents<'a>(paths: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     let mut found = HashSet::new();
     for path in paths {
@@ -365,8 +367,8 @@ fn parents<'a>(paths: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     found
 }
 
-/// Files that are gone here and new there with the same content, as far as that can be found out in reasonable time: the very same
-/// file, else one of the same size, those of the same name first.
+/// Finds renames: pairs of removed and created files with equal contents, within a bounded time.
+/// The same inode comes first, then files of equal size, those with the same name first.
 fn renames<'a>(
     gone: &BTreeMap<&'a [u8], &'a Op>,
     new: &BTreeMap<&'a [u8], &'a Op>,
@@ -426,12 +428,12 @@ fn file_name(path: &[u8]) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// A path as it is in a result.
+/// Returns a path for a result.
 pub(crate) fn name(path: &[u8]) -> FileName {
     FileName::new(OsStr::from_bytes(path))
 }
 
-/// An item as it is in a result.
+/// Returns an item for a result.
 pub(crate) fn file(item: &Item) -> FileChange {
     let mut file = FileChange::new(name(&item.path), item.change);
     file.kind = item

@@ -1,4 +1,4 @@
-//! Which sets there are.
+//! Finds and lists change sets.
 
 use crate::error::ChangesError;
 use crate::journal;
@@ -15,40 +15,40 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A set in a list.
+/// A change set in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// What it did, or would do.
+    /// The changes.
     pub changes: Changes,
-    /// When its call was begun.
+    /// When its call began.
     pub begun: Timestamp,
-    /// The set that it took back.
+    /// The change set that it undid.
     pub undoes: Option<ChangesId>,
-    /// The set that it did again.
+    /// The change set that it redid.
     pub redoes: Option<ChangesId>,
-    /// The set of the call that it outlived.
+    /// The change set of the call that started the background processes.
     pub after: Option<ChangesId>,
-    /// That call or an earlier one of its shell: it is not known which has left it running.
+    /// True if an earlier call of the same shell may have started the processes instead.
     pub or_earlier: bool,
     /// When a trial was committed or discarded.
     pub decided: Option<Timestamp>,
 }
 
 impl Store {
-    /// What a set did, or would do.
+    /// Returns a change set with its first files.
     ///
     /// # Errors
-    /// There is no such set, or it cannot be read.
+    /// The change set does not exist, or cannot be read.
     pub fn show(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         let (changes, _) = self.show_all(session, id)?;
         Ok(changes)
     }
 
-    /// The same, and all files of it; [`Changes::files`] has the first of them only.
+    /// Returns a change set, and all of its files; [`Changes::files`] has only the first.
     ///
     /// # Errors
-    /// As for [`Store::show`].
+    /// See [`Store::show`].
     pub fn show_all(
         &self,
         session: &str,
@@ -60,24 +60,24 @@ impl Store {
         Ok((changes, files))
     }
 
-    /// All files that a set changed, or would, alone.
+    /// Returns all files of a change set.
     ///
     /// # Errors
-    /// As for [`Store::show`].
+    /// See [`Store::show`].
     pub fn files(&self, session: &str, id: ChangesId) -> Result<Vec<FileChange>, ChangesError> {
         let (_, files) = self.show_all(session, id)?;
         Ok(files)
     }
 
-    /// All sets of a session, in their order. One that cannot be read is left out.
+    /// Returns all change sets of a state directory in order. Unreadable ones are skipped.
     ///
     /// # Errors
-    /// The session's directory cannot be read.
+    /// The directory cannot be read.
     pub fn list(&self, session: &str) -> Result<Vec<Listed>, ChangesError> {
         self.listed(session, ChangesId(0), |_| true)
     }
 
-    /// Those from this one on that are wanted.
+    /// Returns the selected change sets from a number on.
     fn listed(
         &self,
         session: &str,
@@ -117,10 +117,11 @@ impl Store {
         Ok(listed)
     }
 
-    /// What outlived these calls, in its order: of other sets only what they are about is read.
+    /// Returns the change sets of background processes of these calls, in order. Only the
+    /// descriptions of other sets are read.
     ///
     /// # Errors
-    /// The session's directory cannot be read.
+    /// The directory cannot be read.
     pub fn after(&self, session: &str, calls: &[ChangesId]) -> Result<Vec<Listed>, ChangesError> {
         let Some(first) = calls.iter().min() else {
             return Ok(Vec::new());
@@ -129,8 +130,8 @@ impl Store {
         self.listed(session, *first, |set| is_after(set.meta.kind))
     }
 
-    /// Which sessions have sets of that directory, of one around it or of one within it; those with the newest first. Only what
-    /// sets are of is read, not what they did.
+    /// Returns the state directories with change sets of this directory, of a parent, or of a
+    /// subdirectory; those with the newest first. Only descriptions are read.
     ///
     /// # Errors
     /// The store's directory cannot be read.
@@ -153,7 +154,7 @@ impl Store {
         Ok(found.into_iter().map(|(_, session)| session).collect())
     }
 
-    /// A set, without making its session.
+    /// Reads a change set without creating its directory.
     pub(crate) fn read(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let unknown = ChangesError::Unknown { id };
         if !self.sessions()?.iter().any(|name| name == session) {
@@ -164,10 +165,10 @@ impl Store {
         self.look_up(&directory, id)?.ok_or(unknown)
     }
 
-    /// Which files' former contents a record does not have, so that an undo leaves them as they are.
+    /// Returns the files without a preimage, which an undo skips.
     ///
     /// # Errors
-    /// There is no such set, or it cannot be read.
+    /// The change set does not exist, or cannot be read.
     pub fn not_kept(&self, session: &str, id: ChangesId) -> Result<Vec<FileName>, ChangesError> {
         let set = self.read(session, id)?;
         if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. })
@@ -183,7 +184,7 @@ impl Store {
     }
 }
 
-/// When a trial was committed or discarded: what is written last then is not written again.
+/// When a trial was committed or discarded.
 fn decided(set: &ChangeSet) -> Option<Timestamp> {
     let file = match (set.meta.kind, set.state) {
         (SetKind::Trial, SetState::Done | SetState::Undone) => journal::FILE,

@@ -1,7 +1,7 @@
-//! Telling what was changed before a moment from what was changed after it, by file times alone.
+//! Distinguishes changes before a moment from changes after it by file times alone.
 //!
-//! File systems stamp with a clock of their own granularity: two changes within its tick have the same time. So a mark
-//! is a tick that is certainly over: whatever is changed later has a later time.
+//! File systems use a clock of limited granularity: two changes within a tick have the same time. A
+//! mark is therefore a completed tick: every later change has a later time.
 
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
@@ -9,10 +9,11 @@ use rustix::fs::{Timespec, Timestamps, UTIME_NOW, fstat, futimens};
 use std::fs::File;
 use std::path::Path;
 
-/// Attempts to see the clock go on. A tick lasts 10 ms at most, an attempt about a microsecond.
+/// Attempts to observe the next tick. A tick lasts at most 10 ms, an attempt about a microsecond.
 const ATTEMPTS: usize = 1_000_000;
 
-/// A moment: everything that was changed before has a time not later than this, everything after has a later one.
+/// Returns a moment: earlier changes have a time not later than it, later changes have a later
+/// time.
 pub(crate) fn set(on: &File, path: &Path) -> Result<Time, ChangesError> {
     let first = touched(on, path)?;
     for _ in 0..ATTEMPTS {
@@ -23,7 +24,7 @@ pub(crate) fn set(on: &File, path: &Path) -> Result<Time, ChangesError> {
     Ok(first)
 }
 
-/// Changes the file, and says at what time.
+/// Touches the file and returns its new time.
 pub(crate) fn touched(on: &File, path: &Path) -> Result<Time, ChangesError> {
     let now = Timespec {
         tv_sec: 0,
@@ -38,8 +39,8 @@ pub(crate) fn touched(on: &File, path: &Path) -> Result<Time, ChangesError> {
     Ok(FileStat::from(&stat).ctime)
 }
 
-/// Whether a file with that time was changed after the mark. On a file system with whole seconds, what was changed in
-/// the mark's second may have been changed after it.
+/// True if a file with this time was changed after the mark. On a file system with whole seconds, a
+/// change within the mark's second counts as later.
 pub(crate) fn is_later(changed: Time, mark: Time) -> bool {
     changed > mark || (changed.1 == 0 && changed.0 >= mark.0)
 }

@@ -1,4 +1,4 @@
-//! `meta.json`: what a set is about. It is written once, and never changed.
+//! `meta.json`: the description of a change set. It is written once and never changed.
 
 use crate::error::ChangesError;
 use crate::file_stat::Time;
@@ -12,40 +12,41 @@ use std::path::PathBuf;
 
 pub(crate) const FILE: &str = "meta.json";
 
-/// The layout of a set's directory. Another version leaves it alone.
+/// The version of the directory layout. Other versions of the program do not touch the change set.
 const VERSION: u32 = 1;
 
-/// A set, as it was begun.
+/// The description of a change set at its beginning.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Meta {
     version: u32,
     pub(crate) kind: SetKind,
-    /// The directory that is looked at; absolute and canonical.
+    /// The recorded directory; absolute and canonical.
     root: FileName,
-    /// Its device and inode.
+    /// Device and inode of the directory.
     pub(crate) identity: (u64, u64),
-    /// Whether a rename leads from the set's directory into the root.
+    /// True if renames are possible between the change set's directory and the root.
     pub(crate) near: bool,
-    /// Where its files are if it does not.
+    /// The directory of the slots, if renames are not possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beside: Option<FileName>,
-    /// When it was begun, by the clock of the store's file system.
+    /// When the call began, by the clock of the store's file system.
     pub(crate) begun: Time,
     pub(crate) level: ChangesLevel,
     pub(crate) limits: Limits,
 }
 
-/// How much a set may keep, and for how long.
+/// Limits of size and age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one set.
+    /// Bytes of one change set.
     pub set: u64,
-    /// Bytes of all sets.
+    /// Bytes of all change sets.
     pub total: u64,
-    /// Bytes of one file that is copied for an undo; larger ones are kept only if that takes no space.
+    /// Largest file that is copied as a preimage, in bytes. A larger file is preserved only by a
+    /// link or a clone.
     pub preimage: u64,
-    /// Seconds after which a set may be removed.
+    /// Age in seconds after which a change set may be removed.
     pub keep: u64,
 }
 
@@ -61,36 +62,37 @@ impl Default for Limits {
     }
 }
 
-/// Where a set comes from.
+/// The origin of a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SetKind {
-    /// A call's changes in a view of its own.
+    /// Changes of a call in an overlay.
     Trial,
-    /// A call's changes in place.
+    /// Changes of a traced call in place.
     Trace,
-    /// The same where nobody watched it: what is different since.
+    /// Changes of a call in place, found by a scan.
     Scan,
-    /// What a job changes in place, or what outlives that call: whoever records it concludes it, as nobody waits.
+    /// Changes of a job, or of processes that outlive this call. The recorder closes the change
+    /// set.
     Background {
         after: Option<u64>,
-        /// That call or an earlier one of its shell: it is not known which has left it running.
+        /// True if an earlier call of the same shell may have started the processes instead.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         or_earlier: bool,
     },
-    /// Taking back what that set did, or doing it again.
+    /// The undo or redo of a change set.
     Undo {
-        /// The set that was asked for.
+        /// The requested change set.
         of: u64,
-        /// The set whose directory has the files.
+        /// The change set whose directory has the slots.
         origin: u64,
-        /// Whether this did it again.
+        /// True for a redo.
         again: bool,
     },
 }
 
 impl SetKind {
-    /// The set that was taken back, and the one that was done again.
+    /// Returns the undone change set and the redone one.
     pub(crate) fn turned(self) -> (Option<ChangesId>, Option<ChangesId>) {
         match self {
             Self::Undo { of, again, .. } => {
@@ -118,17 +120,17 @@ impl Meta {
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        // The bytes were encoded by ourselves.
+        // This program encoded the bytes.
         OsString::from_vec(self.root.bytes().unwrap_or_default()).into()
     }
 
-    /// The directory of the tree's that has its files, if renames lead into the root from there alone.
+    /// Returns the slot directory in the tree, if renames are possible only from there.
     pub(crate) fn slot_directory(&self) -> Option<PathBuf> {
         let name = self.beside.as_ref()?;
         Some(OsString::from_vec(name.bytes().unwrap_or_default()).into())
     }
 
-    /// Says where that is.
+    /// Sets the slot directory.
     pub(crate) fn put_beside(&mut self, path: Option<PathBuf>) {
         self.beside = path.map(|path| FileName::new(path.into_os_string()));
     }
@@ -140,8 +142,8 @@ impl Meta {
             .and_then(read_to_string)
             .map_err(ChangesError::io("reading", path()))?;
         let damaged = |why| ChangesError::Damaged { path: path(), why };
-        let meta: Self =
-            serde_json::from_str(&text).map_err(|_| damaged("it is no description of a set"))?;
+        let meta: Self = serde_json::from_str(&text)
+            .map_err(|_| damaged("it is not the description of a change set"))?;
         if meta.version != VERSION {
             return Err(damaged("another version of agent-bash wrote it"));
         }

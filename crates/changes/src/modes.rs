@@ -1,5 +1,5 @@
-//! Directories of an upper directory that their owner may not read or change: to look into them they are opened, and what
-//! they were is written down before.
+//! Directories in the upper directory that their owner cannot read or change. They are made
+//! accessible, and their former permissions are recorded first.
 
 use crate::codec::Wire;
 use crate::file_stat::FileStat;
@@ -12,13 +12,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The file with the permissions, by paths in the set's directory.
+/// The file with the permissions, by path in the change set's directory.
 const FILE: &str = "modes";
 
-/// What an owner needs for a directory.
+/// The permissions that an owner needs for a directory.
 const ALL: u32 = 0o700;
 
-/// The permissions of directories that were opened.
+/// The former permissions of directories that were made accessible.
 #[derive(Debug)]
 pub(crate) struct Modes {
     known: HashMap<Vec<u8>, u32>,
@@ -36,14 +36,14 @@ impl Modes {
         let mut known = HashMap::new();
         let mut rest = &bytes[..];
         while let Some((path, mode)) = Wire::get(&mut rest) {
-            // What was first is what the call has left.
+            // The first recorded mode is the one that the call set.
             known.entry(path).or_insert(mode);
         }
         let file = set.write(FILE, true)?;
         Ok(Self { known, file })
     }
 
-    /// Opens a directory, if it is not open to its owner.
+    /// Makes a directory accessible to its owner.
     pub(crate) fn open(
         &mut self,
         tree: &mut RootedDir,
@@ -64,7 +64,7 @@ impl Modes {
         Ok(())
     }
 
-    /// What a directory looked like before it was opened.
+    /// Returns a directory's attributes from before it was made accessible.
     pub(crate) fn before(&self, at: &Path, seen: FileStat) -> FileStat {
         match self.known.get(at.as_os_str().as_bytes()) {
             Some(mode) if seen.is_dir() && seen.permissions() == mode | ALL => FileStat {

@@ -1,10 +1,10 @@
-//! Directories whose names are numbers: sets, and slots.
+//! Directories with numbers as names: change sets, and slots.
 
 use crate::error::ChangesError;
 use agent_bash_os::PrivateDir;
 use std::fs::read_dir;
 
-/// The numbers in a directory, in order.
+/// Returns the numbers in a directory, sorted.
 pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
     let path = session.path();
     let mut numbers = Vec::new();

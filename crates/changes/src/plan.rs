@@ -1,5 +1,5 @@
-//! What is to be done, as data: operations that are one rename each between the tree and the set's directory, then
-//! attributes. The same list backwards takes it back.
+//! Plans: operations, each one rename between the tree and the slots, then attributes. The reversed
+//! list undoes the plan.
 
 use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
@@ -8,14 +8,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A rename between a path of the tree and a slot of the set.
+/// A rename between a path of the tree and a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// From the slot to the path, where nothing is.
+    /// From the slot to the path, which does not exist.
     Put,
-    /// One for the other.
+    /// Exchange of slot and path.
     Swap,
-    /// From the path to the slot, where nothing is.
+    /// From the path to the slot, which does not exist.
     Take,
 }
 
@@ -38,22 +38,23 @@ impl Wire for Act {
     }
 }
 
-/// One operation. Which state it is in is told by the slot alone, which nobody else can reach: a `Put` is done if it is
-/// empty, a `Take` if it is not, a `Swap` if it no longer has the file that it had.
+/// One operation. The slot alone tells whether it is done, since no other process can access it: a
+/// `Put` if the slot is empty, a `Take` if it is not, a `Swap` if it holds another file than
+/// before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Op {
     pub(crate) act: Act,
-    /// Below the root.
+    /// The path below the root.
     pub(crate) path: Vec<u8>,
-    /// Below the directory of the set that has the files.
+    /// The slot below the slot directory.
     pub(crate) slot: Vec<u8>,
-    /// What is at the path before.
+    /// The file at the path before the operation.
     pub(crate) here: Option<FileStat>,
-    /// What is in the slot before.
+    /// The file in the slot before the operation.
     pub(crate) there: Option<FileStat>,
-    /// A digest of what is at the path before, where more than a file's times tells whether it is the same.
+    /// Digest of the file at the path, where attributes do not tell whether it is unchanged.
     pub(crate) means: Option<u64>,
-    /// The same of what is in the slot.
+    /// Digest of the file in the slot.
     pub(crate) slot_means: Option<u64>,
 }
 
@@ -76,7 +77,7 @@ impl Op {
         Path::new(OsStr::from_bytes(&self.slot))
     }
 
-    /// What takes it back.
+    /// Returns the inverse operation.
     pub(crate) fn inverse(&self) -> Self {
         Self {
             act: match self.act {
@@ -94,7 +95,7 @@ impl Op {
     }
 }
 
-/// A file's attributes, as they are set.
+/// The attributes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) permissions: u32,
@@ -115,7 +116,7 @@ impl Look {
         }
     }
 
-    /// Whether only times differ.
+    /// True if only times differ.
     pub(crate) fn is_but_for_times(&self, other: &Self) -> bool {
         self.permissions == other.permissions
             && (self.uid, self.gid) == (other.uid, other.gid)
@@ -144,16 +145,16 @@ impl Wire for Look {
     }
 }
 
-/// Attributes of a path that stays what it is, or of a directory that is put or taken.
+/// Sets the attributes of an existing path, or of a directory that is put or taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Attribution {
-    /// Below the root; empty for the root itself.
+    /// The path below the root; empty for the root itself.
     pub(crate) path: Vec<u8>,
-    /// What is there when this is set.
+    /// The file at the path when the attributes are set.
     pub(crate) here: Option<FileStat>,
-    /// Before; `None` if it is not there then.
+    /// The attributes before; `None` if the path does not exist then.
     pub(crate) before: Option<Look>,
-    /// After; `None` if it is not there then.
+    /// The attributes after; `None` if the path does not exist then.
     pub(crate) after: Option<Look>,
 }
 
@@ -169,7 +170,8 @@ impl Attribution {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
-    /// Whether it is only about times: where somebody else has changed the file, that is no conflict, and theirs stay.
+    /// True if only times change. A file that another process changed is then not a conflict, and
+    /// keeps its times.
     pub(crate) fn is_soft(&self) -> bool {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => before.is_but_for_times(after),
@@ -178,14 +180,14 @@ impl Attribution {
     }
 }
 
-/// All that is to be done.
+/// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// In the order in which they can be done.
+    /// Operations in an applicable order.
     pub(crate) ops: Vec<Op>,
-    /// Deepest first.
+    /// Attributes, deepest path first.
     pub(crate) attributions: Vec<Attribution>,
-    /// Paths that were left as somebody else had changed them.
+    /// Paths that were skipped because another process changed them.
     pub(crate) left: Vec<Vec<u8>>,
 }
 
@@ -210,13 +212,14 @@ impl Plan {
         self.ops.is_empty() && self.attributions.is_empty()
     }
 
-    /// Whether it is only about times, see [`Attribution::is_soft`].
+    /// True if only times change, see [`Attribution::is_soft`].
     pub(crate) fn is_soft(&self) -> bool {
         self.ops.is_empty() && self.attributions.iter().all(Attribution::is_soft)
     }
 
-    /// Puts all in an order in which it can be done: what goes, deepest first; then what comes, with directories before
-    /// what is in them; then attributes, deepest first, as each of these changes the times of directories.
+    /// Sorts the plan into an applicable order: removals, deepest first; creations, directories
+    /// before their entries; attributes, deepest first, since each of the others changes the times
+    /// of directories.
     pub(crate) fn sort(&mut self) {
         self.ops.sort_by(|a, b| match (a.act, b.act) {
             (Act::Take, Act::Take) => b.path().cmp(a.path()),

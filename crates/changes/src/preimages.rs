@@ -1,4 +1,4 @@
-//! What a trace has kept of files, as files: opened to be compared, and made slots to change places with.
+//! Opens the preimages of a trace for comparison, and unpacks them into slots for an undo.
 
 use crate::apply::dress;
 use crate::attributes;
@@ -24,10 +24,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Begins the names of slots of a trace: the number of a record follows.
+/// Prefix of a slot for a record; the number of the record follows.
 pub(crate) const SLOT: &str = "t";
 
-/// The same of what is recorded of files, whatever their names.
+/// Prefix of a slot for a record of an inode.
 pub(crate) const OTHER: &str = "a";
 
 const DIRECTORY: OFlags = OFlags::PATH
@@ -35,7 +35,8 @@ const DIRECTORY: OFlags = OFlags::PATH
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// A kept content, at its beginning, and its length (of a whole file: the largest number).
+/// Opens a preimage. Returns the file, positioned at the contents, and their length; `u64::MAX` for
+/// a whole file.
 pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(File, u64)>> {
     Ok(match content {
         Content::Link(number) | Content::Clone(number) => {
@@ -58,7 +59,8 @@ pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(Fil
     })
 }
 
-/// What a file's content was, for a diff: up to so many bytes. `None` if it is not kept.
+/// Returns the former contents of a file for a diff, up to `limit` bytes. `None` if they are not
+/// stored.
 pub(crate) fn former(
     set: &ChangeSet,
     index: &Index,
@@ -71,7 +73,7 @@ pub(crate) fn former(
     }
 }
 
-/// The content that a record is of.
+/// Returns the contents of a record.
 pub(crate) fn recorded(
     set: &ChangeSet,
     record: &PathRecord,
@@ -92,7 +94,7 @@ pub(crate) fn recorded(
     Ok(Some(bytes))
 }
 
-/// The record that a slot is named for.
+/// Returns the record of a slot's name.
 fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
     let name = slot.file_name()?.to_str()?;
     let (records, number) = match name.strip_prefix(OTHER) {
@@ -104,14 +106,14 @@ fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
     records.get(number.parse::<usize>().ok()?)
 }
 
-/// Makes files of what a trace has kept, in the slots that a plan needs and that are still empty.
+/// Creates files from preimages in the empty slots that a plan needs.
 pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
     let gone = set.slots().join(GONE);
     let gone = openat(CWD, &gone, DIRECTORY, Mode::empty())
         .map_err(ChangesError::errno("opening", gone))?;
     let mut used = HashSet::new();
-    // The names of one file are names of one again.
+    // Hard links to one file become hard links again.
     let mut made: HashMap<u64, OsString> = HashMap::new();
     let mut firsts: HashMap<&[u8], &PathRecord> = HashMap::new();
     for record in &index.records {
@@ -122,7 +124,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
     // Files that leave the tree.
     let goes = plan.ops.iter().filter(|op| op.act != Act::Put);
     let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
-    // What has been undone and done again is in its slot already.
+    // After an undo and a redo the file is already in its slot.
     let empty =
         |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
     for op in plan.ops.iter_mut().filter(empty) {
@@ -134,7 +136,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
         let Some(record) = record(&index, &slot) else {
             continue;
         };
-        // What a file was, whatever its names, tells itself what it looked like.
+        // The record of the inode has the attributes of a file with several names.
         let first = firsts.get(&record.path[..]).copied();
         let first = first.filter(|it| it.seen.is_some()).unwrap_or(record);
         let Some(seen) = first.seen else {
@@ -149,7 +151,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
             && link.is_file()
             && since.is_written(record, &link)
         {
-            // The call before put it elsewhere, and what was written to it since is taken back: that is a copy.
+            // An earlier call moved the file, and later writes to it are undone: that needs a copy.
             let Some(from) = since.stands_for(&whole, &link) else {
                 let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
                 let (conflicts, free) = (vec![path], 0);
@@ -187,7 +189,8 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
     Ok(())
 }
 
-/// Removes links that have become slots: of the files in the tree, they would be names too many.
+/// Removes preimage links that became slots, since they would be additional names of files in the
+/// tree.
 fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) {
     let paths: HashSet<&[u8]> = plan.ops.iter().map(|op| &op.path[..]).collect();
     let mut others: HashSet<u64> = HashSet::new();
@@ -199,7 +202,7 @@ fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) 
         }
     }
     for number in used.difference(&others) {
-        // What stays is a name more, and no harm.
+        // A remaining link is only an additional name.
         let _ = unlinkat(
             &set.dir,
             Path::new(LINKS).join(number.to_string()),
@@ -208,7 +211,7 @@ fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) 
     }
 }
 
-/// Whether a slot has that very file.
+/// True if the slot holds exactly this file.
 fn is_there(gone: &OwnedFd, op: &Op, file: &FileStat) -> bool {
     let name = op.slot().file_name().unwrap_or_default();
     let there = FileStat::at(gone, name).ok().flatten();
@@ -224,7 +227,7 @@ fn unpack_one(
     same: Option<&OsString>,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<()> {
-    // A leftover of an undo that was not begun.
+    // A file of an undo that did not begin.
     match unlinkat(gone, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,
@@ -263,7 +266,7 @@ fn link_of(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
     Ok(FileStat::at(&links, OsStr::new(&number.to_string()))?)
 }
 
-/// Puts a copy into a slot.
+/// Copies a preimage into a slot.
 fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Result<()> {
     match unlinkat(gone, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
@@ -275,8 +278,8 @@ fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Res
     Ok(dress(gone.as_fd(), name, look, false)?)
 }
 
-/// Whether a link can be the file: one that goes from where the call has moved it, and looked otherwise before, would look
-/// otherwise there as well.
+/// True if the link can serve as the file. A link to a file that the call moved, with other
+/// attributes before, would change the moved file as well.
 fn linked(
     set: &ChangeSet,
     number: u64,
@@ -296,7 +299,7 @@ fn linked(
     Ok(Look::new(&now, attributes) == *look)
 }
 
-/// Whether contents were kept at all.
+/// True if the change set stores preimages.
 pub(crate) fn keeps(set: &ChangeSet) -> bool {
     set.meta.level == ChangesLevel::Undo
 }

@@ -1,4 +1,5 @@
-//! Removing what is too old, or too much. A set and what undid and redid it go together.
+//! Removes change sets that exceed the limits of age and size. A change set and its undos and redos
+//! are removed together.
 
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
@@ -11,20 +12,21 @@ use agent_bash_os::{PrivateDir, remove_tree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A set, with what undid and redid it.
+/// A change set with its undos and redos.
 #[derive(Debug, Default)]
 struct Group {
-    /// When the last of them was begun.
+    /// When the last of them began.
     last: Time,
     size: u64,
-    /// Whether it must stay, however old it is.
+    /// True if the group must not be removed.
     stays: bool,
     paths: Vec<PathBuf>,
 }
 
 impl Store {
-    /// Removes what is older than it may be, and then the oldest until the rest is no more than it may be. Never: what
-    /// runs, what is held, the latest of each session. Returns how many were removed.
+    /// Removes the groups that are too old, then the oldest until the total size fits. Running and
+    /// held change sets are kept, and the latest of each state directory. Returns the number of
+    /// removed ones.
     pub(crate) fn prune(&self, now: Time) -> Result<usize, ChangesError> {
         let (lock, _) = self.lock_file()?;
         if !try_lock(&lock) {
@@ -64,7 +66,7 @@ impl Store {
                 group.last = group.last.max(set.begun());
                 group.size += set.size;
                 group.stays |= matches!(set.state, SetState::Held | SetState::Running);
-                // A later call may take it over at any moment.
+                // A later call may reuse it at any moment.
                 let is_spare = matches!(set.meta.kind, SetKind::Trace | SetKind::Scan);
                 group.stays |= is_spare && !set.is_idle();
                 group.paths.push(set.dir().to_owned());
@@ -72,7 +74,7 @@ impl Store {
                     group.paths.extend(set.meta.slot_directory());
                 }
             }
-            // The latest, and with it its number: no set gets the number of another.
+            // Keeping the latest one keeps its number from being reused.
             let latest = groups.values_mut().max_by_key(|group| group.last);
             if let Some(latest) = latest {
                 latest.stays = true;
@@ -83,10 +85,10 @@ impl Store {
     }
 }
 
-/// Seconds after which a set that cannot be read is not being made any more.
+/// Age in seconds after which an unreadable change set is considered incomplete.
 const MADE: i64 = 3600;
 
-/// A set that somebody who was killed did not make wholly: it goes with what is old.
+/// Returns a change set that a killed process left incomplete. It is removed with the old ones.
 fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<Group> {
     let path = session.path().join(number.to_string());
     let last = FileStat::at(session, path.file_name()?).ok()??.mtime;

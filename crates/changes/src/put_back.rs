@@ -1,5 +1,5 @@
-//! Files that an undo or a redo has put back. They are other files than those that were there, or have other times of change; but
-//! nobody has changed them: what was done before can be taken back as well, one call after another.
+//! Files that an undo or a redo restored. They have other inodes or change times than the original,
+//! but equal contents. So an earlier change set can be undone next.
 
 use crate::apply::Applying;
 use crate::error::ChangesError;
@@ -16,14 +16,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Longest chain of undos and redos of one file that is followed.
+/// The longest chain of undos and redos of one file that is followed.
 const LONGEST: usize = 1000;
 
-/// What was put back, and what it stands for, by path.
+/// Restored files and the originals that they represent, by path.
 pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
 
 impl PutBack {
-    /// By all undos and redos of a session that are kept.
+    /// Reads all stored undos and redos of a state directory.
     pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
         for number in numbers(session)? {
@@ -49,12 +49,12 @@ impl PutBack {
         Ok(found)
     }
 
-    /// Whether this file stands for that one.
+    /// True if `now` represents `wanted`.
     fn is(&self, path: &[u8], now: FileStat, wanted: FileStat) -> bool {
         is_same(self.first(path, now), self.first(path, wanted))
     }
 
-    /// What a file stood for before anything was put back.
+    /// Returns the original that a restored file represents.
     fn first(&self, path: &[u8], mut seen: FileStat) -> FileStat {
         let known = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..LONGEST {
@@ -68,7 +68,8 @@ impl PutBack {
 }
 
 impl Applying<'_> {
-    /// Takes files that were put back for those that a plan expects. Whether there are any.
+    /// Accepts restored files in place of the originals that a plan expects. Returns whether there
+    /// are any.
     pub(crate) fn accept(&mut self, plan: &mut Plan, put_back: &PutBack) -> bool {
         let mut is_any = false;
         let ops = plan.ops.iter_mut().filter(|op| op.act != Act::Put);
@@ -92,12 +93,12 @@ impl Applying<'_> {
     }
 }
 
-/// A directory's times are those of its entries.
+/// The times of a directory change with its entries.
 fn is_same(one: FileStat, other: FileStat) -> bool {
     one.is_untouched(&other) || (one.is_dir() && one.is_same_content(&other))
 }
 
-/// What was there before a set's call, or after it, by path.
+/// Returns the files before a change set's call, or after it, by path.
 fn stood(origin: &ChangeSet, after: bool) -> Result<HashMap<Vec<u8>, FileStat>, ChangesError> {
     let Some(journal) = origin.done()? else {
         return Ok(HashMap::new());
@@ -116,7 +117,7 @@ fn stood(origin: &ChangeSet, after: bool) -> Result<HashMap<Vec<u8>, FileStat>, 
         let looks = journal.plan.attributions.into_iter();
         return Ok(present(ops.chain(looks.map(|it| (it.path, it.here)))));
     }
-    // A trace is about what was done already.
+    // The plan of a trace is already applied.
     let mut known = HashMap::new();
     for record in Index::read(&origin.dir)?.records {
         if let Some(seen) = record.seen {

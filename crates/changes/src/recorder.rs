@@ -1,8 +1,10 @@
-//! Keeping what is there before a call changes it: for whoever sees the call's system calls before they are done.
+//! Stores preimages before a call changes files. The tracer calls it before each system call
+//! continues.
 //!
-//! The recorder writes `idx` (one record for each path, in the order of first touch), `pack` (contents), and hard links
-//! and clones in `links/`; each of them when it is needed first, as most calls change nothing. Nothing is synced: it is
-//! about calls that go wrong, not about machines that do.
+//! The recorder writes `idx` (one record for each path, in the order of first touch), `pack`
+//! (contents), and hard links and clones in `links/`. Each is created when first needed, since most
+//! calls change nothing. Nothing is synced: records guard against failing commands, not failing
+//! machines.
 
 mod below;
 mod contents;
@@ -33,51 +35,55 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The file with the contents.
+/// The file with contents.
 pub(crate) const PACK: &str = "pack";
 
-/// What a system call is about to do to a path.
+/// The effect of a system call on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Touch {
-    /// Change the content of the file: an open for writing, a truncation.
+    /// Changes the contents: an open for writing, a truncation.
     Content,
-    /// Make, remove or replace the name: a creation, an unlink, either side of a rename or link. Of a directory,
-    /// everything in it is meant.
+    /// Creates, removes or replaces the name: a creation, an unlink, either side of a rename or
+    /// link. For a directory it includes all entries.
     Name,
-    /// Change permissions, owner, times or extended attributes.
+    /// Changes permissions, owner, times or extended attributes.
     Attributes,
 }
 
-/// What became of a request to keep a path.
+/// The result of a request to preserve a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeepOutcome {
-    /// What is needed for an undo is kept, or nothing was there.
+    /// The preimage is stored, or the path did not exist.
     Yes,
-    /// It was touched before, and nothing more is needed.
+    /// The path was touched before and needs nothing more.
     Already,
-    /// That it changes is known, but not what it was: it is too large, cannot be read, or is no file. The set can be
-    /// undone in part only.
+    /// The change is recorded without a preimage: the file is too large, cannot be read, or is not
+    /// a regular file. The change set can be undone in part only.
     Not,
-    /// It is beyond the root, and only counted.
+    /// The path is outside the root, where changes are only counted.
     Outside,
 }
 
-/// Writes a set's records. It is the only one of its set; whichever process has it may be another than the one that has
-/// the [`Set`](crate::Set), and needs only access to the set's directory and the root, as the same user.
+/// Writes the records of one change set. It may run in another process than the
+/// [`ChangeSet`](crate::ChangeSet), as the same user, with access to the set's directory and the
+/// root.
 ///
-/// What it promises, if [`Recorder::before`] returned before the system call went on:
-/// - the state of each path is that of before the call's *first* touch of it; contents are kept once for each inode;
-/// - the record is with the kernel when it returns: the recorder's own death loses none of them;
-/// - the tree is changed in nothing but the link count and ctime of files of which a hard link is kept.
+/// If [`Recorder::before`] returned before the system call continued:
+/// - each record is the state of the path before the call's *first* touch; contents are stored once
+///   for each inode;
+/// - the record is written when it returns: the death of the recorder loses none;
+/// - the tree is changed only in the link count and ctime of files with a preimage link.
 ///
-/// It promises nothing about files that somebody else changes between `before` and the system call.
+/// It gives no guarantee for files that another process changes between `before` and the system
+/// call.
 #[derive(Debug)]
 pub struct Recorder {
     tree: RootedDir,
     root: PathBuf,
     pub(crate) meta: Meta,
     pub(crate) set: PrivateDir,
-    /// What is kept there of calls is no change of theirs: one may ask for it (`agent-bash changes list`).
+    /// The state directory. Changes there belong to this program, not to the call: the call may run
+    /// `agent-bash changes list`.
     state: PathBuf,
     links: OwnedFd,
     index: Option<File>,
@@ -88,23 +94,25 @@ pub struct Recorder {
     clones: bool,
     limit: u64,
     largest: u64,
-    /// Paths that were recorded; true, if with all that is needed of them: their content, or all that is in them.
+    /// Recorded paths; true if the record is complete: with contents, or with all entries.
     known: HashMap<PathBuf, bool>,
     contents: HashMap<u64, Content>,
-    /// Files of several names, as they were touched first.
+    /// The first record of files with several names.
     firsts: HashMap<u64, (FileStat, Attributes)>,
     user: User,
     outside: Outside,
     numbered: u64,
-    /// Paths of which nothing is read.
+    /// Hidden paths, which are never read.
     pub(crate) hidden: Vec<PathBuf>,
 }
 
 impl Recorder {
-    /// Opens the recorder of the set in `dir`, which is [`Set::dir`](crate::Set::dir) of a trace.
+    /// Opens the recorder of the change set in `dir`, the [`ChangeSet::dir`](crate::ChangeSet::dir)
+    /// of a trace.
     ///
     /// # Errors
-    /// The set is not there, is none of ours, has had a recorder, or its root is gone.
+    /// The change set does not exist, belongs to another user, has had a recorder, or its root was
+    /// removed.
     pub fn open(dir: &Path) -> Result<Self, ChangesError> {
         let (Some(parent), Some(name)) = (dir.parent(), dir.file_name().and_then(OsStr::to_str))
         else {
@@ -114,12 +122,12 @@ impl Recorder {
         let meta = Meta::read(&set)?;
         let root = meta.root();
         let is_late = matches!(meta.kind, SetKind::Background { .. });
-        // For as long as it is open, nobody else takes the set for abandoned.
+        // While the file is open, no other process considers the change set abandoned.
         if set.has(INDEX) || is_late && !try_lock(&set) {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // <state>/changes/<session>/<number>
+        // Layout: <state>/changes/<session>/<number>.
         let state = dir.ancestors().nth(3).unwrap_or(dir);
         Ok(Self {
             tree: RootedDir::open_same(&root, meta.identity)?,
@@ -147,7 +155,8 @@ impl Recorder {
         })
     }
 
-    /// For what was in the files of a trial that has ended: copies of files that are no larger, and of no more than that.
+    /// Returns the recorder for the preimages of an ended trial, limited by file size and total
+    /// size.
     pub(crate) fn of_trial(
         set: &ChangeSet,
         largest: u64,
@@ -159,7 +168,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Keeps a copy of what is in a file, if there is room for it.
+    /// Stores a copy of a file, if it fits.
     pub(crate) fn keep(&mut self, path: &Path) -> Result<(), ChangesError> {
         match self.recorded(path, Touch::Content) {
             Ok(_) | Err(Stop::Elsewhere | Stop::Failed(ChangesError::TooMuch { .. })) => Ok(()),
@@ -167,21 +176,21 @@ impl Recorder {
         }
     }
 
-    /// The same, which reads nothing of what is at these paths and below them: that they change is recorded, and not what
-    /// they were.
+    /// Sets hidden paths. Changes of these paths and of files below them are recorded without a
+    /// preimage.
     #[must_use]
     pub fn hiding(mut self, paths: Vec<PathBuf>) -> Self {
         self.hidden = paths;
         self
     }
 
-    /// Keeps what is at `path`, which the call is about to touch. To be called before the system call goes on. The path
-    /// is absolute and names the file itself: its directory has no links in it, and where the system call follows a last
-    /// link, what that leads to is meant. What cannot be found through such a path counts as beyond the root.
+    /// Preserves `path` before a system call touches it. The path is absolute and names the file
+    /// itself: its directory contains no links, and a followed last link is already resolved. A
+    /// path that cannot be found this way counts as outside the root.
     ///
     /// # Errors
-    /// The set cannot take more ([`ChangesError::TooMuch`]), or cannot be written: the call is to be ended, or goes on
-    /// with a set that is not exact.
+    /// The change set is full ([`ChangesError::TooMuch`]), or cannot be written. The caller ends
+    /// the call, or marks the change set as inexact.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
             if path.starts_with(&self.state) {
@@ -209,16 +218,16 @@ impl Recorder {
         }
     }
 
-    /// The call has ended, and all that it did was recorded. Without this, the set is taken for interrupted, if anything
-    /// is recorded in it.
+    /// Ends the record: the call has ended and everything was recorded. Without this, a change set
+    /// with records counts as interrupted.
     ///
     /// # Errors
-    /// The end could not be recorded.
+    /// The end could not be written.
     pub fn finish(mut self) -> Result<(), ChangesError> {
         self.end()
     }
 
-    /// Says that this is all.
+    /// Writes the end of the record.
     pub(crate) fn end(&mut self) -> Result<(), ChangesError> {
         let outside = std::mem::take(&mut self.outside).counted();
         if self.index.is_none() && outside.is_empty() {
@@ -230,18 +239,18 @@ impl Recorder {
         self.append(&IndexEntry::End(outside.collect()))
     }
 
-    /// Something is changed of which nothing is known. That stays so, whatever is recorded before and after.
+    /// Records that an unknown change happened. The record stays incomplete.
     ///
     /// # Errors
-    /// That could not be recorded.
+    /// The record could not be written.
     pub fn lacks(&mut self) -> Result<(), ChangesError> {
         self.append(&IndexEntry::Lacks)
     }
 
-    /// One path, with what is below it if its name is about to be changed.
+    /// Preserves one path, with everything below it if its name changes.
     fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
         if touch == Touch::Name {
-            // Names are entries of their directory, whose times change with them.
+            // A name is an entry of its directory, whose times change as well.
             self.directory(path.parent().unwrap_or(Path::new("")))
                 .map_err(Stop::Failed)?;
         }
@@ -269,12 +278,12 @@ impl Recorder {
         self.below(path).map(|below| kept.and(below))
     }
 
-    /// What is at a path that was not touched before; of a directory, without what is in it.
+    /// Preserves a path at its first touch; a directory without its entries.
     fn recorded(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
         let seen = match self.tree.stat(path) {
             Ok(seen) => seen,
             Err(Errno::LOOP | Errno::XDEV) => return Err(Stop::Elsewhere),
-            // The kernel takes no path that long: it is named.
+            // The kernel accepts no longer path, so it is recorded without a preimage.
             Err(Errno::NAMETOOLONG) => return self.put(path, None, Content::Not),
             Err(error) => return Err(failed("looking at", path, error)),
         };
@@ -283,7 +292,7 @@ impl Recorder {
             None => Content::Nothing,
             Some(seen) if seen.is_dir() && touch == Touch::Name => Content::Nothing,
             Some(seen) if seen.is_dir() => Content::Unread,
-            // Another name of it was written to.
+            // Another name of the file was written to.
             Some(seen) if !wants_content && self.firsts.contains_key(&seen.ino) => {
                 match self.contents.get(&seen.ino) {
                     Some(content) if !matches!(content, Content::Link(_)) => content.clone(),
@@ -301,7 +310,7 @@ impl Recorder {
         self.put(path, seen, content)
     }
 
-    /// Whether an undo may give it back what it looks like.
+    /// True if an undo can restore the attributes.
     fn can_come_back(&self, seen: &FileStat, content: &Content) -> bool {
         match content {
             Content::Unread | Content::Not => true,
@@ -340,7 +349,8 @@ impl Recorder {
         Ok(kept)
     }
 
-    /// A record. What a file of several names looked like before is what it did when it was touched first, by any of them.
+    /// Writes a record. A file with several names keeps the attributes of its first touch by any
+    /// name.
     fn record(
         &mut self,
         path: &Path,
@@ -377,7 +387,7 @@ impl Recorder {
         entry.put(&mut body);
         let mut framed = Vec::with_capacity(body.len() + 8);
         body.put(&mut framed);
-        // One write, so that a record is there or it is not.
+        // One write, so that a record is complete or missing.
         file(&self.set, INDEX, &mut self.index)
             .and_then(|index| index.write_all(&framed))
             .map_err(ChangesError::io("writing", INDEX))
@@ -385,7 +395,7 @@ impl Recorder {
 }
 
 impl KeepOutcome {
-    /// What is said of two.
+    /// Combines two results.
     fn and(self, other: Self) -> Self {
         if self == Self::Not || other == Self::Not {
             Self::Not
@@ -395,7 +405,7 @@ impl KeepOutcome {
     }
 }
 
-/// A file of the set, which is made when it is needed first.
+/// Returns a file of the change set. It is created when first needed.
 fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Result<&'a mut File> {
     match file {
         Some(file) => Ok(file),
@@ -405,7 +415,7 @@ fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Res
 
 /// Why a path is not recorded.
 enum Stop {
-    /// The way to it leads over a link or another mount.
+    /// The path contains a link or another mount.
     Elsewhere,
     Failed(ChangesError),
 }

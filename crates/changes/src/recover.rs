@@ -1,4 +1,4 @@
-//! Putting in order what a crash has left: by whoever opens the store next.
+//! Recovery after a crash, by the next process that opens the store.
 
 use crate::error::ChangesError;
 use crate::journal::Status;
@@ -13,8 +13,8 @@ use agent_bash_os::PrivateDir;
 use std::fs::read_dir;
 
 impl Store {
-    /// Finishes what was begun, and discards trials whose host is gone. Does nothing while somebody else changes a tree:
-    /// they have done this.
+    /// Completes interrupted operations, and discards trials whose host died. Does nothing while
+    /// another process changes a tree, because that process has already recovered the store.
     pub(crate) fn recover(&self) -> Result<(), ChangesError> {
         let (lock, _) = self.lock_file()?;
         if !try_lock(&lock) {
@@ -25,8 +25,8 @@ impl Store {
                 continue;
             };
             for number in numbers(&directory)? {
-                // A set that cannot be read, or finished (its tree may be gone), is no reason to leave the others; it is
-                // told when it is asked for.
+                // A change set that cannot be read or completed does not stop the others. The error
+                // is reported when it is requested.
                 if let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) {
                     let _ = self.recover_one(&directory, set);
                 }
@@ -67,7 +67,7 @@ impl Store {
         {
             settle(session, origin)?;
         }
-        // Where there is no room to say so, it is as true the next time.
+        // Without disk space for the state, the next recovery writes it.
         let _ = match (set.state, set.meta.kind, status) {
             (SetState::Running | SetState::Held, _, Some(Status::Done)) => {
                 set.set_state(SetState::Done)
@@ -84,7 +84,7 @@ impl Store {
         Ok(())
     }
 
-    /// A set, put in order if it is one that nobody waits for, and its recorder is gone.
+    /// Reads a change set, and closes it if its recorder died and no call waits for it.
     pub(crate) fn look_up(
         &self,
         session: &PrivateDir,
@@ -93,7 +93,7 @@ impl Store {
         let Some(mut set) = ChangeSet::read(session, id)? else {
             return Ok(None);
         };
-        // There may have been no room to say so.
+        // A full disk may have prevented the record.
         let is_nothing = match set.meta.kind {
             SetKind::Trial => !set.dir.has(WORK),
             SetKind::Scan | SetKind::Undo { .. } => matches!(set.journal(), Ok(None)),
@@ -107,28 +107,28 @@ impl Store {
         }
         if set.is_late() && set.state == SetState::Running && set.is_idle() {
             if !set.is_as_known() {
-                // It was concluded between the reading and the lock.
+                // The change set was closed between the read and the lock.
                 return ChangeSet::read(session, id);
             }
-            // It is, whether or not there is room to say so.
+            // The state is correct even if it cannot be written.
             let _ = self.interrupt(&mut set);
         }
         Ok(Some(set))
     }
 
-    /// Whether nobody changes a tree, or puts the store in order.
+    /// True if no other process changes a tree or recovers the store.
     fn is_at_rest(&self) -> Result<bool, ChangesError> {
         let (lock, _) = self.lock_file()?;
         Ok(try_lock(&lock))
     }
 
-    /// Whoever recorded a set is gone.
+    /// Marks a change set whose recorder died as interrupted.
     fn interrupt(&self, set: &mut ChangeSet) -> Result<(), ChangesError> {
         conclude(set, self.care, SetState::Interrupted, SetState::Interrupted)
             .or_else(|_| set.set_state(SetState::Interrupted))
     }
 
-    /// The names of all sessions that have sets.
+    /// Returns the names of all state directories with change sets.
     ///
     /// # Errors
     /// The store cannot be listed.

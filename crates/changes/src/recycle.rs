@@ -1,5 +1,5 @@
-//! Sets of calls that changed nothing, which is most of them: a later call takes one over under a number of its own,
-//! instead of having one made and the former removed. That is a rename and a write, where a set is some ten files.
+//! Reuses change sets of calls that changed nothing, which are most. A later call takes one over
+//! under its own number: a rename and a write, where a new change set is some ten files.
 
 use crate::error::ChangesError;
 use crate::meta::SetKind;
@@ -15,26 +15,26 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
-/// How many are kept: as many calls as may be under way at a time without one of their sets being made.
+/// The largest number of unused change sets, as many as calls that usually run at the same time.
 const AT_MOST: usize = 16;
 
 impl Store {
-    /// Keeps a set of a call that changed nothing. It stays locked, so that it is not removed as an old one, and can be shown until it
-    /// is taken over.
+    /// Keeps the change set of a call that changed nothing. It stays locked, so that it is not
+    /// pruned, and can be shown until it is reused.
     pub(crate) fn recycle(&self, set: ChangeSet) {
         let mut spares = self.spares();
         spares.push(set);
         if spares.len() > AT_MOST {
-            // Not the latest: its number must not be given to another.
+            // The latest one keeps its number, which must not be used again.
             let oldest = (0..spares.len()).min_by_key(|at| spares[*at].id.0);
             let surplus = oldest.map(|at| spares.swap_remove(at));
             drop(spares);
-            // What stays is removed when it is old.
+            // A remaining directory is pruned when it is old.
             let _ = surplus.map(|set| remove_tree(set.dir()));
         }
     }
 
-    /// Takes over a set that was kept, for this root, if there is one that would have been made just so.
+    /// Reuses a change set with the same root and description, if there is one.
     pub(crate) fn renewed(
         &self,
         session: &str,
@@ -57,7 +57,7 @@ impl Store {
         drop(spares);
         match renew(&mut set, &root) {
             Ok(true) => Some(set),
-            // Whoever opens the store next may find it, and sees that nothing is in it.
+            // The next process that opens the store may find it, and sees that it is empty.
             Ok(false) | Err(_) => None,
         }
     }
@@ -67,11 +67,12 @@ impl Store {
     }
 }
 
-/// Makes a set the next one of its session. False if that cannot be.
+/// Gives a change set the next number. False if that is not possible.
 fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
     let tree = RootedDir::open_same(root, set.meta.identity)?;
     let is_near = mount_of(set.dir())? == mount_of(tree.path())?;
-    // Somebody has taken back what it did not even list, times for example: that speaks of it.
+    // The change set was undone although it lists no change, for example because of times: its undo
+    // refers to it.
     let is_spoken_of = !set.is_as_known() || set.slots() != set.dir();
     if is_near != set.meta.near || is_spoken_of {
         return Ok(false);
@@ -96,7 +97,7 @@ fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
     Ok(false)
 }
 
-/// Removes what was recorded of files that are as they were.
+/// Removes the records of unchanged files.
 fn clear(set: &ChangeSet) -> io::Result<()> {
     if set.dir.has(journal::FILE) {
         set.dir.remove(PACK)?;

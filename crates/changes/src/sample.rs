@@ -1,4 +1,4 @@
-//! The directories of a trial that keeps nothing: whoever wants to know whether there can be one of a tree tries it in them.
+//! The directories of a temporary trial, for testing whether trials of a tree are possible.
 
 use crate::error::ChangesError;
 use crate::rooted_dir::canonical;
@@ -8,7 +8,7 @@ use agent_bash_os::remove_tree;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A trial of a tree that is in no list and has no number. Dropping it removes it.
+/// A trial without number and list entry. Dropping it removes it.
 #[derive(Debug)]
 pub struct Sample {
     path: PathBuf,
@@ -16,7 +16,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Where it is held back.
+    /// Returns the overlay.
     pub fn overlay(&self) -> &Overlay {
         &self.overlay
     }
@@ -24,16 +24,16 @@ impl Sample {
 
 impl Drop for Sample {
     fn drop(&mut self) {
-        // It is empty: that it stays harms nobody.
+        // A remaining empty directory does no harm.
         let _ = remove_tree(&self.path);
     }
 }
 
 impl Store {
-    /// A sample of what [`Store::begin_trial`] makes, where that makes it.
+    /// Returns a temporary trial with directories like those of [`Store::begin_trial`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Store::begin_trial`].
     pub fn sample(&self, session: &str, root: &Path) -> Result<Sample, ChangesError> {
         let root = canonical(root)?;
         let session = self.session(session)?;

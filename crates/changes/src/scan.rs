@@ -1,7 +1,8 @@
-//! Comparing a directory before and after a call that nobody can watch, by what a walk through it shows.
+//! Compares two scans of a directory, before and after a call that cannot be traced.
 //!
-//! A walk sees names, sizes and times. It keeps no contents, so that nothing can be taken back; what others change meanwhile
-//! is in it, too; and what is written with the times of before is not. So a list that comes from it is never exact.
+//! A scan reads names, sizes and times. It stores no contents, so an undo is not possible. It
+//! includes changes of other processes, and misses writes that restore the time. Therefore its list
+//! is never exact.
 
 use crate::alike::bytes;
 use crate::error::ChangesError;
@@ -20,27 +21,29 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Begins the names of slots, in which nothing ever is.
+/// Prefix of slots, which are never used.
 const SLOT: &str = "s";
 
-/// What there was below a directory at one moment.
+/// The files below a directory at one moment.
 #[derive(Debug)]
 pub struct Scan {
     root: PathBuf,
     identity: (u64, u64),
-    /// When it was begun, by the clock of the store's file system.
+    /// When the scan began, by the clock of the store's file system.
     begun: Time,
     files: BTreeMap<Vec<u8>, FileStat>,
-    /// Directories that could not be listed: of what is in them nothing is known.
+    /// Directories that could not be listed, whose entries are unknown.
     unread: Vec<PathBuf>,
     command: Option<String>,
 }
 
 impl Store {
-    /// Looks through `root`. `goes_on` is asked at each file, with the number of those before; if it says no, there is no survey.
+    /// Scans `root`. `goes_on` is called at each file with the number of files so far; the scan
+    /// ends with an error if it returns false.
     ///
     /// # Errors
-    /// [`ChangesError::TooManyFiles`]: `goes_on` said no. Or `root` is no directory, or contains the store or is within it.
+    /// [`ChangesError::TooManyFiles`]: `goes_on` returned false. Or `root` is not a directory,
+    /// contains the store, or is inside it.
     pub fn scan_before(
         &self,
         root: &Path,
@@ -61,7 +64,7 @@ impl Store {
         let mut waiting = vec![PathBuf::new()];
         while let Some(directory) = waiting.pop() {
             let Ok(names) = tree.names(&directory) else {
-                // Not ours to read, another mount, or gone meanwhile.
+                // Unreadable, on another mount, or removed meanwhile.
                 survey.unread.push(directory);
                 continue;
             };
@@ -87,10 +90,10 @@ impl Store {
         Ok(survey)
     }
 
-    /// What is different between two surveys of a directory, as a set: which files, and nothing to take them back with.
+    /// Stores the difference between two scans of a directory as a change set without preimages.
     ///
     /// # Errors
-    /// They are not of one directory, or the set cannot be made.
+    /// The scans are of different directories, or the change set cannot be created.
     pub fn scan_after(
         &self,
         session: &str,
@@ -110,7 +113,7 @@ impl Store {
         set.mark = before.begun;
         let plan = before.difference(after);
         if !plan.is_empty() {
-            // It tells of what is done.
+            // The journal describes changes that are already made.
             let care = Care {
                 synced: false,
                 ..self.care
@@ -132,19 +135,20 @@ impl Store {
 }
 
 impl Scan {
-    /// As [`Set::of_command`](crate::Set::of_command), of what is done between this and the next.
+    /// Sets the command between this scan and the next, like
+    /// [`ChangeSet::of_command`](crate::ChangeSet::of_command).
     #[must_use]
     pub fn of_command(mut self, command: String) -> Self {
         self.command = Some(command);
         self
     }
 
-    /// The directory.
+    /// Returns the scanned directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What becomes of one to be the other.
+    /// Returns the plan that turns this scan into `after`.
     fn difference(&self, after: &Self) -> Plan {
         let is_known = |path: &[u8]| {
             let path = Path::new(OsStr::from_bytes(path));
@@ -167,7 +171,7 @@ impl Scan {
     }
 }
 
-/// What is there before and after.
+/// Compares a path that exists in both scans.
 fn both(plan: &mut Plan, path: &[u8], before: &FileStat, now: &FileStat) {
     if before.kind() != now.kind() {
         put(plan, Act::Take, path, Some(*before), None);
@@ -186,8 +190,8 @@ fn both(plan: &mut Plan, path: &[u8], before: &FileStat, now: &FileStat) {
     }
 }
 
-/// Whether the content may be another one. Who sets the time of before leaves the inode's own time, which changes with names,
-/// owner and permissions, too.
+/// True if the contents may differ. A program that restores the modification time leaves `ctime`,
+/// which also changes with names, owner and permissions.
 fn may_differ(before: &FileStat, now: &FileStat) -> bool {
     let is_otherwise_touched = before.links != now.links
         || before.mode != now.mode

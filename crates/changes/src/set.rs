@@ -1,4 +1,4 @@
-//! A set: its directory, and what has become of it.
+//! A change set: its directory and its state.
 
 use crate::codec::Wire;
 use crate::error::ChangesError;
@@ -16,34 +16,34 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Where an overlay puts what is written.
+/// The upper directory of the overlay.
 pub(crate) const UPPER: &str = "upper";
-/// Where an overlay prepares it.
+/// The work directory of the overlay.
 pub(crate) const WORK: &str = "work";
-/// Files that changes are swapped with.
+/// The slots.
 pub(crate) const GONE: &str = "gone";
-/// What was there before, by hard links and clones.
+/// Preimages as hard links and clones.
 pub(crate) const LINKS: &str = "links";
-/// The command that it is of.
+/// The file with the command.
 const COMMAND: &str = "command";
-/// Held by whoever runs the set's call; it says what has become of the set. It is overwritten in place, so that a full
-/// disk is no obstacle, unless the file system copies on write.
+/// The lock file, held by the process that runs the call. It contains the state. It is overwritten
+/// in place, so that a full disk does not prevent it, unless the file system copies on write.
 pub(crate) const LOCK: &str = "lock";
 
-/// What has become of a set, unless its journal says more.
+/// The state of a change set, unless its journal says more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetState {
-    /// Its call runs, if its lock is held; otherwise whoever ran it is gone.
+    /// The call runs if the lock is held; otherwise its host died.
     Running,
-    /// Its changes wait for a decision.
+    /// The changes wait for a decision.
     Held,
-    /// Its changes were made.
+    /// The changes were made.
     Done,
-    /// Its changes were made, and all of them taken back.
+    /// The changes were made, and all of them were undone.
     Undone,
-    /// Its changes are gone.
+    /// The changes were discarded.
     Discarded,
-    /// Whoever recorded it is gone.
+    /// The recording process died.
     Interrupted,
 }
 
@@ -72,9 +72,9 @@ impl Wire for SetState {
     }
 }
 
-/// A set whose call runs. It is this process's: its lock is held until it is dropped, and if it is dropped without
-/// having been ended, or the process dies, then the next [`Store::open`](crate::Store::open) discards a trial, and calls
-/// a trace interrupted.
+/// A change set of this process, which holds its lock. If it is dropped without an end, or the
+/// process dies, the next [`Store::open`](crate::Store::open) discards a trial and marks a trace as
+/// interrupted.
 #[derive(Debug)]
 pub struct ChangeSet {
     pub(crate) id: ChangesId,
@@ -82,44 +82,47 @@ pub struct ChangeSet {
     pub(crate) meta: Meta,
     pub(crate) lock: File,
     pub(crate) state: SetState,
-    /// Of a set whose changes were made: whether some of them are taken back, and others are not.
+    /// True if some of the changes are undone and others are not.
     pub(crate) in_part: bool,
-    /// What is changed later was not changed before the call.
+    /// The mark: later changes belong to the call or to other processes.
     pub(crate) mark: Time,
-    /// Bytes that it takes up, since it has ended.
+    /// Size in bytes at its end.
     pub(crate) size: u64,
-    /// The command that it is of, until that is written down.
+    /// The command, until it is written.
     pub(crate) command: Option<String>,
 }
 
 impl ChangeSet {
-    /// Its number in its session.
+    /// Returns the number of the change set.
     pub fn id(&self) -> ChangesId {
         self.id
     }
 
-    /// Its directory, 0700: what [`Recorder::open`](crate::Recorder::open) takes in another process.
+    /// Returns the directory of the change set, mode 0700.
+    /// [`Recorder::open`](crate::Recorder::open) takes it in another process.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The directory whose changes it is about: absolute, canonical, and neither within the store nor around it.
+    /// Returns the recorded directory: absolute, canonical, and neither inside the store nor around
+    /// it.
     pub fn root(&self) -> PathBuf {
         self.meta.root()
     }
 
-    /// For an overlay: takes what is written. On the same file system as [`Set::work`], with the permissions, the owner
-    /// and the times of the root itself, since the overlay's top shows those; nobody else can reach it.
+    /// Returns the upper directory of the overlay. It is on the same file system as
+    /// [`ChangeSet::work`], with permissions, owner and times of the root, since the overlay's top
+    /// shows those. No other user can access it.
     pub fn upper(&self) -> PathBuf {
         self.dir.path().join(UPPER)
     }
 
-    /// For an overlay: its working directory.
+    /// Returns the work directory of the overlay.
     pub fn work(&self) -> PathBuf {
         self.dir.path().join(WORK)
     }
 
-    /// All three, for whoever mounts the overlay.
+    /// Returns the directories for mounting the overlay.
     pub fn overlay(&self) -> Overlay {
         Overlay {
             root: self.root(),
@@ -128,9 +131,9 @@ impl ChangeSet {
         }
     }
 
-    /// Says that the call begins now: what others change from here on is a conflict for it. To be called right before a
-    /// script is handed over; a shell may have waited in the view for long. On a kernel older than 6.13 it takes up to a
-    /// tick of the clock (4 ms), otherwise microseconds.
+    /// Sets the mark: changes of other processes from now on are conflicts. Call it right before
+    /// handing over a script, because a warm shell may have waited long. On a kernel older than
+    /// 6.13 it takes up to a clock tick (4 ms), otherwise microseconds.
     ///
     /// # Errors
     /// The mark could not be written; the call must not begin.
@@ -140,7 +143,8 @@ impl ChangeSet {
         self.save()
     }
 
-    /// Says which command it is of: one line, without secrets. Of an ordinary call it is kept if that has changed something.
+    /// Sets the command: one line, without secrets. It is stored if an ordinary call changed
+    /// something.
     #[must_use]
     pub fn of_command(mut self, command: String) -> Self {
         self.command = Some(command);
@@ -155,26 +159,26 @@ impl ChangeSet {
             return;
         };
         let written = self.dir.create_new(COMMAND);
-        // It is no worse without.
+        // A missing command does no harm.
         let _ = written.and_then(|mut file| file.write_all(command.as_bytes()));
     }
 
-    /// The command that it is of, where that is known.
+    /// Returns the command, if it is stored.
     pub(crate) fn command(&self) -> Option<String> {
         let file = self.dir.read(COMMAND).ok()?;
         read_to_string(file).ok()
     }
 
-    /// When its call was begun, by the clock of the store's file system.
+    /// Returns when the call began, by the clock of the store's file system.
     pub(crate) fn begun(&self) -> Time {
         match self.meta.kind {
-            // One may be the set of a later call than it was made for.
+            // A reused change set belongs to a later call than it was created for.
             SetKind::Trace | SetKind::Scan => self.mark,
             SetKind::Trial | SetKind::Background { .. } | SetKind::Undo { .. } => self.meta.begun,
         }
     }
 
-    /// The same, with what it takes up from now on.
+    /// Sets the state and the size at the end of the call.
     pub(crate) fn end(&mut self, state: SetState) -> Result<(), ChangesError> {
         self.size = size_of(self.dir.path());
         self.set_state(state)
@@ -196,7 +200,7 @@ impl ChangeSet {
             .map_err(ChangesError::io("writing", self.dir.path().join(LOCK)))
     }
 
-    /// A set that is on disk, whoever it belongs to; `None` if it is not there.
+    /// Reads a stored change set of any process; `None` if it does not exist.
     pub(crate) fn read(session: &PrivateDir, id: ChangesId) -> Result<Option<Self>, ChangesError> {
         let name = id.to_string();
         let dir = match PrivateDir::open(session.path(), &[&name]) {
@@ -215,10 +219,10 @@ impl ChangeSet {
             Ok(lock)
         });
         let lock = lock.map_err(ChangesError::io("reading", &path))?;
-        // Its host died while it made the set: as one whose host died later.
+        // The host died while it created the change set, which is treated as a later death.
         let from = &mut &bytes[..];
         let ((mut state, mark), size) = Wire::get(from).unwrap_or(((SetState::Running, (0, 0)), 0));
-        // Sets of older versions end before it.
+        // Files of older versions end before this field.
         let in_part = u8::get(from) == Some(1);
         let meta = Meta::read(&dir)?;
         if state == SetState::Held && !dir.has(WORK) {
@@ -237,7 +241,8 @@ impl ChangeSet {
         }))
     }
 
-    /// Whether what it says of itself on disk is what is known here: others may do something with a set that has ended.
+    /// True if the stored state equals the known one: another process may change an ended change
+    /// set.
     pub(crate) fn is_as_known(&self) -> bool {
         let mut own = Vec::new();
         self.state.put(&mut own);
@@ -245,17 +250,17 @@ impl ChangeSet {
         self.lock.read_exact_at(&mut there, 0).is_ok() && own == there
     }
 
-    /// Whether nobody runs its call; from then on nobody else takes it.
+    /// Takes the lock if no process runs the call. Afterwards no other process takes it.
     pub(crate) fn is_idle(&self) -> bool {
         try_lock(&self.lock) && (!self.is_late() || try_lock(&self.dir))
     }
 
-    /// Whether its recorder is who ends it. That holds a lock on its directory.
+    /// True if the recorder closes the change set. The recorder locks its directory.
     pub(crate) fn is_late(&self) -> bool {
         matches!(self.meta.kind, SetKind::Background { .. })
     }
 
-    /// The set whose directory has the files that its journal speaks of.
+    /// Returns the change set whose directory has the slots of the journal.
     pub(crate) fn origin(&self) -> ChangesId {
         match self.meta.kind {
             SetKind::Undo { origin, .. } => ChangesId(origin),
@@ -263,8 +268,8 @@ impl ChangeSet {
         }
     }
 
-    /// The journal of a commit or an undo that was begun, and is not over. (A trace's is about what is done already: it is
-    /// written anew.)
+    /// Returns the unfinished journal of a commit or an undo. The journal of a trace describes
+    /// changes that are already made, and is written anew.
     pub(crate) fn unfinished(&self) -> Result<Option<Journal>, ChangesError> {
         if matches!(self.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
             return Ok(None);
@@ -278,13 +283,13 @@ impl ChangeSet {
         Journal::read(&self.dir)
     }
 
-    /// Its journal, if what that says was done.
+    /// Returns the journal if its plan was applied.
     pub(crate) fn done(&self) -> Result<Option<Journal>, ChangesError> {
         Ok(self.journal()?.filter(|it| it.status == Status::Done))
     }
 }
 
-/// Takes a lock, if nobody has it.
+/// Takes a lock without waiting. Returns whether it succeeded.
 pub(crate) fn try_lock(file: impl AsFd) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }

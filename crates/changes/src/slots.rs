@@ -1,6 +1,6 @@
-//! Where the files are that change places with those of the tree: in the set's own directory, from which renames lead into
-//! the tree; or, if the store is on another mount, in a hidden directory of the tree's, into which they are copied before
-//! anything is done.
+//! The slot directory, whose files are exchanged with those of the tree by renames. It is in the
+//! change set's directory, or, if the store is on another mount, in a hidden directory of the tree,
+//! into which files are copied first.
 
 use crate::alike::look;
 use crate::apply::dress;
@@ -23,13 +23,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Its name: in the repository's directory, where git leaves alone what it does not know, or else in the root itself.
+/// The name of the hidden directory: in `.git`, where git ignores unknown files, or else in the
+/// root.
 const BESIDE: &str = ".agent-bash-changes";
 
-/// A file of its own for the time by the tree's clock.
+/// The file that shows the time of the tree's clock.
 const MARK: &str = "mark";
 
-/// Where the files of such a set are to be. `name`: of no other set.
+/// Returns the hidden directory for a change set with the unique `name`.
 pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
     let git = root.join(".git");
     let is_dir = git.symlink_metadata().is_ok_and(|it| it.is_dir());
@@ -38,7 +39,7 @@ pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, Changes
     Ok(parent.join(BESIDE).join(name))
 }
 
-/// Makes it, so that nobody sees by times that there is something new.
+/// Creates the directory and restores the times of its parent.
 pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
     let Some(path) = meta.slot_directory() else {
         return Ok(());
@@ -51,7 +52,7 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
     let times = parent.metadata().and_then(|it| it.modified());
     let made = PrivateDir::create(parent, &[BESIDE, name]).map_err(failed())?;
     if let (Ok(modified), Ok(parent)) = (times, File::open(parent)) {
-        // It is no harm if they cannot be set.
+        // Failing to restore the times does no harm.
         let _ = parent.set_times(FileTimes::new().set_modified(modified));
     }
     let ignore = all.join(".gitignore");
@@ -65,13 +66,13 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
 }
 
 impl ChangeSet {
-    /// The directory with the files of its journal.
+    /// Returns the slot directory of the journal.
     pub(crate) fn slots(&self) -> PathBuf {
         let beside = self.meta.slot_directory().filter(|path| path.is_dir());
         beside.unwrap_or_else(|| self.dir().to_owned())
     }
 
-    /// The file whose times are by the clock of the tree, and its path.
+    /// Returns the file with times of the tree's clock, and its path.
     pub(crate) fn clock(&self) -> Result<(File, PathBuf), ChangesError> {
         let slots = self.slots();
         let path = slots.join(MARK);
@@ -87,7 +88,8 @@ impl ChangeSet {
             .map_err(ChangesError::io("opening", path))
     }
 
-    /// Copies what is to be put into the tree to where renames lead from, if they do not from here.
+    /// Copies new files to the slot directory, if renames from the upper directory are not
+    /// possible.
     pub(crate) fn stage(&self, upper: &mut RootedDir, plan: &mut Plan) -> Result<(), ChangesError> {
         let slots = self.slots();
         if slots == self.dir() {
@@ -95,7 +97,7 @@ impl ChangeSet {
         }
         let gone = PrivateDir::open(&slots, &[GONE])
             .map_err(ChangesError::io("opening", slots.join(GONE)))?;
-        // What an earlier attempt has left stays: it may be somebody's.
+        // Files of an earlier attempt stay, since they may belong to another process.
         let first = numbers(&gone)?.last().map_or(0, |last| last + 1);
         let mut known = HashMap::new();
         for (number, op) in (first..).zip(&mut plan.ops) {
@@ -115,7 +117,8 @@ impl ChangeSet {
     }
 }
 
-/// Copies one file with all that it is. `known`: those of several names, by inode.
+/// Copies one file with its attributes. `known` has the copies of files with several names, by
+/// inode.
 fn copy(
     from: &mut RootedDir,
     slot: &Path,
@@ -150,7 +153,7 @@ fn copy(
     Ok(dress(to.as_fd(), name, &look, is_link)?)
 }
 
-/// Copies what is there of a file, and leaves its holes.
+/// Copies the contents of a file, preserving holes.
 fn content(from: OwnedFd, to: OwnedFd, size: u64) -> io::Result<()> {
     let (mut from, mut to) = (File::from(from), File::from(to));
     to.set_len(size)?;

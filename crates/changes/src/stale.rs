@@ -1,4 +1,5 @@
-//! Links that a trace has kept of files that somebody has written to since its call, by another name: they are not what was there before.
+//! Detects preimage links that were written to after the call through another name, so that they
+//! are no longer preimages.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -9,11 +10,11 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// What is known of the end of a call.
+/// The state at the end of a call.
 pub(crate) struct Since {
-    /// What it had put where, by inode; of several names the first.
+    /// The files that the call put, by inode; the first name of several.
     put: HashMap<u64, (Vec<u8>, FileStat)>,
-    /// Its record, as it was written last.
+    /// The index file at its last write.
     index: Option<FileStat>,
 }
 
@@ -31,7 +32,7 @@ impl Since {
         })
     }
 
-    /// Whether this link was written to since.
+    /// True if the link was written to since.
     pub(crate) fn is_written(&self, record: &PathRecord, link: &FileStat) -> bool {
         if let Some((_, put)) = self.put(link) {
             return !put.has_content_of(link);
@@ -39,12 +40,12 @@ impl Since {
         let Some(seen) = record.seen else {
             return false;
         };
-        // Its time may be one to come.
+        // The time of the link may be in the future.
         let is_later = self.index.is_some_and(|index| link.mtime > index.mtime);
         seen.size != link.size || seen.mtime != link.mtime && is_later
     }
 
-    /// Where the call has put the file, if what is there now goes and stands for it.
+    /// Returns where the call put the file, if the current file there is removed and represents it.
     pub(crate) fn stands_for(&self, plan: &Plan, link: &FileStat) -> Option<PathBuf> {
         let (path, _) = self.put(link)?;
         let goes = |op: &&Op| op.act != Act::Put && op.path == *path;

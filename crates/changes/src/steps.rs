@@ -1,43 +1,43 @@
-//! Where a commit may be interrupted, and what it takes care of: so that tests can interrupt it everywhere, and see that
-//! each care is needed.
+//! The steps of a commit and its precautions. Tests interrupt a commit at each step, and disable
+//! each precaution to see that it is needed.
 
 use std::fmt::Debug;
 use std::io;
 
-/// A point that a commit, an undo or a redo has reached.
+/// A step of a commit, an undo or a redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Nothing conflicts; nothing is written yet.
+    /// No conflicts; nothing is written yet.
     Checked,
-    /// The journal is written, under another name.
+    /// The journal is written under a temporary name.
     Drafted,
-    /// It is on disk.
+    /// The journal is synced.
     Synced,
-    /// It has its name: from here on, whoever opens the store finishes it.
+    /// The journal has its name: from now on, the next process that opens the store completes it.
     Journaled,
-    /// So many operations are done.
+    /// This number of operations is done.
     Operated(usize),
-    /// So many files have their attributes.
+    /// This number of files has its attributes.
     Attributed(usize),
-    /// It is recorded how all looks now.
+    /// The final state is recorded.
     Recorded,
-    /// It is over.
+    /// The operation is complete.
     Done,
-    /// It is known of the set that was undone or redone; not yet of the one that does it.
+    /// The undone or redone change set has its new state; the undo's own set does not yet.
     Settled,
 }
 
-/// Is told of each step. An error is taken as one of the next system call's.
+/// Observes each step. An error counts as one of the next system call.
 #[doc(hidden)]
 pub trait Steps: Debug + Send + Sync {
-    /// This point is reached.
+    /// Reports that a step is reached.
     ///
     /// # Errors
-    /// What the system is to be taken to have said.
+    /// The error that the next system call shall have.
     fn at(&self, step: Step) -> io::Result<()>;
 }
 
-/// Goes on.
+/// Observes nothing.
 #[derive(Debug)]
 pub(crate) struct Undisturbed;
 
@@ -47,21 +47,21 @@ impl Steps for Undisturbed {
     }
 }
 
-/// What a commit takes care of. Tests leave one of them out, and see what is lost without it.
+/// The precautions of a commit. Tests disable one at a time.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Care {
-    /// Files that others have changed are conflicts.
+    /// Files changed by other processes are conflicts.
     pub conflicts: bool,
-    /// The moment of the mark itself counts as before.
+    /// Changes at the moment of the mark count as earlier.
     pub before_mark: bool,
-    /// The journal is on disk before anything is done.
+    /// The journal is synced before the first operation.
     pub synced: bool,
-    /// The marks of overlays are taken off.
+    /// Attributes of overlayfs are removed.
     pub stripped: bool,
-    /// What is created replaces nothing.
+    /// A created file replaces nothing.
     pub no_replace: bool,
-    /// What was swapped out or taken is looked at again.
+    /// A file that left the tree is checked again.
     pub second_look: bool,
 }
 

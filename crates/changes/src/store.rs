@@ -1,4 +1,4 @@
-//! All sets of all sessions, below a state directory: `changes/<session>/<id>/`.
+//! All change sets, below a state directory: `changes/<session>/<id>/`.
 
 use crate::attributes;
 use crate::error::ChangesError;
@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex};
 
 pub use crate::meta::Limits;
 
-/// Its directory in the state directory.
+/// The name of the store's directory in the state directory.
 const DIRECTORY: &str = "changes";
 
-/// Numbers that may be taken by others at the same time.
+/// Numbers that other processes may take at the same time.
 pub(crate) const ATTEMPTS: u64 = 1000;
 
-/// Sets of changes on disk, of all sessions. Private: 0700, nothing of it is readable by others.
+/// All stored change sets. Private: mode 0700, and no file is readable by other users.
 #[derive(Debug)]
 pub struct Store {
     state: PathBuf,
@@ -37,25 +37,26 @@ pub struct Store {
     pub(crate) limits: Limits,
     pub(crate) steps: Arc<dyn Steps>,
     pub(crate) care: Care,
-    /// Whether old sets were looked for.
+    /// True once old change sets were pruned.
     pub(crate) pruned: AtomicBool,
-    /// Sets of calls that changed nothing, for the next.
+    /// Unused change sets of calls that changed nothing, for reuse.
     pub(crate) spares: Mutex<Vec<ChangeSet>>,
 }
 
 impl Store {
-    /// Opens the store in a state directory, creating it if needed. What a crash has left is put in order: a commit is
-    /// finished, a trial whose host is gone is discarded.
+    /// Opens the store in a state directory, and creates it if needed. It recovers from crashes:
+    /// completes commits, and discards trials whose host died.
     ///
     /// # Errors
-    /// The directory cannot be made, or belongs to somebody else, or what is in it cannot be put in order.
+    /// The directory cannot be created, belongs to another user, or its contents cannot be
+    /// recovered.
     pub fn open(state: &Path) -> Result<Self, ChangesError> {
         let store = Self::open_as_is(state)?;
         store.recover()?;
         Ok(store)
     }
 
-    /// The same, leaving what a crash has left.
+    /// Opens the store without recovery.
     #[doc(hidden)]
     pub fn open_as_is(state: &Path) -> Result<Self, ChangesError> {
         let made = PrivateDir::create(state, &[DIRECTORY])
@@ -72,7 +73,7 @@ impl Store {
         })
     }
 
-    /// The same, telling of each step, and without some of the care that is needed: for tests.
+    /// Sets an observer of steps, and the precautions of a commit. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn with_steps(mut self, steps: Arc<dyn Steps>, care: Care) -> Self {
@@ -81,22 +82,24 @@ impl Store {
         self
     }
 
-    /// Its directory.
+    /// Returns the store's directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The same, keeping no more than that.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Begins a trial: a set with an upper and a work directory for an overlay on `root`. Nothing of `root` is touched.
+    /// Begins a trial: a change set with upper and work directory for an overlay on `root`. It
+    /// changes nothing in `root`.
     ///
     /// # Errors
-    /// `root` is no directory, or contains the store or is within it, or the set cannot be made.
+    /// `root` is not a directory, contains the store or is inside it, or the change set cannot be
+    /// created.
     pub fn begin_trial(&self, session: &str, root: &Path) -> Result<ChangeSet, ChangesError> {
         let set = self.begin(session, root, SetKind::Trial, ChangesLevel::Undo)?;
         for name in [UPPER, WORK, GONE] {
@@ -109,11 +112,12 @@ impl Store {
         Ok(set)
     }
 
-    /// Begins a trace: a set that a [`Recorder`](crate::Recorder), perhaps in another process, fills before each change
-    /// is made to `root`. At [`ChangesLevel::List`] no contents are kept.
+    /// Begins a trace: a change set that a [`Recorder`](crate::Recorder), possibly in another
+    /// process, fills before each change in `root`. At [`ChangesLevel::List`] no contents are
+    /// stored.
     ///
     /// # Errors
-    /// As for [`Store::begin_trial`].
+    /// See [`Store::begin_trial`].
     pub fn begin_trace(
         &self,
         session: &str,
@@ -126,11 +130,11 @@ impl Store {
         self.begin(session, root, SetKind::Trace, level)
     }
 
-    /// Begins the trace of a job, whose recorder concludes the set: its call does not wait for that, and nobody may be there
-    /// any more. To be dropped once the recorder has it.
+    /// Begins the trace of a job. Its recorder closes the change set, because the call does not
+    /// wait and the host may have ended. Drop it once the recorder has opened it.
     ///
     /// # Errors
-    /// As for [`Store::begin_trial`].
+    /// See [`Store::begin_trial`].
     pub fn begin_job(
         &self,
         session: &str,
@@ -144,10 +148,10 @@ impl Store {
         self.begin(session, root, kind, level)
     }
 
-    /// There is no such job after all.
+    /// Removes the change set of a job that did not start.
     ///
     /// # Errors
-    /// The set could not be removed.
+    /// The change set could not be removed.
     pub fn drop_job(&self, set: &ChangeSet) -> Result<(), ChangesError> {
         remove_tree(set.dir()).map_err(ChangesError::io("removing", set.dir()))
     }
@@ -164,14 +168,14 @@ impl Store {
         let tree = RootedDir::open(&root)?;
         let session = self.session(session)?;
         let set = make(&session, &tree, Meta::new(kind, root, level, self.limits))?;
-        // A later one has the same to do; that something cannot be removed is no reason not to begin.
+        // A failed prune does not prevent the begin. The next change set tries again.
         if !matches!(kind, SetKind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
             let _ = self.prune(set.mark);
         }
         Ok(set)
     }
 
-    /// A tree must not contain what is kept of it.
+    /// Checks that the tree and the store do not contain each other.
     pub(crate) fn is_apart_from(&self, root: &Path) -> Result<(), ChangesError> {
         if self.path.starts_with(root) || root.starts_with(&self.path) {
             let (root, store) = (root.to_owned(), self.path.clone());
@@ -180,7 +184,7 @@ impl Store {
         Ok(())
     }
 
-    /// A session's directory, made if needed.
+    /// Returns a state directory's directory in the store, and creates it if needed.
     pub(crate) fn session(&self, name: &str) -> Result<PrivateDir, ChangesError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.bytes().all(fits) {
@@ -191,7 +195,7 @@ impl Store {
     }
 }
 
-/// Makes the next set of a session.
+/// Creates the next change set.
 pub(crate) fn make(
     session: &PrivateDir,
     tree: &RootedDir,
@@ -231,7 +235,7 @@ pub(crate) fn make(
         size: 0,
         command: None,
     };
-    // In a trace, what others change is told by the record.
+    // In a trace, the records distinguish changes of other processes.
     if set.meta.kind == SetKind::Trial {
         set.mark()?;
     } else {
@@ -247,7 +251,7 @@ pub(crate) fn make(
     Ok(set)
 }
 
-/// Makes the directory of the next set.
+/// Creates the directory of the next change set.
 fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
     let first = numbers(session)?.last().map_or(1, |last| last + 1);
     for id in first..first + ATTEMPTS {
@@ -260,23 +264,24 @@ fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
             }
         }
     }
-    Err(ChangesError::io("numbering a set in", session.path())(
-        Errno::EXIST.into(),
-    ))
+    Err(ChangesError::io(
+        "numbering a change set in",
+        session.path(),
+    )(Errno::EXIST.into()))
 }
 
-/// Keeps the index of the root's repository. Without it, somebody's `git status` is a conflict where the trial changes the
-/// index, too.
+/// Copies the index of the root's repository. Without the copy, a `git status` of another process
+/// is a conflict if the trial changes the index as well.
 fn keep_index(set: &ChangeSet) {
     let index = set.root().join(git_index::OF_ROOT);
     let is_file = index.symlink_metadata().is_ok_and(|it| it.is_file());
     if is_file {
-        // It is no worse without.
+        // A missing copy does no harm.
         let _ = std::fs::copy(&index, set.dir().join(git_index::KEPT));
     }
 }
 
-/// The top of an overlay has the attributes of its upper directory: they become those of the root.
+/// Copies the root's attributes to the upper directory, since the overlay's top shows those.
 fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
     let root = set.root();
     let upper = set.upper();
@@ -293,7 +298,7 @@ fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
         Some(rustix::process::Gid::from_raw(group)),
         AtFlags::SYMLINK_NOFOLLOW,
     )
-    // A root that belongs to somebody else stays so; what shows in the trial is then ours.
+    // A root of another user keeps its owner. The trial shows this user as the owner.
     .or_else(|error| {
         if error == Errno::PERM {
             Ok(())

@@ -1,4 +1,4 @@
-//! What a trace recorded, as a plan: each touched path as it was before and as it is now.
+//! Turns the records of a trace into a plan: each touched path before and now.
 
 mod arrived;
 mod compare;
@@ -21,7 +21,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Compares what was recorded with what is there.
+/// Compares the records with the current tree.
 pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, ChangesError> {
     let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
     let mut known: BTreeMap<&[u8], Known<'_>> = BTreeMap::new();
@@ -60,7 +60,8 @@ pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, Changes
     Ok(effects)
 }
 
-/// Writes down what a trace did. `whole`: what becomes of it if the record is; `untouched`: if nobody has written one.
+/// Writes the plan of a trace. `whole` is the state for complete records, `untouched` the state
+/// without records.
 pub(crate) fn conclude(
     set: &mut ChangeSet,
     care: Care,
@@ -74,7 +75,7 @@ pub(crate) fn conclude(
         _ => SetState::Interrupted,
     };
     if index.records.is_empty() {
-        // Whoever reads the index sees it as well, where there is no room to say so.
+        // The index tells the same if the disk is full.
         let _ = set.set_state(state);
         return Ok(());
     }
@@ -83,7 +84,7 @@ pub(crate) fn conclude(
     if !effects.plan.left.is_empty() {
         lacks(&set.dir).map_err(failed())?;
     }
-    // Nothing is to be done, so that nothing has to be on disk first.
+    // No operation follows, so nothing must be synced.
     let care = Care {
         synced: false,
         ..care
@@ -93,7 +94,8 @@ pub(crate) fn conclude(
     set.end(state)
 }
 
-/// What a file looks like is not set where another name of it goes: whether that is still what it was could not be told then.
+/// Does not restore the attributes of a file if another of its names is removed, since the
+/// comparison of that name would fail then.
 fn shared(effects: &mut Effects) {
     let goes = effects.back.ops.iter().filter(|op| op.act != Act::Put);
     let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
@@ -109,7 +111,8 @@ fn shared(effects: &mut Effects) {
     });
 }
 
-/// A directory has its time still, if all was done within a tick of the clock; not if entries come and go again.
+/// Keeps the times of directories whose changes happened within a clock tick, unless entries are
+/// restored.
 fn keep_times(effects: &mut Effects) {
     let parents = effects.plan.ops.iter().map(|op| op.path().parent());
     let parents: HashSet<PathBuf> = parents.flatten().map(Path::to_owned).collect();

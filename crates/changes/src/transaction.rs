@@ -1,4 +1,4 @@
-//! Committing, discarding, undoing, redoing: what is done with a set after its call.
+//! Commits, discards, undoes and redoes change sets.
 
 use crate::apply::{Applying, Failed};
 use crate::attributes;
@@ -31,18 +31,19 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Held while something is done to a tree, or put in order, or removed.
+/// The lock for changing a tree, recovering, and pruning.
 const LOCK: &str = "lock";
 
-/// What a trial did, and what others have changed meanwhile.
+/// The held plan of a trial, and the paths that other processes changed.
 type HeldWithConflicts = Result<(HeldPlan, Vec<Vec<u8>>), ChangesError>;
 
 impl Store {
-    /// The call of a trial has ended, and all its processes have: its changes are held, and these are they, as they are now. One that
-    /// has changed no file is not held: nothing is to be decided about it.
+    /// Holds the changes of an ended trial, and returns them as they are now. A trial that changed
+    /// no file is not held, since there is nothing to decide.
     ///
     /// # Errors
-    /// They cannot be read; they are held nevertheless. Or [`ChangesError::NotHeld`]: they are discarded.
+    /// The changes cannot be read; they are held nevertheless. Or [`ChangesError::NotHeld`]: they
+    /// were discarded.
     pub fn hold(&self, mut set: ChangeSet) -> Result<Changes, ChangesError> {
         let taken = listing::photograph(&set, self.care);
         if taken.as_ref().is_ok_and(|(photo, _)| photo.is_of_nothing()) {
@@ -52,25 +53,25 @@ impl Store {
         held(set, taken)
     }
 
-    /// The same of a trial that is committed next: also where only times have changed.
+    /// Holds a trial that is committed next, also if only times changed.
     ///
     /// # Errors
-    /// As for [`Store::hold`].
+    /// See [`Store::hold`].
     pub fn hold_to_commit(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
         let taken = listing::photograph(&set, self.care);
         held(set, taken)
     }
 
-    /// The call of a trial has ended, and nobody wants its changes.
+    /// Discards the changes of an ended trial.
     ///
     /// # Errors
-    /// They cannot be removed; the next open of the store does so.
+    /// The changes cannot be removed. The next open of the store removes them.
     pub fn drop_trial(&self, mut set: ChangeSet) -> Result<Changes, ChangesError> {
         let photo = listing::photograph(&set, self.care).map(|(photo, _)| photo);
         if let Ok(photo) = &photo
             && !photo.is_of_nothing()
         {
-            // Else it is not known any more what there was.
+            // Otherwise the plan would be lost.
             let _ = photo.keep(&set);
         }
         discard(&mut set)?;
@@ -80,19 +81,19 @@ impl Store {
         Ok(changes.with_files(files.iter().map(listing::file)))
     }
 
-    /// The call of a trace has ended, and the recorder has: these are its changes. They stay made. The set of a call that
-    /// changed nothing is there until another call takes it over.
+    /// Closes a trace whose call and recorder have ended, and returns its changes. The change set
+    /// of a call that changed nothing exists until a later call reuses it.
     ///
     /// # Errors
-    /// What was recorded cannot be read, or not be compared with what is there.
+    /// The records cannot be read, or cannot be compared with the tree.
     pub fn finish(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
         self.ended(set, SetState::Done)
     }
 
-    /// The same where the recorder may not have seen all of it, or there was none.
+    /// Closes a trace whose records may be incomplete or missing.
     ///
     /// # Errors
-    /// As for [`Store::finish`].
+    /// See [`Store::finish`].
     pub fn break_off(&self, set: ChangeSet) -> Result<Changes, ChangesError> {
         self.ended(set, SetState::Interrupted)
     }
@@ -109,11 +110,11 @@ impl Store {
         Ok(changes)
     }
 
-    /// Makes the changes of a held trial: all of them, or, if somebody else has changed one of the files, none.
+    /// Commits a held trial: all changes, or none if another process changed one of the files.
     ///
     /// # Errors
-    /// [`ChangesError::Conflict`] names the files. After any error the tree is as it was, except after
-    /// [`ChangesError::Partly`].
+    /// [`ChangesError::Conflict`] names the files. After any error the tree is unchanged, except
+    /// after [`ChangesError::Partly`].
     pub fn commit(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
@@ -136,17 +137,18 @@ impl Store {
         let plan = found.plan.clone();
         let done = self.carry_out(&set, &mut applying, found.plan);
         if done.is_ok() {
-            // The journal says so, too.
+            // The journal says the same.
             let _ = set.set_state(SetState::Done);
-            // What was there before is in the slots.
+            // The former files are in the slots.
             let _ = drop_contents(&set.dir);
             if set.meta.slot_directory().is_some() {
-                // Copies of it are in the tree.
+                // The tree has copies.
                 let _ = remove_tree(&set.upper());
             }
         } else if matches!(done, Err(ChangesError::Io { .. })) {
-            // Taking back has changed inodes' times, which is not to be a conflict when it is tried again. What others
-            // change from here on is one; what they have changed until here is seen now.
+            // The rollback changed times of inodes, which must not be a conflict at the next
+            // attempt. Later changes of other processes are conflicts; earlier ones are detected
+            // now.
             let mark = set.mark;
             set.mark()?;
             if !applying.is_as_before(&plan) {
@@ -158,10 +160,10 @@ impl Store {
         self.describe(&set)
     }
 
-    /// Removes the changes of a held trial.
+    /// Discards a held trial.
     ///
     /// # Errors
-    /// It is not held.
+    /// The trial is not held.
     pub fn discard(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         let _lock = self.lock()?;
         let mut set = self.idle(session, id)?;
@@ -172,11 +174,13 @@ impl Store {
         self.describe(&set)
     }
 
-    /// Takes back what a set did: of `paths` (below the root, with what is in them), or all if there are none. With
-    /// `partial`, what somebody has changed since is left out. Returns the set that this is, which can be undone, too.
+    /// Undoes a change set: the changes at `paths` (below the root, with their entries), or all if
+    /// `paths` is empty. With `partial`, files that were changed since are skipped. Returns the new
+    /// change set of the undo, which can be undone as well.
     ///
     /// # Errors
-    /// [`ChangesError::Conflict`] names what was changed since; nothing was done then.
+    /// [`ChangesError::Conflict`] names the files that were changed since. Nothing was changed
+    /// then.
     pub fn undo(
         &self,
         session: &str,
@@ -187,10 +191,10 @@ impl Store {
         self.invert(session, id, paths, partial, false)
     }
 
-    /// Does again what was taken back of a set.
+    /// Redoes the undone changes of a change set.
     ///
     /// # Errors
-    /// As for [`Store::undo`].
+    /// See [`Store::undo`].
     pub fn redo(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
         self.invert(session, id, &[], false, true)
     }
@@ -241,7 +245,7 @@ impl Store {
         }
         match self.carry_out(&set, &mut applying, plan) {
             Ok(()) => {
-                // The journal says so, too. In this order: of a set that still runs, whoever opens the store next sees to both.
+                // The journal says the same.
                 let _ = settle(&directory, origin);
                 let _ = self.steps.at(Step::Settled);
                 let _ = set.set_state(SetState::Done);
@@ -254,7 +258,7 @@ impl Store {
         }
     }
 
-    /// Writes the journal into the set, and does what the plan says, in which nobody has seen a conflict.
+    /// Writes the journal and applies the plan, which has no known conflicts.
     fn carry_out(
         &self,
         set: &ChangeSet,
@@ -287,7 +291,7 @@ impl Store {
         Err(ChangesError::Partly { id, why })
     }
 
-    /// Makes the slots of new directories, and takes the overlay's marks off what is put.
+    /// Creates the slots of new directories, and removes overlayfs attributes from files to be put.
     fn prepare(
         &self,
         set: &ChangeSet,
@@ -310,7 +314,7 @@ impl Store {
         Ok(())
     }
 
-    /// A tree to change, and the directory with the files of a set.
+    /// Returns the tree to change and the slot directory of a change set.
     pub(crate) fn applying(
         &self,
         set: &ChangeSet,
@@ -325,7 +329,7 @@ impl Store {
         })
     }
 
-    /// Waits until nobody else changes a tree or removes sets.
+    /// Waits for the lock, so that no other process changes a tree or removes change sets.
     pub(crate) fn lock(&self) -> Result<File, ChangesError> {
         let (file, path) = self.lock_file()?;
         flock(&file, FlockOperation::LockExclusive)
@@ -343,13 +347,14 @@ impl Store {
         Ok((file, path))
     }
 
-    /// A set whose call does not run.
+    /// Returns a change set whose call does not run.
     pub(crate) fn idle(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let session = self.session(session)?;
         let unknown = || ChangesError::Unknown { id };
         let mut set = self.look_up(&session, id)?.ok_or_else(unknown)?;
         if set.unfinished()?.is_some() {
-            // It could not be finished when the store was opened. It can now, or is told why not.
+            // The recovery could not complete it. It can be completed now, or the error says why
+            // not.
             self.recover_one(&session, set)?;
             set = self.look_up(&session, id)?.ok_or_else(unknown)?;
         }
@@ -359,21 +364,22 @@ impl Store {
         Ok(set)
     }
 
-    /// What a set is, for a result.
+    /// Returns the change set for a result.
     pub(crate) fn describe(&self, set: &ChangeSet) -> Result<Changes, ChangesError> {
         listing::describe(self, set)
     }
 }
 
-/// Holds what a trial did, and says what that is.
+/// Holds a trial and returns its changes.
 fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, ChangesError> {
     if let Ok((photo, _)) = &taken {
-        // Where there is no room, it is compared whenever it is looked at, or a diff says what is not known.
+        // If the disk is full, the trial is compared at each view, or a diff says what is unknown.
         let _ = photo.keep(&set);
         let _ = photo.keep_contents(&set, LARGEST);
     }
     if let Err(error) = set.end(SetState::Held) {
-        // If something of it stays, whoever opens the store next removes it: nobody has it any more.
+        // The next process that opens the store removes remaining files, since no process holds the
+        // lock.
         let _ = discard(&mut set);
         let why = error.to_string();
         return Err(ChangesError::NotHeld { why });
@@ -386,8 +392,9 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
     Ok(changes.with_files(files.iter().map(listing::file)))
 }
 
-/// Removes what a trial has written. The work directory goes first, for [`Set::read`] takes a trial without one for
-/// discarded: where a quota is used up, a file system that copies on write lets files be removed, but not written to.
+/// Removes the files of a trial. The work directory is removed first, because [`ChangeSet::read`]
+/// treats a trial without one as discarded. With an exhausted quota, a copy-on-write file system
+/// allows removals but no writes.
 pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
     let said = set.set_state(SetState::Discarded);
     for name in [WORK, UPPER, GONE] {
@@ -396,23 +403,23 @@ pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
     }
     drop_contents(&set.dir).map_err(ChangesError::io("removing", set.dir()))?;
     if said.is_err() {
-        // There may be room now.
+        // The disk may have room now.
         let _ = set.set_state(SetState::Discarded);
     }
     Ok(())
 }
 
-/// The first number that no slot of a set has.
+/// Returns the first unused slot number.
 fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
     let gone = PrivateDir::open(dir.path(), &[GONE])
         .map_err(ChangesError::io("opening", dir.path().join(GONE)))?;
     Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
 }
 
-/// Says of a set whether all, some or none of its changes are made still.
+/// Records whether all, some or none of a change set's changes are undone.
 pub(crate) fn settle(session: &PrivateDir, mut origin: ChangeSet) -> Result<(), ChangesError> {
     let PlanPair { made, back } = plan_pair(session, &origin)?;
-    // Times that somebody else's changes stood in the way of are not given back; the files are.
+    // Times that were in conflict are not restored; the files are.
     let is_undone = made.is_empty() || made.is_soft() && !back.is_empty();
     let state = match (is_undone, origin.state) {
         (true, _) => SetState::Undone,
@@ -428,7 +435,7 @@ pub(crate) fn settle(session: &PrivateDir, mut origin: ChangeSet) -> Result<(), 
 }
 
 impl Applying<'_> {
-    /// Links that were made into slots have changed the times of the inodes of files that are in the tree as well.
+    /// Updates a plan: links that became slots changed the times of inodes in the tree.
     fn look_again(&mut self, plan: &mut Plan) {
         let slots: HashSet<u64> = plan
             .ops
@@ -455,8 +462,8 @@ impl Applying<'_> {
     }
 }
 
-/// That a plan, whose files are in that set, cannot be carried out. The files that are free of it are counted as they are
-/// wherever a set is shown, not as operations: that many an undo in part changes.
+/// Returns the error for a plan with conflicts. Files without a conflict are counted as everywhere
+/// in lists, not as operations, since an undo in part changes that many.
 fn conflict(set: &ChangeSet, id: ChangesId, plan: &Plan, paths: &[Vec<u8>]) -> ChangesError {
     let rest = rest(plan, paths);
     let free = listing::items(&rest, Trees::open(set).as_mut()).len();

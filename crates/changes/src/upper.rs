@@ -1,7 +1,8 @@
-//! Reading what an overlay's upper directory says: the plan that makes the tree below look like the view.
+//! Reads the upper directory of an overlay, and returns the plan that gives the lower tree the same
+//! contents.
 //!
-//! What equals the tree is left out, however it came into the upper directory. Directories that are new or were made
-//! again are compared entry by entry, too, so that each file is an operation of its own.
+//! Files equal to the tree are omitted. New and recreated directories are compared entry by entry,
+//! so that each file has its own operation.
 
 use crate::alike::{bytes, look, same_bytes};
 use crate::attributes::{self, OPAQUE, WHITEOUT};
@@ -24,24 +25,25 @@ use std::ops::Bound;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// The mark of a file that was copied up: there was one below.
+/// Marks a file that was copied up from the lower directory.
 const ORIGIN: &str = "user.overlay.origin";
-/// Marks of features that are never switched on: the view is more than its upper directory then.
+/// Attributes of overlayfs features that are never enabled. With them, the upper directory does not
+/// show the complete view.
 const UNREADABLE: [&str; 2] = ["user.overlay.redirect", "user.overlay.metacopy"];
 
-/// What was found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub(crate) plan: Plan,
-    /// Paths that somebody else has changed since the mark.
+    /// Paths that another process changed since the mark.
     pub(crate) conflicts: Vec<Vec<u8>>,
-    /// New directories, which are made anew when they are put: their slots in the plan do not exist yet.
+    /// New directories. Their slots in the plan do not exist yet.
     pub(crate) made: Vec<PathBuf>,
 }
 
-/// Compares an upper directory (`UPPER` in the set's) with the tree below it. Slots of what is taken, and of directories
-/// that are put, are numbered from `first`. `only`: what is looked at; the trial has done nothing to the rest of what is in its upper
-/// directory, such as a file that it had opened for writing.
+/// Compares an upper directory (`UPPER` in the change set) with the lower tree. Slots of removed
+/// files and of new directories are numbered from `first`. `only` limits the comparison; other
+/// files in the upper directory are unchanged, such as a file that the trial opened for writing.
 pub(crate) fn scan(
     lower: &mut RootedDir,
     set: &mut RootedDir,
@@ -87,23 +89,23 @@ struct Scanning<'a> {
     modes: Modes,
     only: Option<BTreeSet<PathBuf>>,
     scan: Scan,
-    /// Directories in which there is an operation: their times change.
+    /// Directories with operations, whose times change.
     touched: HashSet<PathBuf>,
-    /// Copied from what is not there any more.
+    /// Files copied up from a path that no longer exists.
     copied: Vec<(PathBuf, FileStat)>,
 }
 
-/// Where it failed, and why.
+/// The path and the error.
 type Fault = (PathBuf, io::Error);
 
 fn fault(path: &Path) -> impl FnOnce(Errno) -> Fault + '_ {
     |error| (path.to_owned(), error.into())
 }
 
-/// A directory of the view.
+/// A directory of the overlay.
 struct Level {
     path: PathBuf,
-    /// Whether the tree has one there, too.
+    /// True if the tree has the directory as well.
     merged: bool,
 }
 
@@ -218,7 +220,8 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// What was copied from below although nothing is there. Of several names the mark does not tell which one was.
+    /// Records a file that was copied up although the path does not exist in the tree. The
+    /// attribute does not tell which of several names was copied.
     fn was_copied(
         &mut self,
         path: &Path,
@@ -235,8 +238,8 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// Either the trial itself has moved it here, or somebody else has removed or moved it: then its directory has
-    /// changed since, and nothing that the trial takes looks like it.
+    /// Finds out whether the trial moved the file, or another process removed or moved it. In the
+    /// second case its directory was changed, and no removal of the trial matches the file.
     fn find_removed(&mut self) -> Result<(), Fault> {
         for (path, there) in std::mem::take(&mut self.copied) {
             let directory = path.parent().unwrap_or(Path::new(""));
@@ -255,7 +258,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// A file in both: the same, with other attributes, or another.
+    /// Compares a file that exists in both: equal with other attributes, or different.
     fn both(
         &mut self,
         path: &Path,
@@ -264,7 +267,7 @@ impl Scanning<'_> {
         there: FileStat,
     ) -> Result<(), Fault> {
         let same = match self.is_same(path, at, &here, &there) {
-            // It may be changed by whoever may not read it: then times have to do.
+            // A process without read permission may change the file, so the times decide.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 here.size == there.size && here.mtime == there.mtime
             }
@@ -280,7 +283,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// Whether it is the repository's index, and somebody has written the same entries again since.
+    /// True for the repository's index if another process wrote the same entries since.
     fn is_index_as_it_was(&mut self, path: &Path) -> bool {
         if path != Path::new(git_index::OF_ROOT) {
             return false;
@@ -326,10 +329,10 @@ impl Scanning<'_> {
         }
     }
 
-    /// Whether that, or something in it, is looked at.
+    /// True if the path, or an entry of it, is compared.
     fn is_meant(&self, path: &Path) -> bool {
         let within = (Bound::Included(path), Bound::Unbounded);
-        // What is in a directory comes next after it.
+        // The entries of a directory follow it in order.
         let first = |only: &BTreeSet<PathBuf>| {
             let mut from = only.range::<Path, _>(within);
             from.next().is_some_and(|next| next.starts_with(path))
@@ -337,7 +340,7 @@ impl Scanning<'_> {
         self.only.as_ref().is_none_or(first)
     }
 
-    /// The attributes of what is in both.
+    /// Compares the attributes of a file in both.
     fn look(&mut self, path: &Path, at: &Path) -> Result<(), Fault> {
         if self.only.as_ref().is_some_and(|only| !only.contains(path)) {
             return Ok(());
@@ -360,7 +363,7 @@ impl Scanning<'_> {
             after: Some(after),
         };
         if attribution.is_soft() {
-            // Theirs are newer.
+            // The tree's attributes are newer.
             if is_later(here.ctime, self.mark) {
                 return Ok(());
             }
@@ -371,7 +374,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// Directories that look alike, but in which something is to be done: their times are to stay.
+    /// Keeps the times of directories with equal attributes in which operations happen.
     fn keep_times(&mut self) -> Result<(), Fault> {
         let known: HashSet<Vec<u8>> = self
             .scan
@@ -386,7 +389,7 @@ impl Scanning<'_> {
             .filter(|path| !known.contains(&bytes(path)));
         for path in missing.cloned().collect::<Vec<_>>() {
             let seen = self.stat_below(&path).map_err(fault(&path))?;
-            // What is put by this plan itself has its times there.
+            // A directory that this plan puts has its times in the slot.
             let Some(seen) = seen.filter(|seen| seen.is_dir() && !is_later(seen.ctime, self.mark))
             else {
                 continue;
@@ -409,7 +412,7 @@ impl Scanning<'_> {
         self.lower.stat(path)
     }
 
-    /// A path of the tree goes, with everything below it.
+    /// Removes a path of the tree with everything below it.
     fn take(&mut self, top: &Path) -> Result<(), Fault> {
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
@@ -434,7 +437,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// A new directory.
+    /// Adds a new directory.
     fn make(&mut self, path: &Path, at: &Path, there: &FileStat) -> Result<(), Fault> {
         let there = self.modes.before(at, *there);
         let after = look(self.set, at, &there).map_err(fault(path))?;
@@ -501,7 +504,8 @@ impl Scanning<'_> {
         attributes::one(dir.as_fd(), name, mark)
     }
 
-    /// Whether it stands for a removed file. As a device, or, in a directory that says so, as an empty file with a mark.
+    /// True for a whiteout: a device, or, in a directory with the attribute, an empty file with an
+    /// attribute.
     fn is_whiteout(&mut self, at: &Path, there: &FileStat, marked: bool) -> Result<bool, Errno> {
         if there.kind() == FileType::CharacterDevice {
             return Ok(there.device == 0);
@@ -510,7 +514,7 @@ impl Scanning<'_> {
     }
 }
 
-/// A path of the tree in the set's directory.
+/// Returns the path in the upper directory.
 fn upper(path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() {
         PathBuf::from(UPPER)

@@ -1,9 +1,10 @@
-//! Who this is, and which files they can make.
+//! The current user, and the files that this user can create.
 
 use crate::file_stat::FileStat;
 use rustix::process::{Gid, getegid, geteuid, getgroups};
 
-/// A user. Who is not root can neither give files away nor set the attributes of others' files.
+/// A user. A user other than root can neither change the owner of a file nor set attributes of
+/// other users' files.
 #[derive(Debug)]
 pub(crate) struct User {
     id: u32,
@@ -11,9 +12,9 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Whoever this process runs as.
+    /// Returns the user of this process.
     pub(crate) fn current() -> Self {
-        // Without more of them it has one.
+        // Without supplementary groups the user has one group.
         let groups = getgroups().unwrap_or_default();
         let groups = groups.into_iter().chain([getegid()]);
         Self {
@@ -22,12 +23,12 @@ impl User {
         }
     }
 
-    /// Whether they may set what a file looks like.
+    /// True if the user may set the attributes of a file.
     pub(crate) fn may_dress(&self, seen: &FileStat) -> bool {
         self.id == 0 || self.id == seen.uid
     }
 
-    /// Whether they can make a file that has this owner and group.
+    /// True if the user can create a file with this owner and group.
     pub(crate) fn can_make(&self, seen: &FileStat) -> bool {
         self.id == 0 || self.id == seen.uid && self.groups.contains(&seen.gid)
     }

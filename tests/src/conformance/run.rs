@@ -3,7 +3,7 @@
 use super::case::{Case, Step};
 use super::surface::{Call, Surface};
 use super::{check, text};
-use crate::conversation::Conversation;
+use crate::server_client::ServerClient;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
@@ -74,7 +74,7 @@ fn play_step(
     step: &Step,
     surface: &dyn Surface,
     world: &World,
-    server: &mut Option<Conversation>,
+    server: &mut Option<ServerClient>,
 ) -> Result<Vec<String>> {
     let request = request(step, world)?;
     let call = Call {

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
-use crate::conversation::Conversation;
+use crate::server_client::ServerClient;
 use crate::world::World;
 use crate::{poll, product, targets};
 use agent_bash_core::ToolResult;
@@ -28,7 +28,7 @@ impl Surface for Rpc {
         true
     }
 
-    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
         let server = match server {
             Some(server) => server,
             None => server.insert(start(call, "rpc", None)?),
@@ -64,7 +64,7 @@ impl Surface for RpcOn {
         self.name
     }
 
-    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
         let server = if let Some(server) = server {
             server
         } else {
@@ -76,7 +76,7 @@ impl Surface for RpcOn {
     }
 }
 
-fn by_rpc(call: &Call<'_>, server: &mut Conversation) -> Result<Reply> {
+fn by_rpc(call: &Call<'_>, server: &mut ServerClient) -> Result<Reply> {
     let request: Value = serde_json::from_str(call.request)?;
     let id = server.new_id();
     server.send(&match call.adapter {
@@ -124,7 +124,7 @@ impl Surface for Mcp {
         })
     }
 
-    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
         let server = if let Some(server) = server {
             server
         } else {
@@ -167,7 +167,7 @@ impl Surface for Mcp {
 ///
 /// # Errors
 /// The server does not respond correctly.
-pub fn shake_hands(server: &mut Conversation) -> Result<Value> {
+pub fn shake_hands(server: &mut ServerClient) -> Result<Value> {
     shake_hands_as(server, "test")
 }
 
@@ -175,7 +175,7 @@ pub fn shake_hands(server: &mut Conversation) -> Result<Value> {
 ///
 /// # Errors
 /// As there.
-pub fn shake_hands_as(server: &mut Conversation, client: &str) -> Result<Value> {
+pub fn shake_hands_as(server: &mut ServerClient, client: &str) -> Result<Value> {
     server.send(&json!({
         "jsonrpc": "2.0", "id": "hello", "method": "initialize",
         "params": {
@@ -188,7 +188,7 @@ pub fn shake_hands_as(server: &mut Conversation, client: &str) -> Result<Value> 
     Ok(response["result"].clone())
 }
 
-fn start(call: &Call<'_>, command: &str, option: Option<String>) -> Result<Conversation> {
+fn start(call: &Call<'_>, command: &str, option: Option<String>) -> Result<ServerClient> {
     let mut program = call.world.command(product::agent_bash()?);
     program
         .args([command, "--profile", call.profile])
@@ -199,7 +199,7 @@ fn start(call: &Call<'_>, command: &str, option: Option<String>) -> Result<Conve
         // The result object is compared.
         .env("AGENT_BASH_MCP_STRUCTURED", "on")
         .envs(call.environment);
-    Conversation::start(program)
+    ServerClient::start(program)
 }
 
 /// MCP gets the adapter once at the start, RPC with every call.

@@ -1,9 +1,9 @@
 //! The interfaces through which calls reach the product.
 
 use super::case::Case;
-use crate::conversation::Conversation;
 use crate::poll;
 use crate::product::{self, CommandResult};
+use crate::server_client::ServerClient;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal};
@@ -74,7 +74,7 @@ pub trait Surface: Send + Sync {
     ///
     /// # Errors
     /// The interface failed: no reply, or one in the wrong form. The outcome of the call itself is in the reply.
-    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply>;
+    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply>;
 }
 
 /// `agent-bash run --json`: the request as an object on stdin, the result as an object on stdout.
@@ -86,7 +86,7 @@ impl Surface for CliJson {
         "cli-json"
     }
 
-    fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
         let arguments = ["run", "--json", "--request", "--profile", call.profile];
         let tools = call.tools_option().map(OsString::from);
         let arguments = arguments.map(OsString::from).into_iter().chain(tools);
@@ -118,7 +118,7 @@ impl Surface for CliText {
         "cli-text"
     }
 
-    fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
         let mut arguments: Vec<OsString> = ["run", "--profile", call.profile]
             .map(OsString::from)
             .into();

@@ -2,8 +2,8 @@
 
 use super::{PATIENCE, Tools, ran_well, root, world};
 use agent_bash_tests::conformance::{self, Adapter};
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
@@ -67,7 +67,7 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     let mut script = String::from(
         "import type { BashInput, BashOutput, TaskStopInput, TaskStopOutput } from \"@anthropic-ai/claude-agent-sdk/sdk-tools\";\n",
     );
@@ -147,7 +147,7 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-fn ask(server: &mut Conversation, mut message: Value) -> Result<Value> {
+fn ask(server: &mut ServerClient, mut message: Value) -> Result<Value> {
     let id = server.new_id();
     message["id"] = id.into();
     server.send(&message)?;

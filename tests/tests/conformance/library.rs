@@ -6,8 +6,8 @@ use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::sink::Lifetime;
 use agent_bash::{HostContext, settings};
 use agent_bash_tests::conformance::{Call, Reply, Surface};
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::poll;
+use agent_bash_tests::server_client::ServerClient;
 use anyhow::{Result, bail};
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Surface for Library {
         "library"
     }
 
-    fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
         let request: serde_json::Value = serde_json::from_str(call.request)?;
         let cancel = Cancel::new();
         // Shells are started and ended on the runtime, so the tool must be created and dropped there.

@@ -1,8 +1,8 @@
 //! The tool definitions of adapters on each interface that returns them: `adapters/NAME.tools.json`.
 
 use agent_bash_tests::conformance::{Adapter, shake_hands};
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Result, ensure};
 use libtest_mimic::Trial;
@@ -97,10 +97,10 @@ fn by_docs(adapter: &Adapter) -> Result<()> {
     Ok(())
 }
 
-fn serve(world: &World, words: &[&str]) -> Result<Conversation> {
+fn serve(world: &World, words: &[&str]) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.args(words);
-    Conversation::start(command)
+    ServerClient::start(command)
 }
 
 fn same(said: &Value, told: &Value) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::Test;
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::running::SOON;
 use agent_bash_tests::targets::{Docker, NAME, command, on};
 use agent_bash_tests::world::World;
@@ -82,7 +82,7 @@ fn behind_a_banner(world: &World) -> Result<()> {
 
 /// A client of the Model Context Protocol uses the container as if it were here.
 fn by_mcp(world: &World) -> Result<()> {
-    let mut server = Conversation::start(command(world, &["mcp"])?)?;
+    let mut server = ServerClient::start(command(world, &["mcp"])?)?;
     shake_hands(&mut server)?;
     let mut call = |script: &str| -> Result<serde_json::Value> {
         let id = server.new_id();

@@ -1,7 +1,7 @@
 //! The record of a session: what `rpc` records by default and when asked to, what `log` and `report` make of it.
 
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn serve(world: &World, level: Option<&str>, commands: &[&str]) -> Result<Vec<Va
     if let Some(level) = level {
         command.env("AGENT_BASH_JOURNAL_LEVEL", level);
     }
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     let mut results = Vec::new();
     for script in commands {
         let id = server.new_id();

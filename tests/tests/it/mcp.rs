@@ -9,8 +9,8 @@ mod messages;
 mod order;
 
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Pid;
@@ -26,29 +26,29 @@ fn world() -> Result<World> {
 }
 
 /// A server that returns handles after `handle_after` and structured data, already initialised.
-fn server(world: &World, handle_after: &str) -> Result<Conversation> {
+fn server(world: &World, handle_after: &str) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command
         .arg("mcp")
         .env("AGENT_BASH_MCP_HANDLE_AFTER", handle_after)
         .env("AGENT_BASH_MCP_STRUCTURED", "on");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     shake_hands(&mut server)?;
     Ok(server)
 }
 
-fn begin(server: &mut Conversation, method: &str, params: &Value) -> Result<u64> {
+fn begin(server: &mut ServerClient, method: &str, params: &Value) -> Result<u64> {
     let id = server.new_id();
     server.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
     Ok(id)
 }
 
-fn ask(server: &mut Conversation, method: &str, params: &Value) -> Result<Value> {
+fn ask(server: &mut ServerClient, method: &str, params: &Value) -> Result<Value> {
     let id = begin(server, method, params)?;
     server.next_where(SOON, |line| line["id"] == id)
 }
 
-fn call(server: &mut Conversation, tool: &str, arguments: &Value) -> Result<Value> {
+fn call(server: &mut ServerClient, tool: &str, arguments: &Value) -> Result<Value> {
     let params = json!({"name": tool, "arguments": arguments});
     let response = ask(server, "tools/call", &params)?;
     ensure!(response["result"].is_object(), "{response}");
@@ -72,7 +72,7 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
         command
             .args(["mcp", "--profile", profile])
             .env("AGENT_BASH_MCP_STRUCTURED", "on");
-        let mut server = Conversation::start(command)?;
+        let mut server = ServerClient::start(command)?;
         shake_hands(&mut server)?;
         let answer = ask(&mut server, "tools/list", &json!({}))?;
         let tools = answer["result"]["tools"].as_array().context("tools")?;
@@ -202,7 +202,7 @@ fn a_call_that_takes_long_goes_on_by_a_handle() -> Result<()> {
 fn notable_ends_are_logged_from_the_level_on_that_was_asked_for() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
-    let level = |server: &mut Conversation, level: &str| {
+    let level = |server: &mut ServerClient, level: &str| {
         ask(server, "logging/setLevel", &json!({"level": level}))
     };
     for (wanted, command, logged) in [

@@ -9,7 +9,7 @@ mod load;
 mod order;
 mod worker;
 
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result, ensure};
@@ -26,26 +26,26 @@ fn world() -> Result<World> {
     World::new()?.with_program(Path::new(env!("CARGO_BIN_EXE_misbehave")))
 }
 
-fn server(world: &World) -> Result<Conversation> {
+fn server(world: &World) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc");
-    Conversation::start(command)
+    ServerClient::start(command)
 }
 
 /// Sends a request and waits for its response.
-fn ask(server: &mut Conversation, mut request: Value) -> Result<Value> {
+fn ask(server: &mut ServerClient, mut request: Value) -> Result<Value> {
     let id = server.new_id();
     request["id"] = json!(id);
     server.send(&request)?;
     answer(server, &json!(id))
 }
 
-fn answer(server: &Conversation, id: &Value) -> Result<Value> {
+fn answer(server: &ServerClient, id: &Value) -> Result<Value> {
     server.next_where(SOON, |line| line["id"] == *id && line["type"] == "response")
 }
 
 /// As `ask`; the request must succeed.
-fn data(server: &mut Conversation, request: Value) -> Result<Value> {
+fn data(server: &mut ServerClient, request: Value) -> Result<Value> {
     let answer = ask(server, request)?;
     ensure!(answer["success"] == true, "{answer}");
     Ok(answer["data"].clone())
@@ -115,8 +115,8 @@ fn tools_are_named_by_a_call_a_greeting_or_an_option_in_this_order() -> Result<(
     command
         .args(["rpc", "--tools", "grep"])
         .env("AGENT_BASH_INTERCEPTOR_MODE", "block");
-    let mut server = Conversation::start(command)?;
-    let is_blocked = |server: &mut Conversation, script: &str, tools: Value| -> Result<bool> {
+    let mut server = ServerClient::start(command)?;
+    let is_blocked = |server: &mut ServerClient, script: &str, tools: Value| -> Result<bool> {
         let request = json!({"type": "tool_call", "request": script, "tools": tools});
         let result = data(server, request)?;
         let checked = data(
@@ -438,7 +438,7 @@ fn logs_go_elsewhere() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc").env("AGENT_BASH_LOG", "trace");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     data(
         &mut server,
         json!({"type": "tool_call", "request": "echo hello"}),

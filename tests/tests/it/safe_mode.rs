@@ -1,8 +1,8 @@
 //! Safe mode: what its list lets pass is held by the kernel. Every command of the corpora that changes something, reads a
 //! secret or runs a program of a repository's choice, and that the list does not refuse, is run in a throwaway home.
 
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ fn what_the_list_lets_pass_changes_nothing_and_reads_no_secret() -> Result<()> {
     command.env("GITHUB_TOKEN", SECRET);
     // Safe mode alone is tried: some of them a rule refuses first.
     command.env("AGENT_BASH_SAFETY_GROUPS", "services");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     let rows = rows("box")?;
     ensure!(rows.len() > 300, "{} rows", rows.len());
     for script in rows {

@@ -2,8 +2,8 @@
 //! `crates/sandbox/tests/attempts`; what a call may ask for, by cases of the conformance kit.
 
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -132,18 +132,18 @@ fn what_the_user_replaces_between_calls_stays_protected() -> Result<()> {
     Ok(())
 }
 
-fn rpc(world: &World, level: &str) -> Result<Conversation> {
+fn rpc(world: &World, level: &str) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc").env(LEVEL, level);
-    Conversation::start(command)
+    ServerClient::start(command)
 }
 
 /// The result of a call of the model's.
-fn called(server: &mut Conversation, request: &Value) -> Result<Value> {
+fn called(server: &mut ServerClient, request: &Value) -> Result<Value> {
     asked(server, json!({"type": "tool_call", "request": request}))
 }
 
-fn asked(server: &mut Conversation, mut request: Value) -> Result<Value> {
+fn asked(server: &mut ServerClient, mut request: Value) -> Result<Value> {
     let id = server.new_id();
     request["id"] = json!(id);
     server.send(&request)?;
@@ -199,7 +199,7 @@ fn mcp_tells_the_model_what_is_in_force_and_what_became_of_a_call() -> Result<()
                 .args(["mcp", "--profile", profile])
                 .env(LEVEL, level);
             command.env("AGENT_BASH_MCP_STRUCTURED", "on");
-            let mut server = Conversation::start(command)?;
+            let mut server = ServerClient::start(command)?;
             shake_hands(&mut server)?;
             let is_on = level != "off";
             let tools = request(&mut server, "tools/list", &json!({}))?;
@@ -245,7 +245,7 @@ fn mcp_tells_the_model_what_is_in_force_and_what_became_of_a_call() -> Result<()
     Ok(())
 }
 
-fn request(server: &mut Conversation, method: &str, params: &Value) -> Result<Value> {
+fn request(server: &mut ServerClient, method: &str, params: &Value) -> Result<Value> {
     let id = server.new_id();
     server.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
     let answer = server.next_where(SOON, |line| line["id"] == id)?;

@@ -3,7 +3,7 @@
 //!
 //! Process limits do not apply to root: a test run as root switches to another user.
 
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result, ensure};
@@ -89,7 +89,7 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
         "chmod 0 /proc/self/fd/0 /proc/self/fd/1 2> /dev/null; exec {} rpc",
         program.display()
     );
-    let mut server = Conversation::start(bash(&world, 54332, &script)?)?;
+    let mut server = ServerClient::start(bash(&world, 54332, &script)?)?;
     server.send(&json!({"id": "first", "type": "tool_call", "request": "echo"}))?;
     let first = server.next(SOON)?;
     ensure!(first["data"]["status"]["code"] == 0, "{first}");
@@ -190,7 +190,7 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
         return Ok(());
     };
     let program = product::agent_bash()?.display().to_string();
-    let mut server = Conversation::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
+    let mut server = ServerClient::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
     // More than there are threads to block on them.
     let hung = std::thread::available_parallelism()?.get() + 2;
     for id in 0..hung {
@@ -396,7 +396,7 @@ fn a_directory_that_no_path_leads_to_is_one_to_work_in() -> Result<()> {
 #[test]
 fn a_session_gets_back_to_a_directory_that_no_path_leads_to() -> Result<()> {
     let world = World::new()?;
-    let mut server = Conversation::start(cut_off(&world, &program(&world)?, "\"$ab\" rpc")?)?;
+    let mut server = ServerClient::start(cut_off(&world, &program(&world)?, "\"$ab\" rpc")?)?;
     let here = world
         .cwd()
         .canonicalize()?
@@ -440,7 +440,7 @@ fn a_shell_that_cannot_be_started_is_the_reason_over_rpc_too() -> Result<()> {
     let mut command = world.command(product::agent_bash()?);
     let missing = world.cwd().join("bash");
     command.arg("rpc").env("AGENT_BASH_SHELL_PATH", &missing);
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     server.send(&json!({"id": 1, "type": "bash", "command": "echo hi"}))?;
     let answer = server.next(SOON)?;
     ensure!(answer["success"] == false, "{answer}");

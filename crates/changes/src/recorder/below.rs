@@ -1,4 +1,4 @@
-//! What is in directories, whose entries are about to be changed, or which are about to go or to move as a whole.
+//! Preserves directories whose entries change, or which are removed or moved as a whole.
 
 use super::{Content, KeepOutcome, Recorder, Stop, Touch};
 use crate::error::ChangesError;
@@ -10,20 +10,21 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 impl Recorder {
-    /// Whether a path that is not known was not there before the call: it is in a directory of which all was recorded, as
-    /// it was about to move, or was not there. What is there now has come with a directory.
+    /// True if an unknown path did not exist before the call: its directory was recorded completely
+    /// before a move, or did not exist. Its current file arrived with a directory.
     pub(super) fn has_come(&self, path: &Path) -> bool {
         let mut above = path.ancestors().skip(1);
         above.any(|directory| self.known.get(directory) == Some(&true))
     }
 
-    /// Everything below a directory that is about to be removed or renamed.
+    /// Preserves everything below a directory that is removed or renamed.
     pub(super) fn below(&mut self, top: &Path) -> Result<KeepOutcome, Stop> {
         let mut kept = KeepOutcome::Yes;
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
             let entries = match self.entries(&path) {
-                // It goes as a whole; what is in it is not known to who may not look.
+                // The directory is moved as a whole. Its entries are unknown without permission to
+                // read them.
                 Err(ChangesError::Io { error, .. }) if error.kind() == PermissionDenied => {
                     kept = KeepOutcome::Not;
                     continue;
@@ -33,7 +34,7 @@ impl Recorder {
             for (name, is_dir) in entries {
                 let path = path.join(name);
                 if self.known.get(&path) == Some(&true) {
-                    // With all that is in it.
+                    // Included with its entries.
                     continue;
                 }
                 kept = kept.and(self.recorded(&path, Touch::Name)?);
@@ -69,7 +70,7 @@ impl Recorder {
         Ok(entries)
     }
 
-    /// A directory whose entries or attributes are about to be changed.
+    /// Preserves a directory whose entries or attributes change.
     pub(super) fn directory(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
         if self.known.contains_key(path) {
             return Ok(KeepOutcome::Already);
@@ -81,7 +82,7 @@ impl Recorder {
         } else {
             match self.tree.stat(path) {
                 Ok(seen) => seen,
-                // Whatever is there is looked at through its own path.
+                // A file there is preserved through its own path.
                 Err(Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG) => {
                     return Ok(KeepOutcome::Outside);
                 }

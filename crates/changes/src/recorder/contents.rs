@@ -1,4 +1,4 @@
-//! What is kept of files: a hard link where a name goes, else a copy, once for each inode.
+//! Stores contents: a hard link if a name is removed, else a copy, once for each inode.
 
 use super::{Content, PACK, Recorder, Stop, failed, file};
 use crate::error::ChangesError;
@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 impl Recorder {
-    /// Keeps a content, once for each inode.
+    /// Stores contents once for each inode.
     pub(super) fn content(
         &mut self,
         path: &Path,
@@ -36,7 +36,7 @@ impl Recorder {
             }
             _ if touch == Touch::Name && self.near => self.link(path),
             FileType::RegularFile => Ok(None),
-            // They can be made again.
+            // They can be created again.
             FileType::Fifo | FileType::Socket => Ok(Some(Content::Nothing)),
             _ => Ok(Some(Content::Not)),
         };
@@ -49,7 +49,7 @@ impl Recorder {
         Ok(kept)
     }
 
-    /// A hard link, where one can be had: the name goes, the file stays what it is.
+    /// Stores a hard link if possible: the name is removed, the file stays unchanged.
     fn link(&mut self, path: &Path) -> Result<Option<Content>, Errno> {
         let number = self.numbered;
         let (dir, name) = self.tree.parent(path)?;
@@ -58,13 +58,13 @@ impl Recorder {
                 self.numbered += 1;
                 Ok(Some(Content::Link(number)))
             }
-            // Too many links, another file system after all, a file that the system protects from links.
+            // Too many links, another file system, or a file that the system protects from links.
             Err(Errno::MLINK | Errno::XDEV | Errno::PERM | Errno::NOENT) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// A copy of the file at a path.
+    /// Stores a copy of the file at a path.
     pub(super) fn copy(&mut self, path: &Path, seen: &FileStat) -> Result<Content, Stop> {
         let Ok(from) = self.tree.file(path) else {
             return Ok(Content::Not);
@@ -72,7 +72,7 @@ impl Recorder {
         self.copy_of(from, path, seen.size)
     }
 
-    /// A clone, where the file system has them, else a copy in the pack.
+    /// Stores a clone if the file system supports it, else a copy in the pack.
     pub(super) fn copy_of(
         &mut self,
         from: OwnedFd,
@@ -113,7 +113,7 @@ impl Recorder {
             self.numbered += 1;
             return Ok(Some(Content::Clone(number)));
         }
-        // Asked once: a file system clones or it does not.
+        // One failure suffices: the file system does not support clones.
         self.clones = false;
         rustix::fs::unlinkat(&self.links, &name, AtFlags::empty())?;
         Ok(None)

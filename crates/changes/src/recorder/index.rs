@@ -1,4 +1,4 @@
-//! The records of a trace, as they are on disk.
+//! The stored records of a trace.
 
 use crate::attributes::Attributes;
 use crate::codec::{Wire, get_all, put_all, wire};
@@ -9,38 +9,38 @@ use agent_bash_os::PrivateDir;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 
-/// The file with the records.
+/// The file with records.
 pub(crate) const INDEX: &str = "idx";
 
-/// What is written, one after another.
+/// An entry of the index file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum IndexEntry {
     Path(PathRecord),
-    /// A file that is changed by this path, which it did not have before the call, or whose content was kept as a link until
-    /// now.
+    /// A file changed through a path that it did not have before the call, or whose preimage was a
+    /// link until now.
     Other(PathRecord),
-    /// All was recorded; writes beyond the root, by directory.
+    /// The record is complete; writes outside the root, by directory.
     End(Vec<(Vec<u8>, u64)>),
-    /// Something was changed of which nothing is known.
+    /// An unknown change happened.
     Lacks,
 }
 
-/// A path before it was touched.
+/// A path before its first touch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathRecord {
-    /// Below the root.
+    /// The path below the root.
     pub(crate) path: Vec<u8>,
     pub(crate) seen: Option<FileStat>,
     pub(crate) attributes: Attributes,
     pub(crate) content: Content,
 }
 
-/// Where the content of a file is kept.
+/// Where the contents of a file are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// There is none: no file, or a directory.
+    /// No contents: the path did not exist, or is a directory.
     Nothing,
-    /// It was not needed when this was written.
+    /// The contents were not needed when the record was written.
     Unread,
     /// A hard link in `links/`.
     Link(u64),
@@ -48,9 +48,9 @@ pub(crate) enum Content {
     Clone(u64),
     /// Offset and length in the pack.
     Packed(u64, u64),
-    /// What a symbolic link says.
+    /// The target of a symbolic link.
     Target(Vec<u8>),
-    /// It was needed, and is not kept.
+    /// The contents were needed and could not be stored.
     Not,
 }
 
@@ -96,7 +96,7 @@ impl Wire for Content {
     }
 }
 
-/// Attributes are a list of pairs.
+/// Encodes attributes as a list of pairs.
 struct Pairs(Attributes);
 
 impl Wire for Pairs {
@@ -109,7 +109,7 @@ impl Wire for Pairs {
     }
 }
 
-/// A record as it is written.
+/// The encoded form of a record.
 struct Written {
     path: Vec<u8>,
     seen: Option<FileStat>,
@@ -176,7 +176,7 @@ impl Wire for IndexEntry {
     }
 }
 
-/// Adds to what was recorded that something is missing.
+/// Appends an entry for an unknown change.
 pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
     let (mut body, mut framed) = (Vec::new(), Vec::new());
     IndexEntry::Lacks.put(&mut body);
@@ -184,32 +184,32 @@ pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
     dir.write(INDEX, true)?.write_all(&framed)
 }
 
-/// All that was recorded.
+/// All records of a change set.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// In the order of first touch. A path may be there twice: the first tells what it was, a later one may have kept
-    /// its content.
+    /// Records in the order of first touch. A path may occur twice: the first record has its state,
+    /// a later one may have its contents.
     pub(crate) records: Vec<PathRecord>,
-    /// What files were, whatever their names.
+    /// Records of inodes, independent of names.
     pub(crate) others: Vec<PathRecord>,
     pub(crate) outside: BTreeMap<String, u64>,
-    /// Whether the recorder said that this is all.
+    /// True if the record is complete.
     pub(crate) complete: bool,
-    /// Whether nothing was written at all: no path was touched, as far as there was a recorder.
+    /// True if no entry was written: no path was touched.
     pub(crate) absent: bool,
-    /// Whether it said that something is missing.
+    /// True if an unknown change happened.
     pub(crate) lacks: bool,
 }
 
 impl Index {
-    /// Whether this is all, in a set of which that is said.
+    /// True if the records are complete for a change set in this state.
     pub(crate) fn is_complete(&self, said: SetState) -> bool {
         let is_all =
             self.complete || self.absent && matches!(said, SetState::Done | SetState::Undone);
         is_all && !self.lacks
     }
 
-    /// Reads the records, up to the first that is not whole.
+    /// Reads the records up to the first incomplete one.
     pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {
         let mut bytes = Vec::new();
         match dir.read(INDEX) {
@@ -246,7 +246,8 @@ impl Index {
         Ok(index)
     }
 
-    /// What was copied before it was written to is what records mean that had a link of it, or nothing yet.
+    /// Redirects records with a link, or without contents, to the copy that was made before a
+    /// write.
     fn part(&mut self) {
         let is_copy =
             |it: &&PathRecord| matches!(it.content, Content::Packed(..) | Content::Clone(_));

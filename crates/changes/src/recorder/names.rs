@@ -1,4 +1,4 @@
-//! Files that are changed by another name than the one that they had before the call: it has moved or linked them, or they had
+//! Files changed through another name than before the call: moved or linked by the call, or with
 //! several names.
 
 use super::{Content, IndexEntry, KeepOutcome, Recorder, Stop, Touch, failed};
@@ -8,10 +8,11 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat, unlinkat};
 use std::path::Path;
 
 impl Recorder {
-    /// Keeps a file that somebody has open to write to as the call begins. Beyond the root, it is nothing that the call does.
+    /// Preserves a file that a process has open for writing when the call begins. Outside the root
+    /// it is not a change of the call.
     ///
     /// # Errors
-    /// As for [`Recorder::before`].
+    /// See [`Recorder::before`].
     pub fn before_held(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
         if path.starts_with(&self.root) {
             self.before(path, Touch::Content)
@@ -20,8 +21,8 @@ impl Recorder {
         }
     }
 
-    /// A file of which a hard link is kept is about to be written to, by whatever name: what it was is copied, and is what its
-    /// records mean.
+    /// Copies a preimage link before the file is written to by any name, and redirects its records
+    /// to the copy.
     pub(super) fn part(&mut self, path: &Path) -> Result<(), Stop> {
         if let Ok(Some(seen)) = self.tree.stat(path) {
             self.part_from(path, &seen)?;
@@ -29,7 +30,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The same of a path beyond the root, where it may have been moved to.
+    /// Like [`Self::part`] for a path outside the root, where the call may have moved the file.
     pub(super) fn part_outside(&mut self, path: &Path) -> Result<(), Stop> {
         match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if stat.st_dev == self.meta.identity.0 => {
@@ -51,13 +52,13 @@ impl Recorder {
         let link = number.to_string();
         let links = seen.links - 1;
         self.other(path, FileStat { links, ..*seen }, content)?;
-        // No record means it any more: what stays is a name too many, and no harm.
+        // No record refers to it. A remaining link is only an additional name.
         let _ = unlinkat(&self.links, link, AtFlags::empty());
         Ok(())
     }
 
-    /// A file is about to be changed by a name that it did not have before the call. Where it may have another that it did, what
-    /// it was is not recorded by that.
+    /// Records a file that is changed through a name that it did not have before the call, because
+    /// the record of its former name does not cover it.
     pub(super) fn by_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), Stop> {
         let Ok(Some(seen)) = self.tree.stat(path) else {
             return Ok(());
@@ -83,7 +84,7 @@ impl Recorder {
         }
     }
 
-    /// Records what a file is, not what is at its path.
+    /// Records the inode of a file, independent of its path.
     fn other(&mut self, path: &Path, seen: FileStat, content: Content) -> Result<(), Stop> {
         if content != Content::Unread {
             self.contents.insert(seen.ino, content.clone());

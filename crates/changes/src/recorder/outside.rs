@@ -1,33 +1,34 @@
-//! What a call does beyond the root: how many files are others afterwards, by directory. Of what comes and goes meanwhile, as
-//! temporary files do, of what a sandbox refused, and of a file that is written twice, system calls alone would tell otherwise.
+//! Counts changed files outside the root, by directory. Comparing states leaves out temporary
+//! files, refused writes and repeated writes, which system calls alone would count.
 
 use crate::file_stat::FileStat;
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Directories that are counted one by one.
+/// The largest number of directories counted separately.
 const MAX_DIRECTORIES: usize = 20;
 
-/// Files that are looked at again at the end, without those that have come and gone until then. Of others each write counts.
+/// The largest number of files compared at the end, apart from temporary ones. Beyond it, each
+/// write counts.
 const MAX_FILES: usize = 4096;
 
-/// Levels of directories that are told apart.
+/// The number of path components that distinguish directories.
 const LEVELS: usize = 3;
 
-/// What was touched so far.
+/// The files touched so far.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
-    /// What each of them was before.
+    /// The state of each file before its first touch.
     before: HashMap<PathBuf, Option<FileStat>>,
-    /// Writes to others, by directory.
+    /// Writes to further files, by directory.
     others: BTreeMap<String, u64>,
-    /// No more are taken.
+    /// True if the limit is reached.
     is_full: bool,
 }
 
 impl Outside {
-    /// A file there is about to be touched.
+    /// Records a file before it is touched.
     pub(super) fn touched(&mut self, path: &Path) {
         if self.before.contains_key(path) {
             return;
@@ -35,7 +36,7 @@ impl Outside {
         if self.before.len() == MAX_FILES && !self.is_full {
             self.before
                 .retain(|path, before| before.is_some() || look(path).is_some());
-            // Else that would be looked for again and again.
+            // Otherwise the same search would run again and again.
             self.is_full = self.before.len() > MAX_FILES / 2;
         }
         if self.is_full {
@@ -45,7 +46,8 @@ impl Outside {
         }
     }
 
-    /// How many are others now, by directory. Those that cannot be looked at are none, and neither are directories in which others are.
+    /// Returns the number of changed files by directory. Unreadable files do not count, and neither
+    /// do directories with changed entries.
     pub(super) fn counted(self) -> BTreeMap<String, u64> {
         let mut counts = self.others;
         let before = self.before.iter();
@@ -69,7 +71,7 @@ fn is_other(before: Option<&FileStat>, now: Option<&FileStat>) -> bool {
     match (before, now) {
         (Some(before), Some(now)) => match now.kind() {
             FileType::RegularFile | FileType::Symlink => !before.is_untouched(now),
-            // Their times are those of what is in them, or goes through them.
+            // Directory times change with their entries; special files are changed by their use.
             _ => (before.ino, before.mode) != (now.ino, now.mode),
         },
         (before, now) => before.is_some() || now.is_some(),

@@ -1,4 +1,4 @@
-//! What has come with directories that were moved, and what cannot be looked at.
+//! Files that arrived with moved directories, and files that cannot be examined.
 
 use super::compare::{Effects, Known, appeared};
 use crate::alike::bytes;
@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What has come with a directory that was moved here: nothing of it was touched by its path. In a directory of which all was
-/// recorded, or that was not there, nothing else is unknown.
+/// Lists files that arrived with a moved directory, since no system call touched them by path. In a
+/// directory that was recorded completely, or did not exist, no other file is unknown.
 pub(super) fn arrived(
     tree: &mut RootedDir,
     known: &BTreeMap<&[u8], Known<'_>>,
@@ -38,7 +38,7 @@ pub(super) fn arrived(
     }
 }
 
-/// Whether it is a directory.
+/// Adds one file. Returns whether it is a directory.
 fn one(
     tree: &mut RootedDir,
     path: &Path,
@@ -63,7 +63,7 @@ fn one(
     Ok(now.is_dir())
 }
 
-/// What cannot be looked at is not taken back, nor are new directories around it taken away.
+/// Excludes files that cannot be examined from an undo, with the new directories around them.
 pub(super) fn leave_unseen(effects: &mut Effects) {
     let unseen = std::mem::take(&mut effects.unseen);
     let left = &mut effects.back.left;

@@ -1,4 +1,4 @@
-//! What became of one path.
+//! Compares the record of one path with the current file.
 
 use super::same::is_same;
 use crate::alike::{bytes, look};
@@ -15,21 +15,21 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What a trace did.
+/// The effects of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
-    /// What was done.
+    /// The changes.
     pub(crate) plan: Plan,
-    /// What takes it back; without what was not kept, whose paths are in `left`.
+    /// The inverse plan. Paths without a preimage are in its `skipped`.
     pub(crate) back: Plan,
-    /// Directories of which it is known what was in them, and that are there.
+    /// Existing directories with known entries.
     pub(super) known: Vec<PathBuf>,
     pub(super) user: Option<User>,
-    /// Files of which a link is kept.
+    /// Inodes with a preimage link.
     pub(super) linked: HashSet<u64>,
-    /// Directories that look as before.
+    /// Directories with unchanged attributes.
     pub(super) alike: Vec<Attribution>,
-    /// What cannot be looked at: it lies in a directory that the call has made unreadable.
+    /// Paths in directories that the call made unreadable.
     pub(super) unseen: Vec<PathBuf>,
 }
 
@@ -44,15 +44,16 @@ impl Effects {
     }
 }
 
-/// A path, by its first record and the one that kept its content.
+/// A path with its first record and the record with its contents.
 pub(crate) struct Known<'a> {
-    /// The name of its slot.
+    /// The name of the slot.
     pub(super) slot: String,
     pub(super) first: &'a PathRecord,
     pub(super) content: &'a Content,
 }
 
-/// What a new directory looks like: its entries change its times when it comes again.
+/// Records the attributes of a new directory, since its entries change its times when it is
+/// restored.
 pub(super) fn appeared(
     tree: &mut RootedDir,
     path: &Path,
@@ -91,7 +92,7 @@ pub(super) fn one(
         tree.stat_root().ok()
     } else {
         match tree.stat(path) {
-            // Something else is in the way since: the path is not there.
+            // A link or mount is in the path now, so the path does not exist.
             Err(Errno::LOOP | Errno::XDEV) => None,
             found => found?,
         }
@@ -122,7 +123,7 @@ pub(super) fn one(
     if now.is_some_and(|now| now.is_dir()) && is_whole {
         effects.known.push(path.to_owned());
     }
-    // Its entries change its times when they come again.
+    // The entries change its times when they are restored.
     let comes_back = || {
         let before = before.filter(FileStat::is_dir)?;
         Some(Attribution {
@@ -147,7 +148,7 @@ pub(super) fn one(
         (Some(before), Some(now)) => (before, now),
     };
     if before.is_dir() != now.is_dir() {
-        // One goes, and another comes, so that the slots have to be two.
+        // One file is removed and another is created, so two slots are needed.
         let mut gone = op(Act::Take, Some(before), None);
         gone.slot.push(b'd');
         both(gone, kept);
@@ -156,7 +157,7 @@ pub(super) fn one(
         appeared(tree, path, &now, effects)?;
         return Ok(());
     }
-    // A file that comes from elsewhere goes back there, even if the one that was here had the same content.
+    // A file that was moved here is moved back, even if the former file had equal contents.
     let has_come = before.ino != now.ino && effects.linked.contains(&now.ino);
     if !before.is_dir() && (has_come || !is_same(set, tree, path, &before, &now, known.content)?) {
         let mut op = op(Act::Swap, Some(before), Some(now));
@@ -169,7 +170,7 @@ pub(super) fn one(
     let was = Look::new(&before, known.first.attributes.clone());
     let is = look(tree, path, &now)?;
     let is_new = before.ino != now.ino && git_index::is_index(path);
-    // Times of others' directories change with their entries, and cannot be set.
+    // Directory times of other users change with their entries, and cannot be set.
     let can_be_set = !now.is_dir() || effects.user.as_ref().is_none_or(|it| it.may_dress(&now));
     if !is_new && can_be_set && (was != is || now.is_dir()) {
         let attribution = Attribution {

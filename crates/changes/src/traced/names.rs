@@ -1,4 +1,4 @@
-//! Other names of files that were changed: they have changed with them.
+//! Finds other names of changed files, since these changed as well.
 
 use super::compare::{Effects, Known, one};
 use crate::alike::bytes;
@@ -13,22 +13,22 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Files that are looked at in search of other names.
+/// The largest number of files examined for other names.
 const MANY: usize = 200_000;
 
-/// A file that may have names by which it was not touched.
+/// A file that may have untouched names.
 struct File<'a> {
     record: &'a PathRecord,
-    /// Of its slot.
+    /// The name of the slot.
     name: String,
-    /// Names that are known to be its, before and now.
+    /// Number of known names before and now.
     before: u64,
     now: u64,
     links: Option<u64>,
 }
 
 impl File<'_> {
-    /// Whether it has more names than these. What was not touched has still the name that it had.
+    /// True if the file has further names. An untouched name still exists.
     fn has_others(&self) -> bool {
         match self.links {
             Some(links) => links > self.now,
@@ -37,8 +37,9 @@ impl File<'_> {
     }
 }
 
-/// Names of files that were changed by another one. Those beyond the root are not found; if there is too much to look through,
-/// these files count as not kept, as they would not be taken back under all of their names.
+/// Finds names of files that were changed through another name. Names outside the root are not
+/// found. If the tree is too large, these files count as files without a preimage, since an undo
+/// would not restore all of their names.
 pub(super) fn others(
     set: &ChangeSet,
     tree: &mut RootedDir,
@@ -57,7 +58,7 @@ pub(super) fn others(
     let (mut found, mut looked) = (0, 0);
     let mut waiting = vec![PathBuf::new()];
     while let Some(directory) = waiting.pop() {
-        // What cannot be listed has no names for anybody.
+        // An unlistable directory has no visible names.
         for name in tree.names(&directory).unwrap_or_default() {
             let path = directory.join(name);
             let Ok(Some(now)) = tree.stat(&path) else {
@@ -92,7 +93,7 @@ pub(super) fn others(
     }
 }
 
-/// Files of several names that were changed other than by name, by inode.
+/// Returns the files with several names whose contents or attributes were changed, by inode.
 fn changed(index: &Index) -> HashMap<u64, File<'_>> {
     let records = index.records.iter().enumerate();
     let records = records.map(|(number, record)| (SLOT, number, record));
@@ -114,7 +115,7 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
                 now: 0,
                 links: None,
             });
-            // One that has kept the content is the better one.
+            // Prefer the record with contents.
             if file.record.content == Content::Unread && record.content != Content::Unread {
                 file.record = record;
                 file.name = format!("{prefix}{number}");
@@ -131,7 +132,7 @@ fn of<'a, 'b>(
     files.get_mut(&seen?.ino)
 }
 
-/// Counts the names that are known.
+/// Counts the known names.
 fn count(
     tree: &mut RootedDir,
     index: &Index,
@@ -170,7 +171,7 @@ fn count(
     }
 }
 
-/// Takes nothing of these back.
+/// Excludes these files from an undo.
 fn leave(files: &HashMap<u64, File<'_>>, effects: &mut Effects) {
     let is_one = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
     for op in &effects.plan.ops {

@@ -1,4 +1,4 @@
-//! Whether a file is what it was.
+//! Compares a file with its record.
 
 use crate::alike::same_bytes;
 use crate::file_stat::FileStat;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Whether a file has the same content still.
+/// True if a file still has the same contents.
 pub(super) fn is_same(
     set: &ChangeSet,
     tree: &mut RootedDir,
@@ -35,22 +35,22 @@ pub(super) fn is_same(
         return Ok(before.device == now.device);
     }
     let looks_same = before.ino == now.ino && before.size == now.size && before.mtime == now.mtime;
-    // What was to be written to. The times that a file has can be set, but for that of its change; and where that is as young as
-    // the call, it may be of the same tick of the clock.
+    // The file was opened for writing. Programs can set all of its times except `ctime`, and a
+    // `ctime` as young as the call may be of the same clock tick.
     let is_copied = matches!(content, Content::Packed(..) | Content::Clone(_));
     let is_older = before.ctime == now.ctime && before.ctime < set.begun();
     if looks_same && (!is_copied || is_older) {
         return Ok(true);
     }
     if *content == Content::Unread {
-        // Nobody has written to it, or replaced it.
+        // No process wrote to the file or replaced it.
         return Ok(before.ino == now.ino && before.size == now.size);
     }
     let Some(kept) = open(set, content)? else {
         return Ok(false);
     };
     let now_file = match tree.file(path) {
-        // It may be another one: that it is not to be read is new.
+        // The file may be another one, since it was readable before.
         Err(Errno::ACCESS) => return Ok(false),
         file => file?,
     };
@@ -63,7 +63,7 @@ pub(super) fn is_same(
     if before.size != now.size {
         return Ok(false);
     }
-    // From its beginning.
+    // Read from the beginning.
     let now = tree.file(path)?.into();
     let Some(mut kept) = open(set, content)? else {
         return Ok(false);
@@ -72,7 +72,7 @@ pub(super) fn is_same(
     if kept.1 == u64::MAX {
         return same_bytes(kept.0, now, before.size);
     }
-    // A part of the pack: no larger than a file that is copied may be.
+    // A part of the pack is at most as large as the largest copied file.
     kept.0.by_ref().take(kept.1).read_to_end(&mut copy)?;
     let mut other = Vec::new();
     now.take(kept.1 + 1).read_to_end(&mut other)?;

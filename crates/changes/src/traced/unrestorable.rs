@@ -1,12 +1,13 @@
-//! What is not taken back as something else cannot be: the former file is not kept, or may not be made again.
+//! Excludes changes from an undo because others cannot be undone: a file has no preimage, or cannot
+//! be created again.
 
 use super::compare::Effects;
 use crate::plan::{Act, Op};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Leaves what would be in a directory that does not come back; what would go although it is the only one there is, as the call has
-/// moved it; and directories around what is left.
+/// Excludes files in a directory that is not restored, the only remaining file of a move, and
+/// directories around excluded files.
 pub(super) fn leave(effects: &mut Effects) {
     let plan = &effects.plan;
     let back = &mut effects.back;

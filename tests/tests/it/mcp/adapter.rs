@@ -2,18 +2,18 @@
 
 use super::{SOON, ask, call, text, world};
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-fn server(world: &World, adapter: &str, structured: &str) -> Result<Conversation> {
+fn server(world: &World, adapter: &str, structured: &str) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command
         .args(["mcp", "--adapter", adapter])
         .env("AGENT_BASH_MCP_STRUCTURED", structured);
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     shake_hands(&mut server)?;
     Ok(server)
 }

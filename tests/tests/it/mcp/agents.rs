@@ -4,8 +4,8 @@
 use super::{SOON, ask, call, text, world};
 use agent_bash_core::ToolResult;
 use agent_bash_tests::conformance::shake_hands_as;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -21,27 +21,27 @@ fn server(
     profile: &str,
     client: &str,
     structured: Option<&str>,
-) -> Result<Conversation> {
+) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.args(["mcp", "--profile", profile]);
     if let Some(value) = structured {
         command.env("AGENT_BASH_MCP_STRUCTURED", value);
     }
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     shake_hands_as(&mut server, client)?;
     Ok(server)
 }
 
 /// A server with the tools of an adapter.
-fn adapted(world: &World, adapter: &str, client: &str) -> Result<Conversation> {
+fn adapted(world: &World, adapter: &str, client: &str) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.args(["mcp", "--adapter", adapter]);
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     shake_hands_as(&mut server, client)?;
     Ok(server)
 }
 
-fn tools(server: &mut Conversation) -> Result<Vec<Value>> {
+fn tools(server: &mut ServerClient) -> Result<Vec<Value>> {
     let answer = ask(server, "tools/list", &json!({}))?;
     let tools = answer["result"]["tools"].as_array();
     Ok(tools.context("tools")?.clone())
@@ -346,7 +346,7 @@ fn a_client_without_a_handshake_is_known_by_its_requests() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     let mut most_lines = |name: &str| -> Result<usize> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -378,7 +378,7 @@ fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
             .arg("mcp")
             .env("AGENT_BASH_MCP_HANDLE_AFTER", "500ms")
             .env("AGENT_BASH_MCP_STRUCTURED", "on");
-        let mut server = Conversation::start(command)?;
+        let mut server = ServerClient::start(command)?;
         shake_hands_as(&mut server, client)?;
         let _ = std::fs::remove_file(world.cwd().join("go"));
         let script = format!("seq {printed}; until test -e go; do sleep 0.01; done; exit 4");
@@ -406,7 +406,7 @@ fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
             format!("[Showing lines {first}-{printed} of {printed} so far.]\n[The command is");
         assert_eq!(result.text.contains(&said), printed > 3, "{}", result.text);
         // There is nothing new; the last lines are unchanged.
-        let output = |server: &mut Conversation, more: Value| -> Result<Value> {
+        let output = |server: &mut ServerClient, more: Value| -> Result<Value> {
             let mut arguments = json!({"job": "call-1"});
             arguments
                 .as_object_mut()

@@ -2,28 +2,28 @@
 
 use super::{SOON, ask, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::fs;
 
 /// A server in a repository, with that in its environment.
-fn server_with(world: &World, environment: &[(&str, &str)]) -> Result<Conversation> {
+fn server_with(world: &World, environment: &[(&str, &str)]) -> Result<ServerClient> {
     fs::create_dir_all(world.cwd().join(".git"))?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp").envs(environment.iter().copied());
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     shake_hands(&mut server)?;
     Ok(server)
 }
 
-fn changes(server: &mut Conversation, arguments: &Value) -> Result<Value> {
+fn changes(server: &mut ServerClient, arguments: &Value) -> Result<Value> {
     call(server, "bash_changes", arguments)
 }
 
-fn uris(server: &mut Conversation) -> Result<Vec<String>> {
+fn uris(server: &mut ServerClient) -> Result<Vec<String>> {
     let listed = ask(server, "resources/list", &json!({}))?;
     let listed = listed["result"]["resources"]
         .as_array()
@@ -150,11 +150,11 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
 }
 
 /// A server whose client declares that it can ask its user, or not.
-fn server_of(world: &World, capabilities: &Value) -> Result<Conversation> {
+fn server_of(world: &World, capabilities: &Value) -> Result<ServerClient> {
     fs::create_dir_all(world.cwd().join(".git"))?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     server.send(&json!({
         "jsonrpc": "2.0", "id": "hello", "method": "initialize",
         "params": {

@@ -2,7 +2,7 @@
 
 use super::{SOON, ask, begin, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::{poll, product};
 use anyhow::Result;
 use serde_json::json;
@@ -17,7 +17,7 @@ fn versions_are_negotiated_and_the_server_says_who_it_is() -> Result<()> {
     ] {
         let mut command = world.command(product::agent_bash()?);
         command.arg("mcp");
-        let mut server = Conversation::start(command)?;
+        let mut server = ServerClient::start(command)?;
         let hello = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = ask(&mut server, "initialize", &hello)?;
         let result = &answer["result"];
@@ -41,7 +41,7 @@ fn a_client_without_a_handshake_calls_is_told_of_progress_and_calls_off() -> Res
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     let meta = json!({
         "progressToken": "p",
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -189,7 +189,7 @@ fn what_comes_before_the_handshake_is_survived() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     server.send_bytes(b"garbage\n")?;
     assert_eq!(server.next(SOON)?["error"]["code"], -32700);
     for early in [

@@ -2,8 +2,8 @@
 
 use super::{SOON, begin, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use anyhow::{Context, Result};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()>
     let mut plain = server(&world, "0")?;
     let mut command = world.command(product::agent_bash()?);
     command.args(["mcp", "--adapter", "anthropic-bash"]);
-    let mut adapter = Conversation::start(command)?;
+    let mut adapter = ServerClient::start(command)?;
     shake_hands(&mut adapter)?;
     let script = "echo $((++n))";
     for (server, arguments) in [
@@ -53,7 +53,7 @@ fn an_id_in_flight_is_nobody_elses() -> Result<()> {
             let params = json!({"name": "bash", "arguments": {"command": command}});
             json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
         };
-        let next = |server: &Conversation| server.next_where(SOON, |line| line["id"] == id);
+        let next = |server: &ServerClient| server.next_where(SOON, |line| line["id"] == id);
         server.send(&call("read -t 600 < <(sleep 0.3); echo first"))?;
         server.send(&call("echo second"))?;
         let refused = next(&server)?;

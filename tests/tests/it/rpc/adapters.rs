@@ -3,12 +3,12 @@
 //! The results of single calls are tested by the conformance cases of each adapter.
 
 use super::{SOON, answer, ask, data, server, world};
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-fn call(server: &mut Conversation, tool: &str, input: &Value) -> Result<Value> {
+fn call(server: &mut ServerClient, tool: &str, input: &Value) -> Result<Value> {
     let call = json!({"type": "adapter_call", "adapter": "codex", "tool": tool, "input": input});
     data(server, call)
 }
@@ -18,7 +18,7 @@ fn output(answer: &Value) -> &str {
 }
 
 /// Reads on until the command has ended: its complete output, and the last answer.
-fn to_its_end(server: &mut Conversation, first: &Value) -> Result<(String, Value)> {
+fn to_its_end(server: &mut ServerClient, first: &Value) -> Result<(String, Value)> {
     let (mut all, mut last) = (output(first).to_owned(), first.clone());
     while let Some(session) = last["structured"]["session_id"].as_u64() {
         last = call(server, "write_stdin", &json!({ "session_id": session }))?;
@@ -158,7 +158,7 @@ fn tools_that_a_greeting_names_are_proposed_to_adapters_too() -> Result<()> {
     command
         .arg("rpc")
         .env("AGENT_BASH_INTERCEPTOR_MODE", "block");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     for (tools, kind) in [(json!([]), "exited"), (json!(["read"]), "blocked")] {
         data(&mut server, json!({"type": "hello", "tools": tools}))?;
         let answer = call(&mut server, "exec_command", &json!({ "cmd": "cat notes" }))?;

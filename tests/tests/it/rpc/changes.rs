@@ -1,24 +1,24 @@
 //! `changes.*`: what calls did to files, for programs.
 
 use super::{SOON, ask, data, world};
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::poll::until;
 use agent_bash_tests::product;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fs;
 
 /// A server in a repository with a file.
-fn server(world: &World, commit: &str) -> Result<Conversation> {
+fn server(world: &World, commit: &str) -> Result<ServerClient> {
     fs::create_dir_all(world.cwd().join(".git"))?;
     fs::write(world.cwd().join("old"), "old\n")?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc").env("AGENT_BASH_CHANGES_COMMIT", commit);
-    Conversation::start(command)
+    ServerClient::start(command)
 }
 
-fn run(server: &mut Conversation, request: &Value) -> Result<Value> {
+fn run(server: &mut ServerClient, request: &Value) -> Result<Value> {
     data(server, json!({"type": "tool_call", "request": request}))
 }
 

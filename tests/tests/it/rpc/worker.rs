@@ -3,7 +3,7 @@
 //! Over pipes. What carries them to another machine is tested where it is.
 
 use super::{SOON, answer, ask, data, world};
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, procfs, product};
 use anyhow::{Context, Result, ensure};
@@ -20,10 +20,10 @@ const ENDING: Duration = Duration::from_secs(2 + 2);
 /// Allowed on top on a busy machine.
 const SLACK: Duration = Duration::from_secs(10);
 
-fn worker(world: &World) -> Result<Conversation> {
+fn worker(world: &World) -> Result<ServerClient> {
     let mut command = world.command(product::agent_bash()?);
     command.args(["rpc", "--worker"]);
-    Conversation::start(command)
+    ServerClient::start(command)
 }
 
 fn hello(more: &Value) -> Value {
@@ -41,7 +41,7 @@ fn call(script: &str) -> Value {
 }
 
 /// A worker that has been greeted.
-fn greeted(world: &World, more: &Value) -> Result<(Conversation, Value)> {
+fn greeted(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
     let mut worker = worker(world)?;
     let said = data(&mut worker, hello(more))?;
     Ok((worker, said))
@@ -100,7 +100,7 @@ fn what_hello_brings_is_in_force_and_appears_nowhere() -> Result<()> {
     command
         .args(["rpc", "--worker"])
         .env("AGENT_BASH_LOG", "trace");
-    let mut worker = Conversation::start(command)?;
+    let mut worker = ServerClient::start(command)?;
     let said = data(
         &mut worker,
         hello(&json!({

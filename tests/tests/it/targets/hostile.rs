@@ -2,8 +2,8 @@
 
 use super::{SOON, on};
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::{NAME, command};
 use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;
@@ -120,7 +120,7 @@ fn a_terminal_stays_as_it_is() -> Result<()> {
 #[test]
 fn a_stored_output_is_never_a_file_of_this_machine() -> Result<()> {
     let world = world()?;
-    let mut server = Conversation::start(command(&world, &["mcp"])?)?;
+    let mut server = ServerClient::start(command(&world, &["mcp"])?)?;
     shake_hands(&mut server)?;
     let id = server.new_id();
     server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "resources/list"}))?;

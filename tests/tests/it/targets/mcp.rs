@@ -2,14 +2,14 @@
 
 use super::SOON;
 use agent_bash_tests::conformance::shake_hands;
-use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::targets::{Sshd, command};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 /// What a tool answers: its text, and whether that is an error.
-fn call(server: &mut Conversation, tool: &str, arguments: &Value) -> Result<(String, bool)> {
+fn call(server: &mut ServerClient, tool: &str, arguments: &Value) -> Result<(String, bool)> {
     let id = server.new_id();
     server.send(&json!({
         "jsonrpc": "2.0", "id": id, "method": "tools/call",
@@ -25,7 +25,7 @@ fn call(server: &mut Conversation, tool: &str, arguments: &Value) -> Result<(Str
 fn its_tools_speak_of_the_jobs_and_outputs_of_the_target() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
-    let mut server = Conversation::start(command(&world, &["mcp"])?)?;
+    let mut server = ServerClient::start(command(&world, &["mcp"])?)?;
     shake_hands(&mut server)?;
     let mut call = |tool: &str, arguments: Value| call(&mut server, tool, &arguments);
     let says = |answer: &(String, bool), text: &str| -> Result<()> {

@@ -14,7 +14,7 @@ const END: Duration = Duration::from_secs(30);
 
 /// The program and its output.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct ServerClient {
     child: Child,
     input: Option<ChildStdin>,
     /// Its output lines; a line that is not JSON is an error.
@@ -36,7 +36,7 @@ pub struct Ended {
     pub stderr: String,
 }
 
-impl Conversation {
+impl ServerClient {
     /// Starts the program.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Conversation {
     }
 }
 
-impl Drop for Conversation {
+impl Drop for ServerClient {
     fn drop(&mut self) {
         self.input = None;
         if self.wait().is_err() {
