@@ -110,7 +110,7 @@ pub(crate) struct Call {
     /// How much text its reader passes on.
     pub(crate) window: Option<Window>,
     /// What else of the request is recorded.
-    pub(crate) asked: RequestDetails,
+    pub(crate) details: RequestDetails,
     /// What it printed, if that is recorded.
     pub(crate) printed: Option<PrintedTail>,
 }

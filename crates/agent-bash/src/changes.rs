@@ -139,7 +139,7 @@ pub(crate) struct ChangeStore {
     /// How much is kept where nobody has asked for a level.
     unasked: ChangesLevel,
     /// The state directory, and the name of the session in it.
-    place: Option<(PathBuf, String)>,
+    location: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
     /// Calls that nobody can watch.
     pub(crate) unwatched: Unwatched,
@@ -156,7 +156,7 @@ impl ChangeStore {
         Self {
             settings,
             unasked,
-            place,
+            location: place,
             store: Mutex::default(),
             unwatched: Unwatched::default(),
             tried: tokio::sync::Mutex::default(),
@@ -180,17 +180,17 @@ impl ChangeStore {
 
     /// Whether there is a place to keep anything.
     pub(crate) fn is_kept(&self) -> bool {
-        self.place.is_some()
+        self.location.is_some()
     }
 
     /// The session's name.
     pub(crate) fn session(&self) -> &str {
-        self.place.as_ref().map_or("", |(_, name)| name)
+        self.location.as_ref().map_or("", |(_, name)| name)
     }
 
     /// The store, which is opened when it is needed first: that puts in order what dead hosts have left. Blocks.
     pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
-        let Some((state, _)) = &self.place else {
+        let Some((state, _)) = &self.location else {
             return Err(
                 "there is no state directory to keep changes in; set AGENT_BASH_STATE_DIR".into(),
             );

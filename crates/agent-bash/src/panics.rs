@@ -14,14 +14,14 @@ use std::task::Poll;
 #[error("agent-bash failed in a way that it should not ({said}); please report it")]
 pub struct Panicked {
     /// The panic message.
-    said: String,
+    message: String,
 }
 
 impl Panicked {
     #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
     fn new(payload: Box<dyn Any + Send>) -> Self {
         let said = message(&*payload).to_owned();
-        let panicked = Self { said };
+        let panicked = Self { message: said };
         tracing::error!("{panicked}");
         panicked
     }

@@ -124,7 +124,7 @@ mod tests {
             started: false,
             sandbox: None,
             window: None,
-            asked: RequestDetails::default(),
+            details: RequestDetails::default(),
             printed: None,
         };
         let texts = RefCell::new(Vec::new());

@@ -36,7 +36,7 @@ pub(crate) async fn call(
         started: false,
         sandbox: None,
         window: options.window,
-        asked: RequestDetails::default(),
+        details: RequestDetails::default(),
         printed: journal::printed(tool),
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
@@ -48,7 +48,7 @@ pub(crate) async fn call(
     let (command, allowed) = (call.command.clone(), call.allowed);
     let sandbox = call.sandbox.take();
     let (cwd, started) = (call.cwd.clone(), call.started);
-    let (asked, printed) = (std::mem::take(&mut call.asked), call.printed.take());
+    let (asked, printed) = (std::mem::take(&mut call.details), call.printed.take());
     let mut account = match caught_in(shape::account(tool, call, ended)).await {
         Ok(account) => account,
         Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
@@ -93,7 +93,7 @@ async fn stages(
     (call.command, call.notices) = (command, notices);
     let window = findings.as_ref().and_then(|findings| findings.window);
     call.window = call.window.or(window);
-    call.asked = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
+    call.details = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
     let stands_in = options.stands_in.as_ref();
     call.cwd = match stands_in.filter(|_| request.session.is_some() && request.cwd.is_none()) {
         Some(directory) => directory.clone(),
@@ -113,7 +113,7 @@ async fn stages(
         None => policy::run_policy(tool, call, request, escalation, on_terminal, cancel).await?,
     };
     call.allowed = true;
-    match &tool.place {
+    match &tool.remote_host {
         Some(there) => remote::run(&**there, call, judgement, options, queued, cancel).await,
         None => run_locally(tool, call, judgement, options, queued, cancel).await,
     }
@@ -131,7 +131,7 @@ async fn run_locally(
     let PolicyVerdict {
         request,
         findings,
-        asked,
+        sandbox: asked,
     } = judgement;
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
     call.notices.extend(clamped);

@@ -36,7 +36,7 @@ pub struct Running {
 
 #[derive(Debug, Default)]
 struct Handles {
-    given: u64,
+    next: u64,
     calls: BTreeMap<u64, Arc<RunningCall>>,
 }
 
@@ -83,7 +83,7 @@ pub struct RunningCall {
     pub keep: Keep,
     /// Its terminal, if it was started on one, once it exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
-    seen: Mutex<Progress>,
+    progress: Mutex<Progress>,
     account: watch::Receiver<Option<Arc<Account>>>,
 }
 
@@ -166,7 +166,7 @@ impl Running {
             cancel: self.stop.child(),
             keep: Keep::default(),
             terminal,
-            seen: Mutex::default(),
+            progress: Mutex::default(),
             account,
         });
         let mut feed = Feed {
@@ -198,8 +198,8 @@ impl Running {
     /// Gives a call a number by which it can be found later.
     pub fn give_handle(&self, call: &Arc<RunningCall>) -> u64 {
         let mut handles = self.handles();
-        handles.given += 1;
-        let number = handles.given;
+        handles.next += 1;
+        let number = handles.next;
         handles.calls.insert(number, Arc::clone(call));
         let over: Vec<u64> = handles
             .calls
@@ -325,7 +325,7 @@ impl RunningCall {
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -61,7 +61,7 @@ pub enum Lacking {
 pub enum Tmp {
     /// The call's own.
     #[default]
-    Own,
+    Private,
     /// `/tmp`, which others read and write too.
     Shared,
 }
@@ -105,7 +105,7 @@ impl SandboxSettings {
             writable: Vec::new(),
             devices: Vec::new(),
             hidden: [self.hidden, passwords()].concat(),
-            tmp: Tmp::Own,
+            tmp: Tmp::Private,
             escalation: Escalation::Never,
             ..self
         }
@@ -157,7 +157,7 @@ struct Made {
     /// How often something was: other shells from before take no more calls.
     replacements: u64,
     /// Where all that is, if it was looked at there.
-    seen: Option<SettledSurroundings>,
+    surroundings: Option<SettledSurroundings>,
 }
 
 /// The directories around what is protected, and since when they have been as they are.
@@ -267,7 +267,7 @@ impl Made {
             plan,
             replaced: BTreeSet::new(),
             replacements: 0,
-            seen: None,
+            surroundings: None,
         }))
     }
 
@@ -282,14 +282,17 @@ impl Made {
     /// What is protected, if it is what it was when the plan was made, and no file system has to be asked. Where the
     /// directories around it have been the same for a while, that says it for each of the paths.
     fn as_it_was(&mut self, now: Duration) -> Option<Watched> {
-        let seen = self.seen.take().filter(|seen| seen.around.are_the_same());
+        let seen = self
+            .surroundings
+            .take()
+            .filter(|seen| seen.around.are_the_same());
         if let Some(SettledSurroundings {
             settled: Some(before),
             ..
         }) = &seen
         {
             let before = before.clone();
-            self.seen = seen;
+            self.surroundings = seen;
             return Some(before);
         }
         // Before what is in them, so that a change meanwhile counts as one after it.
@@ -306,7 +309,7 @@ impl Made {
         let stamp = Stamp::known(&self.plan).ok();
         let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
         let before = Watched::at_once(&self.plan, &stamp)?;
-        self.seen = seen.map(|seen| SettledSurroundings {
+        self.surroundings = seen.map(|seen| SettledSurroundings {
             settled: (now.saturating_sub(seen.since) >= Surroundings::SETTLED)
                 .then(|| before.clone().within(seen.around.clone())),
             ..seen
@@ -324,7 +327,7 @@ impl Made {
         self.replacements += u64::from(!replaced.is_empty());
         self.replaced
             .extend(replaced.into_iter().map(Path::to_owned));
-        self.seen = None;
+        self.surroundings = None;
         if let Some(plan) = settings
             .plan(&self.facts)?
             .filter(|plan| *plan != self.plan)
@@ -399,7 +402,7 @@ mod tests {
         };
         let settled = || {
             let made = own.made.lock().unwrap();
-            let seen = made.as_ref().and_then(|made| made.seen.as_ref());
+            let seen = made.as_ref().and_then(|made| made.surroundings.as_ref());
             seen.is_some_and(|seen| seen.settled.is_some())
         };
         let mut now = Duration::ZERO;

@@ -125,7 +125,7 @@ impl Conversation {
 
     /// The other machine on which its calls run, if they do not run on this one: jobs and stored outputs are there too.
     pub fn remote_host(&self) -> Option<&Arc<dyn RemoteHost>> {
-        self.tool.wiring.place.as_ref()
+        self.tool.wiring.remote_host.as_ref()
     }
 
     /// The default directory of calls.
@@ -244,7 +244,7 @@ impl Conversation {
     pub async fn configured(&self) -> Result<Configured, Notice> {
         let tool = &*self.tool.wiring;
         match (&self.parts.shells, &tool.shell) {
-            (Some(shells), Ok(shell)) if tool.place.is_none() => {
+            (Some(shells), Ok(shell)) if tool.remote_host.is_none() => {
                 shells.configured(shell, &tool.environment.variables).await
             }
             _ => Ok(Configured::default()),

@@ -61,7 +61,7 @@ impl BashTool {
             prefix: None,
             sessions: false,
             jobs: None,
-            place: None,
+            remote_host: None,
             audit: None,
             journal: None,
             virtual_terminal: false,
@@ -266,7 +266,7 @@ pub struct BashToolBuilder {
     prefix: Option<String>,
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
-    place: Option<Arc<dyn RemoteHost>>,
+    remote_host: Option<Arc<dyn RemoteHost>>,
     audit: Option<Audit>,
     journal: Option<Arc<Journal>>,
     virtual_terminal: bool,
@@ -368,7 +368,7 @@ impl BashToolBuilder {
     /// that machine's, and the host context should describe it.
     #[must_use]
     pub fn remote_host(mut self, place: Arc<dyn RemoteHost>) -> Self {
-        self.place = Some(place);
+        self.remote_host = Some(place);
         self
     }
 
@@ -480,7 +480,7 @@ impl BashToolBuilder {
                 prefix: self.prefix,
                 sessions: self.sessions,
                 jobs: self.jobs,
-                place: self.place,
+                remote_host: self.remote_host,
                 audit: self.audit,
                 journal: self.journal,
                 terminal,

@@ -44,7 +44,7 @@ pub(crate) struct ToolContext {
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     /// The other machine on which calls run, if they do not run on this one.
-    pub(crate) place: Option<Arc<dyn RemoteHost>>,
+    pub(crate) remote_host: Option<Arc<dyn RemoteHost>>,
     pub(crate) audit: Option<Audit>,
     /// The record of the session.
     pub(crate) journal: Option<Arc<Journal>>,
@@ -62,7 +62,7 @@ pub(crate) struct ToolContext {
 impl ToolContext {
     /// The shell dialect in which commands are parsed.
     pub(crate) fn dialect(&self) -> Dialect {
-        if let Some(place) = &self.place {
+        if let Some(place) = &self.remote_host {
             let shell = place.shell();
             return shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell));
         }

@@ -83,7 +83,10 @@ async fn are_held_back(
     let is_led = |name: &str| {
         request.env.contains_key(name) || tool.host.env.contains_key(std::ffi::OsStr::new(name))
     };
-    if tool.place.is_some() || paths.is_empty() || LEADS_ELSEWHERE.iter().any(|name| is_led(name)) {
+    if tool.remote_host.is_some()
+        || paths.is_empty()
+        || LEADS_ELSEWHERE.iter().any(|name| is_led(name))
+    {
         return false;
     }
     let (root, paths) = (root_of(tool, &call.cwd), paths.to_vec());
@@ -129,7 +132,7 @@ fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> +
 
 /// Whether a call in `cwd` can be tried, found out by trying nothing. That it can be is remembered.
 async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
-    if tool.place.is_some() || tool.executor.holds_back().await.is_err() {
+    if tool.remote_host.is_some() || tool.executor.holds_back().await.is_err() {
         return false;
     }
     let root = root_of(tool, cwd);

@@ -126,11 +126,11 @@ enum TreeState {
     Running,
     /// The shell has ended, or has finished the script and waits for the next (`None`). Other
     /// processes may remain.
-    Left(Option<ShellEnd>),
+    Remaining(Option<ShellEnd>),
     /// The shell has ended or finished the script, and no other process remains.
     Empty(Option<ShellEnd>),
     /// The supervisor ended, after it reported this end of the shell.
-    Gone(Option<ShellEnd>),
+    Empty(Option<ShellEnd>),
 }
 
 /// The state machine of one call.
@@ -141,7 +141,7 @@ pub(crate) struct Machine {
     /// When to close the output whose consumer asked to stop.
     close_at: Option<Duration>,
     reason: Option<Reason>,
-    told: TreeState,
+    tree: TreeState,
     /// The tree was ordered to terminate while the shell was running.
     was_ended: bool,
     /// The remaining processes were killed or have exited: do not apply the policy again.
@@ -158,7 +158,7 @@ impl Machine {
             state: CallState::Running,
             close_at: None,
             reason: None,
-            told: TreeState::Running,
+            tree: TreeState::Running,
             was_ended: false,
             has_left: false,
             output_ended: false,
@@ -179,7 +179,7 @@ impl Machine {
         };
         Self {
             state,
-            told: TreeState::Left(None),
+            tree: TreeState::Remaining(None),
             output_ended,
             ..Self::new(terms)
         }
@@ -204,7 +204,7 @@ impl Machine {
 
     /// True if the supervisor may report more events.
     pub(crate) fn listens(&self) -> bool {
-        matches!(self.told, TreeState::Running | TreeState::Left(_))
+        matches!(self.tree, TreeState::Running | TreeState::Remaining(_))
     }
 
     /// True if a reason to terminate the call still has an effect.
@@ -240,9 +240,9 @@ impl Machine {
     }
 
     pub(crate) fn shell(&self) -> Option<ShellEnd> {
-        match self.told {
+        match self.tree {
             TreeState::Running => None,
-            TreeState::Left(end) | TreeState::Empty(end) | TreeState::Gone(end) => end,
+            TreeState::Remaining(end) | TreeState::Empty(end) | TreeState::Empty(end) => end,
         }
     }
 
@@ -253,7 +253,7 @@ impl Machine {
 
     /// True if the supervisor has no processes, and can serve another call.
     pub(crate) fn is_empty(&self) -> bool {
-        matches!(self.told, TreeState::Empty(Some(_)))
+        matches!(self.tree, TreeState::Empty(Some(_)))
     }
 
     /// Returns the remaining processes.
@@ -271,8 +271,8 @@ impl Machine {
             CallState::Running | CallState::Ending { .. } => self.until_ended(event, now),
             CallState::Ended if event == Event::ClearUp => {
                 self.drain(now);
-                Some(match self.told {
-                    TreeState::Gone(None) => Action::Sweep,
+                Some(match self.tree {
+                    TreeState::Empty(None) => Action::Sweep,
                     _ => Action::ReadNow,
                 })
             }
@@ -297,12 +297,12 @@ impl Machine {
 
     /// Updates the tree state from an event, in every call state.
     fn note(&mut self, event: Event) {
-        self.told = match (event, self.told) {
+        self.tree = match (event, self.tree) {
             (Event::ShellEnded { end, empty: true }, _) => TreeState::Empty(Some(end)),
-            (Event::ShellEnded { end, empty: false }, _) => TreeState::Left(Some(end)),
-            (Event::ShellDone, TreeState::Running) => TreeState::Left(None),
-            (Event::Empty, TreeState::Left(end)) => TreeState::Empty(end),
-            (Event::SupervisorGone, _) => TreeState::Gone(self.shell()),
+            (Event::ShellEnded { end, empty: false }, _) => TreeState::Remaining(Some(end)),
+            (Event::ShellDone, TreeState::Running) => TreeState::Remaining(None),
+            (Event::Empty, TreeState::Remaining(end)) => TreeState::Empty(end),
+            (Event::SupervisorGone, _) => TreeState::Empty(self.shell()),
             (Event::Stuck(survivors), told) => {
                 self.survivors = survivors;
                 told
@@ -337,10 +337,10 @@ impl Machine {
             event => self.note(event),
         }
         let gives_up = matches!(self.state, CallState::Ending { deadline } if deadline <= now);
-        let is_told = match self.told {
+        let is_told = match self.tree {
             TreeState::Running => false,
-            TreeState::Left(_) => !self.was_ended,
-            TreeState::Empty(_) | TreeState::Gone(_) => true,
+            TreeState::Remaining(_) => !self.was_ended,
+            TreeState::Empty(_) | TreeState::Empty(_) => true,
         };
         if is_told || gives_up || !self.survivors.is_empty() {
             self.close_at = None;
@@ -399,7 +399,7 @@ impl Machine {
     /// the caller.
     fn has_no_remaining(&self) -> bool {
         let is_callers = self.terms.survivors.is_none();
-        is_callers || self.has_left || !matches!(self.told, TreeState::Left(_))
+        is_callers || self.has_left || !matches!(self.tree, TreeState::Remaining(_))
     }
 
     /// Decides how to handle the remaining processes once all output was read.
@@ -447,7 +447,7 @@ impl Machine {
             return None;
         }
         let gives_up = matches!(self.state, CallState::Killing { deadline } if deadline <= now);
-        if gives_up || matches!(self.told, TreeState::Empty(_) | TreeState::Gone(_)) {
+        if gives_up || matches!(self.tree, TreeState::Empty(_) | TreeState::Empty(_)) {
             self.has_left = true;
             self.drain(now);
             return Some(Action::ReadNow);

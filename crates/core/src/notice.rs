@@ -83,7 +83,7 @@ pub enum NoticeKind {
     /// A field was given under an alternative name.
     FieldRenamed {
         /// The name in the request.
-        given: String,
+        name: String,
         /// The canonical name.
         used: String,
     },
@@ -267,7 +267,7 @@ impl NoticeKind {
             Self::WaitingForInput { state } => {
                 format!("The command was waiting for input ({state}) that the call cannot receive")
             }
-            Self::FieldRenamed { given, used } => format!("`{given}` was read as `{used}`"),
+            Self::FieldRenamed { name: given, used } => format!("`{given}` was read as `{used}`"),
             Self::Lifted { filter } => {
                 format!("`{filter}` was applied to the output instead of being run")
             }

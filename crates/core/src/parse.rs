@@ -264,7 +264,7 @@ fn canonical_fields<'a>(
 
 fn renamed_notice(given: &str, used: &str) -> Notice {
     NoticeKind::FieldRenamed {
-        given: given.to_owned(),
+        name: given.to_owned(),
         used: used.to_owned(),
     }
     .into()

@@ -368,7 +368,7 @@ pub enum Ending {
     /// Cancelled by its caller.
     Cancelled,
     /// All processes of a job that was made of survivors have ended, each with its own status.
-    Gone,
+    AllEnded,
     /// The end was not observed.
     Lost {
         /// What was observed.

@@ -73,7 +73,7 @@ impl From<&Ending> for Status {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             Ending::Cancelled => Self::Cancelled,
-            Ending::Gone => Self::lost("its end was not observed"),
+            Ending::AllEnded => Self::lost("its end was not observed"),
             Ending::Lost { reason } => Self::lost(reason),
         }
     }

@@ -98,7 +98,7 @@ pub(crate) struct ShellKind {
     /// Whether what it changes may be recorded.
     traced: bool,
     /// Whether it waits apart from the host's mounts, for a trial.
-    apart: bool,
+    private_mounts: bool,
     /// The number of the calls that it is for.
     pool: Option<u64>,
 }
@@ -120,7 +120,7 @@ impl ShellKind {
             inherited: Some(Inherited::now()),
             sandbox: None,
             traced: false,
-            apart: false,
+            private_mounts: false,
             pool: Some(0),
         }
     }
@@ -137,7 +137,7 @@ impl ShellKind {
             // A session's shell may be watched or not: it is one session all the same.
             traced: spec.trace.is_some() && spec.session.is_none(),
             // A box names what lies in the view, so that it is closed once that is mounted.
-            apart: spec.trial.is_some() && spec.sandbox.is_none(),
+            private_mounts: spec.trial.is_some() && spec.sandbox.is_none(),
             pool: spec.pool,
         }
     }
@@ -160,14 +160,14 @@ impl ShellKind {
         trial: Option<&Overlay>,
     ) -> Option<ShellSandbox> {
         let trace = self.traced && trial.is_none();
-        let apart = self.apart && trial.is_none();
+        let apart = self.private_mounts && trial.is_none();
         (self.sandbox.is_some() || trial.is_some() || apart || trace).then(|| ShellSandbox {
             plan: self.sandbox.as_deref().cloned(),
             trial: trial.cloned(),
-            apart,
+            private_mounts: apart,
             trace,
             directory: directory.to_owned(),
-            own: Vec::new(),
+            writable: Vec::new(),
         })
     }
 }
@@ -183,7 +183,7 @@ impl ShellKind {
             && self.streams == other.streams
             && self.inherited == other.inherited
             && self.sandbox == other.sandbox
-            && (self.traced, self.apart) == (other.traced, other.apart)
+            && (self.traced, self.private_mounts) == (other.traced, other.private_mounts)
     }
 }
 

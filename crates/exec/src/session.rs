@@ -68,7 +68,7 @@ impl Named {
         let cwd = session
             .as_ref()
             .ok()
-            .and_then(|session| Some(session.remembered.as_ref()?.place.as_ref()?.shown()));
+            .and_then(|session| Some(session.remembered.as_ref()?.cwd.as_ref()?.shown()));
         ShellInfo {
             name: self.name.clone(),
             busy: session.is_err(),
@@ -236,10 +236,10 @@ impl ShellSession {
                 After::Alive {
                     outcome,
                     shell,
-                    place,
+                    cwd: place,
                 } => {
                     self.shell = Some(shell);
-                    self.remembered.get_or_insert_default().place = Some(place);
+                    self.remembered.get_or_insert_default().cwd = Some(place);
                     return Ok(with(notices, *outcome));
                 }
                 After::Ended { outcome, reason } => {
@@ -252,7 +252,7 @@ impl ShellSession {
                 }
                 After::Displaced(place) => {
                     if let Some(remembered) = &mut self.remembered {
-                        remembered.place = None;
+                        remembered.cwd = None;
                     }
                     return Err(NotStarted::SessionDisplaced {
                         was: place.shown().clone(),

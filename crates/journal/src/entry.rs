@@ -125,7 +125,7 @@ pub struct Escalation {
     pub allowed: Option<bool>,
     /// The user's comment on a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
+    pub answer: Option<String>,
 }
 
 /// The beginning and the end of an output with its escape sequences. Bytes that are not UTF-8 are

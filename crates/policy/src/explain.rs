@@ -36,7 +36,7 @@ pub struct RuleAnswer {
     /// The rule.
     pub rule: &'static str,
     /// Whether the settings enable it.
-    pub asked: bool,
+    pub is_enabled: bool,
     /// The place that it blocks; `None` if it allows the script.
     pub blocks: Option<Span>,
 }
@@ -83,7 +83,7 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
                 .is_some_and(|selection| selection.includes(rule));
             RuleAnswer {
                 rule: rule.id,
-                asked,
+                is_enabled: asked,
                 blocks,
             }
         })
@@ -269,7 +269,7 @@ impl fmt::Display for Explanation {
             writeln!(out, "  {name:<12} {}", said.trim_end())?;
             if *check == Check::Safety {
                 for answer in &self.rules {
-                    let said = match (answer.asked, answer.blocks.is_some()) {
+                    let said = match (answer.is_enabled, answer.blocks.is_some()) {
                         (true, true) => "blocks",
                         (false, true) => "would block, but is off",
                         (_, false) => continue,

@@ -78,7 +78,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
 }
 
 fn finding(rule: &Rule, hit: Hit) -> Finding {
-    let (message, suggestion) = hit.said.unwrap_or((rule.message, rule.suggestion));
+    let (message, suggestion) = hit.wording.unwrap_or((rule.message, rule.suggestion));
     Finding {
         check: Check::Safety,
         rule: rule.id.to_owned(),
@@ -101,7 +101,7 @@ fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>>
     let mut paths = Vec::new();
     for ran in &script.ran {
         let is_refused = |rule: &&Rule| (rule.check)(ran, scene).is_some();
-        paths.extend(if scene.asked.iter().any(is_refused) {
+        paths.extend(if scene.enabled.iter().any(is_refused) {
             touched_paths::of(ran, scene)?
         } else {
             touched_paths::of_other(ran, scene)?

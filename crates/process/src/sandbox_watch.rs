@@ -40,7 +40,7 @@ struct Counters {
     v4: File,
     /// `None` without IPv6, or where it counts nothing.
     v6: Option<File>,
-    seen: u64,
+    reported: u64,
 }
 
 impl Counters {
@@ -51,7 +51,7 @@ impl Counters {
         let mut counters = Self {
             v4: open("snmp")?,
             v6: None,
-            seen: 0,
+            reported: 0,
         };
         match network {
             Network::On => return None,
@@ -69,8 +69,8 @@ impl Counters {
         let v4 = of_version_4(&text(&self.v4)?)?;
         let v6 = self.v6.as_ref().and_then(|file| of_version_6(&text(file)?));
         let all = v4 + v6.unwrap_or(0);
-        let more = all.saturating_sub(self.seen);
-        self.seen = all;
+        let more = all.saturating_sub(self.reported);
+        self.reported = all;
         Some(more)
     }
 }

@@ -192,7 +192,7 @@ pub struct JobData {
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Survivor>,
+    pub remaining: Vec<Survivor>,
 }
 
 /// How a job came into being.
@@ -221,7 +221,7 @@ pub enum JobProgress {
         /// Bytes it printed that are not in its output file because the file had reached its limit.
         dropped_bytes: u64,
         /// Whether processes of it outlived it; the job's `left` names those still alive.
-        left: bool,
+        has_remaining: bool,
     },
     /// How it ended is unknown.
     Lost {
@@ -252,7 +252,7 @@ pub enum JobEndingData {
         after_ms: u64,
     },
     /// For survivors of a call: all of them have ended.
-    Gone,
+    AllEnded,
 }
 
 /// Data of `jobs.output`.

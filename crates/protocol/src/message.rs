@@ -76,7 +76,7 @@ pub enum RpcCall {
         /// What the client's own judge found out: the call is run without judging it again. Only a worker takes it,
         /// and runs nothing without it; `request` is then a call in full, under the usual names.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        judged: Option<Box<Findings>>,
+        findings: Option<Box<Findings>>,
     },
     /// Cancels a request that has not been answered yet. Data: `CancelData`.
     Cancel {

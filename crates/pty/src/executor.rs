@@ -233,10 +233,10 @@ fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalS
             sandbox: (spec.sandbox.is_some() || spec.trace.is_some()).then(|| ShellSandbox {
                 plan: spec.sandbox.as_deref().cloned(),
                 trial: None,
-                apart: false,
+                private_mounts: false,
                 trace: spec.trace.is_some(),
                 directory: options.directory.clone(),
-                own: Vec::new(),
+                writable: Vec::new(),
             }),
             ..ShellStart::of(&spec.shell, args)
         },

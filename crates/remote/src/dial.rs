@@ -54,7 +54,7 @@ pub(crate) struct Line {
     /// From its stdout.
     pub(crate) output: BufReader<Receiver>,
     /// What the transport says beside it.
-    pub(crate) said: StderrTail,
+    pub(crate) stderr: StderrTail,
     /// Who reads that.
     pub(crate) reading: JoinHandle<()>,
     /// The transport.
@@ -75,10 +75,10 @@ pub(crate) async fn dial(
     let not_reached = |what, said| NotReached {
         target: target.name.clone(),
         what,
-        said,
+        stderr: said,
     };
     let nonce =
-        nonce().map_err(|error| not_reached(Obstacle::Here(error.to_string()), String::new()))?;
+        nonce().map_err(|error| not_reached(Obstacle::Local(error.to_string()), String::new()))?;
     let words = argv(&target.way, &script(target, program, &nonce));
     let transport = Transport::start(&words, &here.env, &here.cwd).map_err(|error| {
         let program = words
@@ -93,7 +93,7 @@ pub(crate) async fn dial(
         input: transport.input,
         output: BufReader::new(transport.output),
         reading: tokio::spawn(said.clone().read(transport.errors)),
-        said,
+        stderr: said,
         carrier: transport.carrier,
         uploaded: false,
     };
@@ -111,7 +111,7 @@ pub(crate) async fn dial(
         () = last => {}
         () = here.clock.sleep(LAST_WORDS) => {}
     }
-    Err(not_reached(what, line.said.text()))
+    Err(not_reached(what, line.stderr.text()))
 }
 
 /// What the script must say first, so that nobody else does.
@@ -213,14 +213,14 @@ fn obstacle(said: &str, program: &Program) -> Obstacle {
     let rest = visible::one_line(rest).into_owned();
     match word {
         word::MACHINE => Obstacle::Machine {
-            there: rest,
+            machine: rest,
             ours: program.machine().to_owned(),
         },
         word::NOWHERE => Obstacle::Nowhere,
         word::MISSING => Obstacle::Missing,
         word::UNWRITTEN => Obstacle::Unwritten(rest),
         word::SHORT => Obstacle::Short {
-            came: rest,
+            received: rest,
             length: program.length(),
         },
         word::DAMAGED => Obstacle::Damaged,

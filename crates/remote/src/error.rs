@@ -4,14 +4,14 @@ use std::time::Duration;
 
 /// A target was not reached; nothing has run there but the script that looks for our program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the target `{target}` was not reached: {what}{}", lines(said))]
+#[error("the target `{target}` was not reached: {what}{}", lines(stderr))]
 pub struct NotReached {
     /// Its name.
     pub target: String,
     /// What happened.
     pub what: Obstacle,
     /// The last that the transport said, harmless to a terminal.
-    pub said: String,
+    pub stderr: String,
 }
 
 /// What was in the way to a target.
@@ -44,7 +44,7 @@ pub enum Obstacle {
     )]
     Machine {
         /// As `uname -m` says there.
-        there: String,
+        machine: String,
         /// What ours is for.
         ours: String,
     },
@@ -66,7 +66,7 @@ pub enum Obstacle {
     )]
     Short {
         /// Bytes that came.
-        came: String,
+        received: String,
         /// Bytes that it has.
         length: u64,
     },
@@ -92,7 +92,7 @@ pub enum Obstacle {
     Program(String),
     /// Something that is needed on the way failed here.
     #[error("{0}")]
-    Here(String),
+    Local(String),
 }
 
 /// Text on lines of its own.

@@ -59,7 +59,7 @@ impl Uploads {
 pub struct Remote {
     target: Target,
     uploads: Arc<Uploads>,
-    here: LocalHost,
+    local: LocalHost,
     /// What is said to it first.
     hello: Hello,
     patience: Patience,
@@ -72,7 +72,7 @@ pub struct Remote {
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
-    said: StderrTail,
+    stderr: StderrTail,
     /// What it said of itself.
     pub machine: MachineData,
     /// Whether our program was uploaded for it.
@@ -103,7 +103,7 @@ impl Remote {
         Self {
             target,
             uploads,
-            here,
+            local: here,
             hello,
             patience: Patience::default(),
             connection: Mutex::new(None),
@@ -149,7 +149,7 @@ impl Remote {
     pub async fn prepared(&self) -> Result<Arc<Connection>, NotReached> {
         let connected = self.connected().await;
         if let Err(error) = &connected {
-            *self.failed.lock().await = Some((self.here.clock.now(), error.clone()));
+            *self.failed.lock().await = Some((self.local.clock.now(), error.clone()));
         }
         connected
     }
@@ -158,13 +158,13 @@ impl Remote {
         let not_reached = |what, said| NotReached {
             target: self.target.name.clone(),
             what,
-            said,
+            stderr: said,
         };
         let program = self.uploads.program().await;
         let program = program.map_err(|what| not_reached(what, String::new()))?;
-        let line = dial(&self.target, program, &self.here).await?;
-        let (said, reading, uploaded) = (line.said, line.reading, line.uploaded);
-        let clock = Arc::clone(&self.here.clock);
+        let line = dial(&self.target, program, &self.local).await?;
+        let (said, reading, uploaded) = (line.stderr, line.reading, line.uploaded);
+        let clock = Arc::clone(&self.local.clock);
         let channel = Channel::over(
             line.input,
             line.output,
@@ -177,14 +177,14 @@ impl Remote {
         let answer = tokio::select! {
             biased;
             answer = hello => answer,
-            () = self.here.clock.sleep(CONNECT) => Err(Failed::Cut(Obstacle::Silent(CONNECT).to_string())),
+            () = self.local.clock.sleep(CONNECT) => Err(Failed::Cut(Obstacle::Silent(CONNECT).to_string())),
         };
         let what = match answer {
             Ok(answer) => match machine(answer.as_deref()) {
                 Ok(machine) => {
                     return Ok(Connection {
                         channel,
-                        said,
+                        stderr: said,
                         machine,
                         uploaded,
                     });
@@ -202,7 +202,7 @@ impl Remote {
         tokio::select! {
             biased;
             _ = reading => {}
-            () = self.here.clock.sleep(LAST_WORDS) => {}
+            () = self.local.clock.sleep(LAST_WORDS) => {}
         }
         Err(not_reached(what, said.text()))
     }
@@ -220,7 +220,7 @@ impl Remote {
         cancel: &Cancel,
     ) -> Result<Option<Box<RawValue>>, AskError> {
         if let Some((at, error)) = self.failed.lock().await.take()
-            && self.here.clock.now().saturating_sub(at) < STILL_TRUE
+            && self.local.clock.now().saturating_sub(at) < STILL_TRUE
         {
             return Err(error.into());
         }
@@ -240,7 +240,7 @@ impl Remote {
                 Err(Failed::Unsent(why)) => Err(NotReached {
                     target: self.target.name.clone(),
                     what: Obstacle::Unfit(why),
-                    said: connection.said.text(),
+                    stderr: connection.stderr.text(),
                 }
                 .into()),
                 Err(Failed::Unwanted) => Err(AskError::Cancelled),
@@ -248,7 +248,7 @@ impl Remote {
                     agent_bash_core::visible::shown(&why).into_owned(),
                 )),
                 Err(Failed::Unfit(why)) => Err(AskError::Refused(why)),
-                Err(Failed::Cut(why)) => Err(AskError::Cut(with_reason(why, &connection.said))),
+                Err(Failed::Cut(why)) => Err(AskError::Cut(with_reason(why, &connection.stderr))),
             };
         }
     }

@@ -36,7 +36,7 @@ pub struct BangCard {
     /// What it printed.
     pub output: OutputText,
     /// Where the full output is, if the message does not hold all of it.
-    pub kept: Option<StoredOutput>,
+    pub stored: Option<StoredOutput>,
     /// Further remarks, for example on survivors or on the state of the shell.
     pub remarks: Vec<FooterLine>,
     /// What it did to files.
@@ -65,7 +65,7 @@ impl BangCard {
             state: CardState::Running,
             elapsed: Duration::ZERO,
             output: OutputText::new(OutputLimits::BANG),
-            kept: None,
+            stored: None,
             remarks: Vec::new(),
             changes: None,
             folded: false,
@@ -164,7 +164,7 @@ impl BangCard {
         {
             foot.extend(note(reason, theme.error));
         }
-        if let Some(kept) = &self.kept {
+        if let Some(kept) = &self.stored {
             let [shown, all] = kept.shown;
             let about = if self.excluded_from_context {
                 format!("{} printed", size_text(all, SizeStyle::Spaced))

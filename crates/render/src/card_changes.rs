@@ -25,9 +25,9 @@ pub struct CardChanges {
     /// The set, as of the last look at it.
     pub set: Changes,
     /// What the command left running has changed since, in their order. True: it may be that an earlier one left it.
-    pub late: Vec<(Changes, bool)>,
+    pub background: Vec<(Changes, bool)>,
     /// What was said when something was done with it last, one per line.
-    pub said: Vec<String>,
+    pub outcome: Vec<String>,
     /// What is said beside that: that something is being done now, or was not done.
     pub aside: Vec<String>,
     /// Whether that is about something that was not done.
@@ -39,8 +39,8 @@ impl CardChanges {
     pub fn new(set: Changes) -> Self {
         Self {
             set,
-            late: Vec::new(),
-            said: Vec::new(),
+            background: Vec::new(),
+            outcome: Vec::new(),
             aside: Vec::new(),
             refused: false,
         }
@@ -57,7 +57,7 @@ impl CardChanges {
         let said = if changes.refused {
             &mut changes.aside
         } else {
-            &mut changes.said
+            &mut changes.outcome
         };
         said.extend(lines);
         Some(changes)
@@ -65,13 +65,16 @@ impl CardChanges {
 
     /// All sets: its own, and what it left running has changed.
     pub fn sets(&self) -> impl DoubleEndedIterator<Item = &Changes> {
-        std::iter::once(&self.set).chain(self.late.iter().map(|(set, _)| set))
+        std::iter::once(&self.set).chain(self.background.iter().map(|(set, _)| set))
     }
 
     /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done, and then `later +1`; `None` if there is nothing
     /// to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
-        let late = self.late.iter().map(|(set, is_unsure)| (set, *is_unsure));
+        let late = self
+            .background
+            .iter()
+            .map(|(set, is_unsure)| (set, *is_unsure));
         let late = words::background_summary(late);
         let own = self.own_mark(theme);
         if late.is_empty() {
@@ -141,7 +144,7 @@ impl CardChanges {
             theme.dim
         };
         let mut rows: Vec<Line<'static>> = Vec::new();
-        for (lines, style) in [(&self.said, theme.dim), (&self.aside, beside)] {
+        for (lines, style) in [(&self.outcome, theme.dim), (&self.aside, beside)] {
             for line in lines {
                 rows.extend(wrapped(&visible::one_line(line), width, style));
             }

@@ -45,7 +45,7 @@ pub struct HistoryRow<'a> {
     /// How it ended.
     pub end: HistoryRowEnd,
     /// How long it took.
-    pub took: Option<Duration>,
+    pub duration: Option<Duration>,
     /// How long ago it was typed.
     pub age: Duration,
     /// The command, as [`HistoryRow::line`] shows it.
@@ -95,7 +95,7 @@ impl HistoryRow<'_> {
 
     /// When it was, as far as the command keeps half of the columns: the duration goes before the age.
     fn when(&self, columns: usize) -> String {
-        let took = self.took.map(spinner::brief).unwrap_or_default();
+        let took = self.duration.map(spinner::brief).unwrap_or_default();
         let age = spinner::age(self.age);
         let both = format!(" {took:>6} {age:>4}  ");
         let shorter = [both, format!(" {age:>4}  ")];
@@ -279,7 +279,7 @@ mod tests {
     fn drawn(width: u16, height: u16) -> Vec<String> {
         let row = |end, took: u64, age: u64, line, matched, directory: &str| HistoryRow {
             end,
-            took: Some(Duration::from_millis(took)),
+            duration: Some(Duration::from_millis(took)),
             age: Duration::from_secs(age),
             line,
             command: line,
@@ -325,7 +325,7 @@ mod tests {
         let line = HistoryRow::line(long);
         let row = |line, command| HistoryRow {
             end: HistoryRowEnd::Good,
-            took: None,
+            duration: None,
             age: Duration::ZERO,
             line,
             command,
@@ -398,7 +398,7 @@ mod tests {
         }
         let long = HistoryRow {
             end: HistoryRowEnd::Good,
-            took: Some(Duration::from_secs(1)),
+            duration: Some(Duration::from_secs(1)),
             age: Duration::from_secs(1),
             line: &"x".repeat(200),
             command: "",

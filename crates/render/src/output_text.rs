@@ -62,7 +62,7 @@ pub struct OutputText {
 struct Lines {
     limits: OutputLimits,
     /// The last lines; the final one is still open.
-    kept: VecDeque<StyledLine>,
+    last: VecDeque<StyledLine>,
     /// Bytes and changes of style of all kept lines but the open one.
     size: usize,
     changes: usize,
@@ -82,7 +82,7 @@ pub struct OutputRows {
     /// How much comes before them: rows for what is kept, lines for what is not.
     pub earlier: u64,
     /// How many rows come after them.
-    pub later: u64,
+    pub below: u64,
 }
 
 impl OutputText {
@@ -92,7 +92,7 @@ impl OutputText {
             parser: Parser::new(),
             lines: Lines {
                 limits,
-                kept: VecDeque::from([StyledLine::default()]),
+                last: VecDeque::from([StyledLine::default()]),
                 size: 0,
                 changes: 0,
                 dropped: 0,
@@ -140,8 +140,8 @@ impl OutputText {
         if !self.lines.open().is_empty() {
             self.lines.new_line();
         }
-        self.lines.dropped += lines + self.lines.kept.len() as u64 - 1;
-        self.lines.kept.drain(..self.lines.kept.len() - 1);
+        self.lines.dropped += lines + self.lines.last.len() as u64 - 1;
+        self.lines.last.drain(..self.lines.last.len() - 1);
         (self.lines.size, self.lines.changes) = (0, 0);
     }
 
@@ -156,7 +156,7 @@ impl OutputText {
 
     /// Whether the beginning of what was printed is not kept.
     pub(crate) fn begins_later(&self) -> bool {
-        let first = self.visible_lines().kept.front();
+        let first = self.visible_lines().last.front();
         self.visible_lines().dropped > 0 || first.is_some_and(StyledLine::begins_later)
     }
 
@@ -177,7 +177,7 @@ impl OutputText {
 
     /// The last line, if no line end was printed behind it.
     pub fn open_line(&self) -> String {
-        let open = self.visible_lines().kept.back();
+        let open = self.visible_lines().last.back();
         open.map(|line| line.text().into_owned())
             .unwrap_or_default()
     }
@@ -206,13 +206,13 @@ impl OutputText {
         let mut left = most;
         while first > 0 && left > 0 && kept - first < lines {
             first -= 1;
-            let count = self.visible_lines().kept[first].row_count(width);
+            let count = self.visible_lines().last[first].row_count(width);
             hidden_of_first = count.saturating_sub(left);
             left -= count - hidden_of_first;
         }
         for (at, line) in self
             .visible_lines()
-            .kept
+            .last
             .iter()
             .enumerate()
             .take(kept)
@@ -223,7 +223,7 @@ impl OutputText {
         }
         let before: usize = self
             .visible_lines()
-            .kept
+            .last
             .iter()
             .take(first)
             .map(|line| line.row_count(width))
@@ -231,7 +231,7 @@ impl OutputText {
         OutputRows {
             rows,
             earlier: self.visible_lines().dropped + (before + hidden_of_first) as u64,
-            later: 0,
+            below: 0,
         }
     }
 
@@ -239,7 +239,7 @@ impl OutputText {
     pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
         let kept = self.shown().count();
         let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
-        for line in self.visible_lines().kept.iter().take(kept) {
+        for line in self.visible_lines().last.iter().take(kept) {
             let count = line.row_count(width);
             if at + count > skip && rows.len() < most {
                 line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
@@ -254,7 +254,7 @@ impl OutputText {
         OutputRows {
             rows,
             earlier: self.visible_lines().dropped + skip.min(at) as u64,
-            later,
+            below: later,
         }
     }
 
@@ -267,11 +267,11 @@ impl OutputText {
     fn shown(&self) -> impl Iterator<Item = &StyledLine> {
         let open_is_empty = self
             .visible_lines()
-            .kept
+            .last
             .back()
             .is_some_and(StyledLine::is_empty);
-        let count = self.visible_lines().kept.len() - usize::from(open_is_empty);
-        self.visible_lines().kept.iter().take(count)
+        let count = self.visible_lines().last.len() - usize::from(open_is_empty);
+        self.visible_lines().last.iter().take(count)
     }
 }
 
@@ -285,11 +285,11 @@ impl fmt::Debug for OutputText {
 
 impl Lines {
     fn open(&mut self) -> &mut StyledLine {
-        if self.kept.is_empty() {
-            self.kept.push_back(StyledLine::default());
+        if self.last.is_empty() {
+            self.last.push_back(StyledLine::default());
         }
-        let last = self.kept.len() - 1;
-        &mut self.kept[last]
+        let last = self.last.len() - 1;
+        &mut self.last[last]
     }
 
     fn new_line(&mut self) {
@@ -303,29 +303,29 @@ impl Lines {
         self.size += size;
         self.changes += changes;
         while self.is_too_much()
-            && self.kept.len() > 1
-            && let Some(first) = self.kept.pop_front()
+            && self.last.len() > 1
+            && let Some(first) = self.last.pop_front()
         {
             self.size -= first.size();
             self.changes -= first.changes();
             self.dropped += 1;
         }
-        self.kept.push_back(StyledLine::default());
+        self.last.push_back(StyledLine::default());
     }
 
     fn is_too_much(&self) -> bool {
         let most = self.limits.bytes;
         // With room for the next line: a power of two is what a ring of lines has room for.
-        self.size > most || self.kept.len() >= most / 8 || self.changes > most / 4
+        self.size > most || self.last.len() >= most / 8 || self.changes > most / 4
     }
 
     /// The open line with room for more of it, how many characters it may have, and its cursor.
     fn with_room(&mut self) -> (&mut StyledLine, usize, &mut LineCursor) {
-        if self.kept.is_empty() {
-            self.kept.push_back(StyledLine::default());
+        if self.last.is_empty() {
+            self.last.push_back(StyledLine::default());
         }
-        let last = self.kept.len() - 1;
-        let line = &mut self.kept[last];
+        let last = self.last.len() - 1;
+        let line = &mut self.last[last];
         let OutputLimits {
             line_chars,
             line_ends,

@@ -121,7 +121,7 @@ fn the_tail_says_what_is_before_it() {
     assert_eq!((tail.rows.len(), tail.earlier), (3, 7));
     let window = output.window(80, 50, 20, &Theme::dark());
     assert_eq!(
-        (window.rows.len(), window.earlier, window.later),
+        (window.rows.len(), window.earlier, window.below),
         (20, 50, 30)
     );
 }
@@ -138,7 +138,7 @@ fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
         output.push(format!("{n}\n").as_bytes());
     }
     // The smaller of 4096 / 5 and 4096 / 8 lines.
-    assert!((500..=512).contains(&output.lines.kept.len()));
+    assert!((500..=512).contains(&output.lines.last.len()));
     assert!(output.is_cut());
     assert_eq!(output.total_lines(), 10_000);
     output.skip(5);
@@ -176,7 +176,7 @@ fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
         }
         coloured.push(b"\n");
     }
-    assert!((120..=129).contains(&coloured.lines.kept.len()));
+    assert!((120..=129).contains(&coloured.lines.last.len()));
     assert!(coloured.lines.changes <= 1024);
 }
 

@@ -9,7 +9,7 @@ use ratatui::text::Line;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refused {
     /// What was said.
-    pub said: String,
+    pub text: String,
     /// Lines of the command, each with the marks under its words.
     pub marked: Vec<(String, String)>,
     /// What to do instead.
@@ -22,7 +22,7 @@ impl Refused {
     /// Without more than what was said.
     pub fn new(said: impl Into<String>) -> Self {
         Self {
-            said: said.into(),
+            text: said.into(),
             ..Self::default()
         }
     }
@@ -30,11 +30,11 @@ impl Refused {
     /// Its text, for copying.
     pub fn plain(&self) -> String {
         let instead = self.instead.iter().map(|text| format!("\ninstead: {text}"));
-        format!("Blocked: {}{}\n", self.said, instead.collect::<String>())
+        format!("Blocked: {}{}\n", self.text, instead.collect::<String>())
     }
 
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let mut rows = wrapped(&format!("Blocked: {}", self.said), width, theme.text);
+        let mut rows = wrapped(&format!("Blocked: {}", self.text), width, theme.text);
         for (line, mark) in &self.marked {
             rows.push(Line::styled(
                 shortened(&format!("  {line}"), width),

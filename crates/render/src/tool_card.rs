@@ -314,8 +314,8 @@ impl ToolCard {
         let most = shown_of(all, self.collapsed_rows);
         let head = self.output.window(inner, 0, most, theme);
         let mut rows = railed(head.rows, rail);
-        if head.later > 0 {
-            let hint = format!("… {} rows below · ctrl+o expands all {all}", head.later);
+        if head.below > 0 {
+            let hint = format!("… {} rows below · ctrl+o expands all {all}", head.below);
             rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
         }
         rows

@@ -113,7 +113,7 @@ fn escalation_text(entry: &JournalEntry, escalation: &Escalation) -> String {
         Some(false) => "the answer was no",
         None => "nobody answered",
     };
-    let said = escalation.said.as_deref().unwrap_or_default();
+    let said = escalation.answer.as_deref().unwrap_or_default();
     let is_said_above = match (&entry.objection, &entry.result.status) {
         (Some(objection), _) => objection.message.contains(said),
         (None, Status::NotStarted { reason }) => reason.contains(said),

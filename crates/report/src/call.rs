@@ -29,7 +29,7 @@ pub(crate) fn call(
     let runs = runs(entry, jobs);
     let known = |set| Known {
         diffs: page.diffs(set),
-        deeds: page.actions(set),
+        actions: page.actions(set),
         runs,
         call: result.started_at,
     };

@@ -18,7 +18,7 @@ type Row<'a> = (&'a FileChange, Option<&'a Diff>);
 pub(crate) struct Known<'a> {
     pub(crate) diffs: &'a [Diff],
     /// What was done with it, in the order of time.
-    pub(crate) deeds: &'a [Deed],
+    pub(crate) actions: &'a [Deed],
     /// Whether what changes the files has not ended.
     pub(crate) runs: bool,
     /// When the call began.
@@ -52,7 +52,7 @@ fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {
     html! {
         section.changes {
             h4 { (title) span.note { @if changes.counts.total() > 0 { " · " (state(changes, known.runs)) } " · " (visible::one_line(&changes.root)) } }
-            @if !known.deeds.is_empty() { p.deeds { @for deed in known.deeds { span { (time(deed.at, known.call)) " " (visible::one_line(&deed.what)) } } } }
+            @if !known.actions.is_empty() { p.deeds { @for deed in known.actions { span { (time(deed.at, known.call)) " " (visible::one_line(&deed.what)) } } } }
             @for row in &own { (one(row)) }
             @if !of_git.is_empty() {
                 details.diff.git {
@@ -180,7 +180,7 @@ mod tests {
     fn of(diffs: &[Diff]) -> Known<'_> {
         Known {
             diffs,
-            deeds: &[],
+            actions: &[],
             runs: false,
             call: Timestamp(0),
         }

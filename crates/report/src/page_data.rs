@@ -100,11 +100,11 @@ pub struct Page {
     /// What changed in files, by the set of a call.
     pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
     /// What calls left running has changed, by the set of the call.
-    pub late: BTreeMap<ChangesId, Vec<Changes>>,
+    pub background: BTreeMap<ChangesId, Vec<Changes>>,
     /// Those of them of which it is not known whether that call or an earlier one of its shell left it running.
     pub or_earlier: BTreeSet<ChangesId>,
     /// What was done with changes, in the order of time, by their set.
-    pub deeds: BTreeMap<ChangesId, Vec<Deed>>,
+    pub actions: BTreeMap<ChangesId, Vec<Deed>>,
     /// When the first call of each process of the session began, if there are several.
     pub processes: Vec<Timestamp>,
     /// What has become of its jobs.
@@ -121,9 +121,9 @@ impl Page {
             damaged: recorded.damaged + recorded.newer,
             full: recorded.full,
             diffs: BTreeMap::new(),
-            late: BTreeMap::new(),
+            background: BTreeMap::new(),
             or_earlier: BTreeSet::new(),
-            deeds: BTreeMap::new(),
+            actions: BTreeMap::new(),
             processes: Vec::new(),
             jobs: Vec::new(),
         }
@@ -136,13 +136,13 @@ impl Page {
 
     /// What was done with a set.
     pub(crate) fn actions(&self, set: &Changes) -> &[Deed] {
-        self.deeds.get(&set.id).map_or(&[], Vec::as_slice)
+        self.actions.get(&set.id).map_or(&[], Vec::as_slice)
     }
 
     /// What a call left running has changed.
     pub(crate) fn background_changes(&self, entry: &JournalEntry) -> &[Changes] {
         let set = entry.result.changes.as_ref();
-        let late = set.and_then(|set| self.late.get(&set.id));
+        let late = set.and_then(|set| self.background.get(&set.id));
         late.map_or(&[], Vec::as_slice)
     }
 }

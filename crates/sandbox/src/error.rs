@@ -61,7 +61,7 @@ pub enum SandboxError {
     },
     /// What the launcher itself said.
     #[error("{0}")]
-    Said(String),
+    Reported(String),
     /// The launcher ended without saying why.
     #[error("the sandbox's launcher ended without a word; it may have been killed")]
     Silent,

@@ -36,11 +36,11 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
         // Before all that is decided by paths: they lead into the view from here on.
         Some(trial) => apart
             .map_err(SandboxError::into_no_trial)
-            .and_then(|()| overlay::mount(trial, &order.own))?,
+            .and_then(|()| overlay::mount(trial, &order.writable))?,
         None => apart?,
     }
     if let Some(plan) = plan {
-        missing.extend(arrange(plan, &order.own)?);
+        missing.extend(arrange(plan, &order.writable)?);
     }
     // It still refers to the mount that lies below the new ones.
     let entered = directory.and_then(rustix::process::chdir);

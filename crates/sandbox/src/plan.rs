@@ -20,7 +20,7 @@ pub struct Order {
     /// Whether somebody watches what it does to files.
     pub trace: bool,
     /// Writable directories of this one shell: its temporary directory, the directory it reports in.
-    pub own: Vec<PathBuf>,
+    pub writable: Vec<PathBuf>,
     /// Changes to the launcher's environment for the program: what calls ask for must not load anything into the
     /// launcher, which is not confined yet.
     pub env: Vec<(OsString, Option<OsString>)>,

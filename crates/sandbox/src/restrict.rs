@@ -27,7 +27,7 @@ pub(crate) fn restrict(
         full::enter(order, entrance)?;
         return Ok(None);
     };
-    let own = &order.own;
+    let own = &order.writable;
     rustix::thread::set_no_new_privs(true)
         .map_err(SandboxError::step("giving up new privileges"))?;
     let mut missing = full::enter(order, entrance)?;

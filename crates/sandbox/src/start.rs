@@ -20,7 +20,7 @@ const MOST: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct Start {
     order: OwnedFd,
-    said: OwnedFd,
+    messages: OwnedFd,
     report: OwnedFd,
 }
 
@@ -33,14 +33,14 @@ impl Start {
         file.write_all(&text)
             .map_err(SandboxError::step::<io::Error>("writing the order"))?;
         // Close-on-exec, both of them.
-        let (said, report) =
+        let (messages, report) =
             io::pipe().map_err(SandboxError::step::<io::Error>("opening the report pipe"))?;
-        let (said, report) = (OwnedFd::from(said), OwnedFd::from(report));
+        let (messages, report) = (OwnedFd::from(messages), OwnedFd::from(report));
         rustix::io::fcntl_setfd(&report, FdFlags::empty())
             .map_err(SandboxError::step("opening the report pipe"))?;
         Ok(Self {
             order: file.into(),
-            said,
+            messages,
             report,
         })
     }
@@ -72,7 +72,7 @@ impl Start {
         };
         let mut heard = Heard::default();
         let mut text = Vec::new();
-        while read_more(&self.said, &patience, &mut text)
+        while read_more(&self.messages, &patience, &mut text)
             .map_err(SandboxError::step("waiting for the launcher"))?
         {
             while let Some(end) = text.iter().position(|byte| *byte == b'\n') {

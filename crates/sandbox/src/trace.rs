@@ -63,7 +63,7 @@ fn program() -> Option<Vec<Instruction>> {
         Rule { number, cases }
     };
     rules.push(absent(libc::SYS_io_uring_setup));
-    let elsewhere = Elsewhere::Later(table::ELSEWHERE);
+    let elsewhere = Elsewhere::Notify(table::ELSEWHERE);
     let program = assemble(ARCHITECTURE?, &elsewhere, &rules)?;
     let same = program.into_iter().map(|one| Instruction {
         code: one.code,
@@ -82,7 +82,7 @@ fn rule(call: &Call) -> Rule {
             tests.push(any_of(argument, CHANGES as u32));
         }
     }
-    let answer = FilterAction::Later;
+    let answer = FilterAction::Notify;
     Rule {
         number: call.number,
         cases: vec![Case { tests, answer }],

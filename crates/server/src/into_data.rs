@@ -134,7 +134,7 @@ impl IntoData<JobData> for Job {
             started_at: self.started_at,
             sandbox: self.sandbox,
             unrecorded: self.unrecorded,
-            left: self.left,
+            remaining: self.remaining,
         }
     }
 }
@@ -148,7 +148,7 @@ impl IntoData<JobEndingData> for Ending {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             // A job has no other endings.
-            _ => JobEndingData::Gone,
+            _ => JobEndingData::AllEnded,
         }
     }
 }
@@ -161,7 +161,7 @@ impl IntoData<JobProgress> for JobState {
                 ending: end.ending.into_data(),
                 ended_at: end.ended_at,
                 dropped_bytes: end.dropped_bytes,
-                left: end.left,
+                has_remaining: end.has_remaining,
             },
             JobState::Lost { reason } => JobProgress::Lost { reason },
         }

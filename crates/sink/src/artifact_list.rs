@@ -43,7 +43,7 @@ pub struct Cleared {
     /// What is gone.
     pub removed: Removed,
     /// Artifacts that are still in use and were therefore kept.
-    pub kept: u64,
+    pub in_use: u64,
 }
 
 /// The artifacts that have a sidecar, oldest first.

@@ -46,7 +46,7 @@ struct Beyond {
 struct Clamping {
     max: u64,
     /// Characters of the open line that were kept.
-    kept: u64,
+    chars: u64,
     /// Characters of it that were omitted.
     omitted: u64,
     /// Position in the stream where the omission begins.
@@ -89,7 +89,7 @@ impl Lines {
             open: Window::new(head_cap, tail_cap.max(OPEN_KEPT), shrink_open),
             clamp: max_chars.map(|max| Clamping {
                 max: max as u64,
-                kept: 0,
+                chars: 0,
                 omitted: 0,
                 from: 0,
             }),
@@ -355,18 +355,18 @@ impl Beyond {
 impl Clamping {
     /// Length of the beginning of `text` that still fits on the line.
     fn admit(&mut self, text: &[u8], raw: u64) -> usize {
-        let room = self.max - self.kept;
+        let room = self.max - self.chars;
         let chars = scan::chars(text);
         if self.omitted > 0 {
             self.omit(chars, raw);
             return 0;
         }
         if chars <= room {
-            self.kept += chars;
+            self.chars += chars;
             return text.len();
         }
         let fitting = nth_char(text, room);
-        self.kept = self.max;
+        self.chars = self.max;
         self.omit(chars - room, raw + fitting as u64);
         fitting
     }
@@ -384,8 +384,8 @@ impl Clamping {
     /// Whether a stand-in still fits; stand-ins are never cut.
     fn admit_whole(&mut self, text: &str, raw: u64) -> bool {
         let chars = scan::chars(text.as_bytes());
-        if self.omitted == 0 && chars <= self.max - self.kept {
-            self.kept += chars;
+        if self.omitted == 0 && chars <= self.max - self.chars {
+            self.chars += chars;
             return true;
         }
         // It stood for a single character, however long its own text is.
@@ -404,12 +404,12 @@ impl Clamping {
     fn take_back(&mut self, chars: usize) -> usize {
         let omitted = self.omitted.min(chars as u64);
         self.omitted -= omitted;
-        self.kept -= (chars as u64 - omitted).min(self.kept);
+        self.chars -= (chars as u64 - omitted).min(self.chars);
         usize::try_from(omitted).unwrap_or(chars)
     }
 
     fn restart(&mut self) {
-        self.kept = 0;
+        self.chars = 0;
         self.omitted = 0;
     }
 }

@@ -55,7 +55,7 @@ pub enum Lifetime {
     /// 24 hours after the last write; outlives the process.
     Day,
     /// Until it is removed explicitly; the quota still applies.
-    Kept,
+    Timed,
 }
 
 impl Sidecar {

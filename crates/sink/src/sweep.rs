@@ -75,7 +75,7 @@ pub(crate) fn clear(
             Some(info) => (theirs && sidecar.lifetime == Lifetime::Session) || keep(&info),
         };
         if used {
-            cleared.kept += 1;
+            cleared.in_use += 1;
         } else {
             cleared.removed.take(&sidecar, dir);
         }
@@ -117,7 +117,7 @@ fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> b
         (None, _) => dead,
         (Some(done), Lifetime::Session) if !done.shared => dead,
         (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
-        (Some(_), Lifetime::Kept) => false,
+        (Some(_), Lifetime::Timed) => false,
     }
 }
 

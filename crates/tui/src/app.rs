@@ -75,7 +75,7 @@ pub(crate) struct App {
     /// A message shown until the next key, or for some seconds.
     pub(crate) message: Option<String>,
     /// The message, and since when it is shown.
-    said: Option<(String, Duration)>,
+    message: Option<(String, Duration)>,
     /// Whether every call runs on a terminal, and not just those that need one; `None` if terminals are not available.
     pub(crate) terminal: Option<bool>,
     /// The running call.
@@ -121,7 +121,7 @@ pub(crate) struct App {
     /// One of them is to be selected once they are cards.
     awaits_held: bool,
     /// Where the prompt's commands run.
-    pub(crate) place: PromptDirectory,
+    pub(crate) directory: PromptDirectory,
     /// The home directory, for `~`; empty if there is none.
     pub(crate) home: String,
     /// Details about the tool.
@@ -180,7 +180,7 @@ pub(crate) enum Effect {
         from: u64,
     },
     Find {
-        kept: SharedText,
+        text: SharedText,
         seek: Seek,
     },
     /// Put a text into the clipboard of the host's terminal.
@@ -241,7 +241,7 @@ impl App {
             is_changing: false,
             help: None,
             message: None,
-            said: None,
+            message: None,
             terminal,
             call: None,
             draws: false,
@@ -265,7 +265,7 @@ impl App {
             looks_for_late: false,
             held: Vec::new(),
             awaits_held: false,
-            place,
+            directory: place,
             home: String::new(),
             about,
             is_safe_mode: false,
@@ -291,14 +291,14 @@ impl App {
     fn handle(&mut self, event: &Event, now: Duration) {
         match self.questions.event(event, now) {
             QuestionOutcome::NotAsked => {}
-            QuestionOutcome::Taken => return,
+            QuestionOutcome::Answered => return,
             QuestionOutcome::Allowed => return self.change_call(|entry| entry.is_let_run(now)),
             QuestionOutcome::Yes(entry, proposed) => return self.act(entry, proposed),
         }
         let is_for_line = self.is_for_line(event, now);
         if let Some(console) = self.console.as_mut().filter(|_| !is_for_line) {
             match console.event(event, now) {
-                Handled::Here => return,
+                Handled::Consumed => return,
                 Handled::Close => self.console = None,
             }
         }
@@ -338,7 +338,7 @@ impl App {
             PagerRequest::Nothing => {}
             PagerRequest::Close => self.pager = None,
             PagerRequest::Find(seek) => match pager.source() {
-                Source::File(kept) => self.effects.push(Effect::Find { kept, seek }),
+                Source::File(kept) => self.effects.push(Effect::Find { text: kept, seek }),
                 Source::Card(id) => {
                     let entry = self.transcript.get(id);
                     if let Some(output) = entry.and_then(|entry| entry.card.output()) {

@@ -15,7 +15,7 @@ pub(crate) const DENIED: &str = "the person at the terminal does not allow this 
 /// [`crate::run`]. Calls that ask for no more than the sandbox allows are not asked about.
 pub struct Approvals {
     approver: Arc<Asking>,
-    asked: UnboundedReceiver<ApprovalQuestion>,
+    questions: UnboundedReceiver<ApprovalQuestion>,
 }
 
 /// A question that waits for its answer.
@@ -38,7 +38,7 @@ impl Approvals {
         let (ask, asked) = unbounded_channel();
         Self {
             approver: Arc::new(Asking { ask }),
-            asked,
+            questions: asked,
         }
     }
 
@@ -49,7 +49,7 @@ impl Approvals {
 
     /// The next question. Cancel safe.
     pub(crate) async fn next_question(&mut self) -> ApprovalQuestion {
-        match self.asked.recv().await {
+        match self.questions.recv().await {
             Some(asked) => asked,
             // Cannot happen: the approver, which is owned here, holds the sender.
             None => std::future::pending().await,

@@ -240,7 +240,7 @@ impl CallEnd {
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
                 card.output.show_instead(mark);
-                card.kept = message.truncated.then(|| StoredOutput {
+                card.stored = message.truncated.then(|| StoredOutput {
                     uri: message
                         .artifact
                         .as_ref()
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!((card.asides, card.remarks), (vec![], vec![]));
         // Who else has denied it is named.
         let other = Refusal::Escalation("its judge did not approve".to_owned());
-        assert_eq!(refused("x", &other).said, "its judge did not approve");
+        assert_eq!(refused("x", &other).text, "its judge did not approve");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
 
 /// Of what came later, all with which that can be done, in the order in which it is done.
 pub(crate) fn all_later(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
-    let late = changes.late.iter().map(|(set, _)| set);
+    let late = changes.background.iter().map(|(set, _)| set);
     let can = late.filter(|set| possible(set).contains(&act));
     let mut all: Vec<ChangesId> = can.map(|set| set.id).collect();
     if act == ChangesAct::Undo {
@@ -170,7 +170,7 @@ pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> O
     if let Some((changes, set)) = of
         && act == ChangesAct::Undo
         && changes
-            .late
+            .background
             .iter()
             .any(|(it, _)| goes_on(it) && (!possible(set).contains(&act) || shares_files(it, set)))
     {

@@ -76,7 +76,7 @@ impl Growth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handled {
     /// The overlay or its command consumed it.
-    Here,
+    Consumed,
     /// The overlay is to be closed; the event was not consumed.
     Close,
 }
@@ -127,13 +127,13 @@ impl Console {
             return if is_press || matches!(event, Event::Paste(_)) {
                 Handled::Close
             } else {
-                Handled::Here
+                Handled::Consumed
             };
         }
         let screen = self.session.screen();
         let action = self.keys.event(event, now, &screen, self.area);
         self.act(action, &screen, now);
-        Handled::Here
+        Handled::Consumed
     }
 
     fn act(&mut self, action: OverlayAction, screen: &Screen, now: Duration) {

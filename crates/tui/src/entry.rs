@@ -46,7 +46,7 @@ pub(crate) struct CardEntry {
     /// Cleans the live output.
     clean: TerminalText,
     /// Bytes of output taken in or skipped.
-    taken: u64,
+    bytes_read: u64,
     /// Whether it asks for a terminal that it does not have.
     asks: Asks,
     /// The output was binary, and the card says so.
@@ -141,7 +141,7 @@ fn lives(remark: &FooterLine) -> bool {
 fn is_over(job: &Job, id: &str, pid: u32) -> bool {
     let JobId(this) = &job.id;
     let has_ended = matches!(job.state, JobState::Ended(_));
-    this == id && has_ended && job.left.iter().all(|left| left.pid != pid)
+    this == id && has_ended && job.remaining.iter().all(|left| left.pid != pid)
 }
 
 impl CardEntry {
@@ -154,7 +154,7 @@ impl CardEntry {
             started: now,
             live: None,
             clean: TerminalText::coloured(),
-            taken: 0,
+            bytes_read: 0,
             asks: Asks::default(),
             is_binary: false,
             artifact: None,
@@ -231,7 +231,7 @@ impl CardEntry {
         let Some(output) = self.card.output_mut() else {
             return;
         };
-        let before = std::mem::replace(&mut self.taken, total_bytes);
+        let before = std::mem::replace(&mut self.bytes_read, total_bytes);
         let skipped = (total_bytes - before).saturating_sub(bytes.len() as u64);
         if skipped_lines > 0 {
             output.skip(skipped_lines);
@@ -346,8 +346,8 @@ impl CardEntry {
         let Some(changes) = self.card.changes_mut() else {
             return;
         };
-        if changes.late != late {
-            changes.late = late;
+        if changes.background != late {
+            changes.background = late;
             self.height = None;
         }
     }
@@ -387,7 +387,7 @@ impl CardEntry {
                 let is_cut = |remark: &FooterLine| matches!(remark, FooterLine::Truncated { .. });
                 self.is_binary || card.output.is_cut() || card.remarks.iter().any(is_cut)
             }
-            Card::Bang(card) => card.output.is_cut() || card.kept.is_some(),
+            Card::Bang(card) => card.output.is_cut() || card.stored.is_some(),
             Card::Note(_) => false,
         }
     }

@@ -78,7 +78,7 @@ pub(crate) struct EventLoop {
     /// What the prompt's shell has defined.
     known: Arc<Known>,
     /// The same, of one that was ended so that its command runs again.
-    kept: Option<Arc<Definitions>>,
+    definitions_before: Option<Arc<Definitions>>,
     /// Whether a thread looks for completions.
     completing: Arc<AtomicBool>,
     /// Until when keys wait for what they were typed behind.
@@ -96,7 +96,7 @@ enum Woken {
     News(Box<Msg>),
     Console(PtyStatus),
     Started(agent_bash::pty::PtySession),
-    Asked(ApprovalQuestion),
+    Question(ApprovalQuestion),
     Printed,
     Time,
     Signal(Stop),
@@ -136,7 +136,7 @@ impl EventLoop {
             session,
             memory: Memory::new(history, &*clock),
             known: Arc::default(),
-            kept: None,
+            definitions_before: None,
             completing: Arc::default(),
             input_waits: None,
             looking_up: Arc::default(),
@@ -224,7 +224,7 @@ impl EventLoop {
                 }
                 Woken::Console(status) => self.console_changed(&status, now),
                 Woken::Started(session) => self.app.console_started(session, now),
-                Woken::Asked(asked) => self.app.ask(asked, now),
+                Woken::Question(asked) => self.app.ask(asked, now),
                 Woken::Printed => {}
                 Woken::Time => {
                     self.input_waits.take_if(|until| now >= *until);
@@ -275,7 +275,7 @@ impl EventLoop {
             Ok(shell) if shell.is_bash => {
                 let directory = match self.session.remote_host() {
                     Some(_) => self.session.cwd(),
-                    None => &self.app.place.directory,
+                    None => &self.app.directory.directory,
                 };
                 let editor = Editor {
                     host: self.session.host(),
@@ -323,7 +323,7 @@ impl EventLoop {
                     Some(approvals) => approvals.next_question().await,
                     None => std::future::pending().await,
                 }
-            } => Woken::Asked(asked),
+            } => Woken::Question(asked),
             status = async {
                 match console {
                     Some(console) => console.session.changed().await,
@@ -378,7 +378,7 @@ impl EventLoop {
     /// Finds out where the prompt's commands run now: a file system or a target may be slow.
     fn look_around(&mut self) {
         let session = Arc::clone(&self.session);
-        let (shell, before) = (self.app.shell.clone(), self.app.place.clone());
+        let (shell, before) = (self.app.shell.clone(), self.app.directory.clone());
         let own_runs = self.app.bang.is_some();
         let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {

@@ -240,7 +240,7 @@ impl HistorySearch {
         };
         HistoryRow {
             end,
-            took: entry.took_ms.map(Duration::from_millis),
+            duration: entry.took_ms.map(Duration::from_millis),
             age: Duration::from_millis(self.now.0.saturating_sub(entry.at.0)),
             line: &found.line,
             command: &found.entry.command,

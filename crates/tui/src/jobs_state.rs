@@ -22,7 +22,7 @@ pub(crate) struct JobsState {
     drawn: Vec<(u16, usize)>,
     output: Option<(String, OutputText)>,
     /// The job that is to be ended, if the answer is yes.
-    asked: Option<JobId>,
+    confirming: Option<JobId>,
     pub(crate) message: Option<String>,
 }
 
@@ -101,7 +101,7 @@ impl JobsState {
             _ => return JobsRequest::Nothing,
         };
         self.message = None;
-        if let Some(id) = self.asked.take() {
+        if let Some(id) = self.confirming.take() {
             return self.answered(id, key.code);
         }
         match (key.code, key.modifiers) {
@@ -134,7 +134,7 @@ impl JobsState {
         match self.rows.get(self.selected) {
             Some(row) if row.state == JobRowState::Running => {
                 self.message = Some(format!("end job {}? y ends it · n leaves it", row.id));
-                self.asked = Some(JobId(row.id.clone()));
+                self.confirming = Some(JobId(row.id.clone()));
             }
             Some(row) => self.message = Some(format!("job {} has ended", row.id)),
             None => {}
@@ -210,7 +210,7 @@ fn ended(ending: &Ending, is_asked: bool) -> JobRowState {
         Ending::Signaled { .. } if is_asked => JobRowState::Ended { by_person: true },
         Ending::Signaled { signal, .. } => JobRowState::Failed(format!("ended by {signal}")),
         Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
-        Ending::Gone => JobRowState::Ended {
+        Ending::AllEnded => JobRowState::Ended {
             by_person: is_asked,
         },
         _ => JobRowState::Failed("lost".to_owned()),
@@ -235,10 +235,10 @@ mod tests {
             output: None,
             stdin: false,
             state: JobState::Ended(JobEnd {
-                ending: Ending::Gone,
+                ending: Ending::AllEnded,
                 ended_at: Timestamp(ended_at),
                 dropped_bytes: 0,
-                left: false,
+                has_remaining: false,
                 length: 0,
             }),
             started_at: Timestamp(2000),
@@ -246,7 +246,7 @@ mod tests {
             is_asked_to_end: id == "2",
             sandbox: None,
             unrecorded: None,
-            left: Vec::new(),
+            remaining: Vec::new(),
         };
         let jobs = [
             job("1", JobKind::Adopted, 5022),
@@ -298,8 +298,8 @@ mod tests {
                 true,
                 JobRowState::Failed("exit 2".to_owned()),
             ),
-            (Ending::Gone, false, by(false)),
-            (Ending::Gone, true, by(true)),
+            (Ending::AllEnded, false, by(false)),
+            (Ending::AllEnded, true, by(true)),
             (Ending::Cancelled, false, by(true)),
             (signaled(), true, by(true)),
             (

@@ -71,7 +71,7 @@ pub(crate) struct PagerState {
     gone_to: Option<u64>,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
-    asked: Option<(u64, u16)>,
+    requested: Option<(u64, u16)>,
     /// When a file that is followed was looked at, and the length that it had.
     looked: Option<Duration>,
     len: Option<u64>,
@@ -120,7 +120,7 @@ impl PagerState {
             has_left: false,
             gone_to: None,
             message: None,
-            asked: None,
+            requested: None,
             looked: None,
             len: None,
         }
@@ -165,10 +165,10 @@ impl PagerState {
             });
         }
         let wanted = (self.position.first_line, self.rows);
-        if self.asked == Some(wanted) {
+        if self.requested == Some(wanted) {
             return None;
         }
-        self.asked = Some(wanted);
+        self.requested = Some(wanted);
         Some(Range::from(wanted.0, count))
     }
 
@@ -180,7 +180,7 @@ impl PagerState {
                 self.len = Some(loaded.len);
                 if self.follows {
                     self.position.first_line = self.from;
-                    self.asked = Some((self.from, self.rows));
+                    self.requested = Some((self.from, self.rows));
                 }
             }
             Ok(None) => {}
@@ -210,7 +210,7 @@ impl PagerState {
             Ok(Some(found)) => {
                 if found.line > self.total {
                     // It was written since the last look.
-                    (self.total, self.asked) = (found.line, None);
+                    (self.total, self.requested) = (found.line, None);
                 }
                 self.found = Some(found);
                 self.reveals = true;

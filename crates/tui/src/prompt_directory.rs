@@ -19,7 +19,7 @@ pub(crate) struct PromptDirectory {
     /// Absolute.
     pub(crate) directory: PathBuf,
     /// Where the next of the user's own commands runs.
-    pub(crate) own: PathBuf,
+    pub(crate) bang_directory: PathBuf,
     /// As text, and that of the user's own commands if it is another.
     pub(crate) shown: String,
     /// The branch that is checked out there, and what git is in the middle of.
@@ -33,7 +33,7 @@ impl PromptDirectory {
     pub(crate) fn for_tests(shown: &str) -> Self {
         Self {
             directory: "/p".into(),
-            own: "/p".into(),
+            bang_directory: "/p".into(),
             shown: shown.to_owned(),
             branch: None,
             instead: None,
@@ -54,7 +54,7 @@ impl PromptDirectory {
         own_runs: bool,
     ) -> Self {
         let own = if own_runs {
-            before.own.clone()
+            before.bang_directory.clone()
         } else {
             session.user_cwd()
         };
@@ -79,7 +79,7 @@ impl PromptDirectory {
             },
             instead: starts.then(|| instead(&directory)).flatten(),
             directory,
-            own,
+            bang_directory: own,
             shown,
         }
     }

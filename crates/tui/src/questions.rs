@@ -44,7 +44,7 @@ pub(crate) enum QuestionOutcome {
     /// There is no question; the event is for somebody else.
     NotAsked,
     /// It was for a question, and nobody else has to do anything.
-    Taken,
+    Answered,
     /// The call may have more, and runs.
     Allowed,
     /// This is to be done.
@@ -70,7 +70,7 @@ impl Waiting {
             } if yes => return QuestionOutcome::Yes(entry, proposed),
             Self::Changes { .. } => {}
         }
-        QuestionOutcome::Taken
+        QuestionOutcome::Answered
     }
 }
 
@@ -92,7 +92,7 @@ impl Questions {
             return first.answered(yes);
         }
         self.waiting.push_front(first);
-        QuestionOutcome::Taken
+        QuestionOutcome::Answered
     }
 
     pub(crate) fn push(&mut self, waiting: Waiting, now: Duration) {

@@ -159,9 +159,9 @@ fn state_parts(app: &App) -> Vec<StatusPart> {
     };
     let mut said = vec![StatusPart {
         least: Some((LEAST_PLACE, of_places)),
-        ..part(0, app.place.shown.clone(), theme.text)
+        ..part(0, app.directory.shown.clone(), theme.text)
     }];
-    let branch = app.place.branch.as_ref().map(|branch| StatusPart {
+    let branch = app.directory.branch.as_ref().map(|branch| StatusPart {
         least: Some((LEAST_BRANCH, shortened)),
         ..part(4, format!("⎇ {branch}"), theme.accent)
     });

@@ -290,14 +290,14 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
         is_asked_to_end: false,
         sandbox: None,
         unrecorded: None,
-        left: Vec::new(),
+        remaining: Vec::new(),
     };
     let ended = || {
         JobState::Ended(JobEnd {
-            ending: Ending::Gone,
+            ending: Ending::AllEnded,
             ended_at: Timestamp(5001),
             dropped_bytes: 0,
-            left: false,
+            has_remaining: false,
             length: 0,
         })
     };
@@ -313,7 +313,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     assert_eq!(said(&mut transcript), [false; 3]);
     // A job may end before the last of its processes.
     let mut first = job("1", ended());
-    first.left = vec![survivor(6, "1".to_owned())];
+    first.remaining = vec![survivor(6, "1".to_owned())];
     transcript.jobs_are(&[first, job("2", JobState::Running)], now);
     assert_eq!(said(&mut transcript), [true, false, false]);
     transcript.jobs_are(&[job("1", ended()), job("2", ended())], now);

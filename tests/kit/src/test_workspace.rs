@@ -16,7 +16,7 @@ pub struct TestWorkspace {
     /// What may be written.
     pub workspace: PathBuf,
     /// What may not.
-    pub beside: PathBuf,
+    pub sibling: PathBuf,
 }
 
 impl TestWorkspace {
@@ -33,7 +33,7 @@ impl TestWorkspace {
         Self {
             _temp: temp,
             workspace,
-            beside,
+            sibling: beside,
         }
     }
 
@@ -61,13 +61,13 @@ impl TestWorkspace {
 
     /// A script that writes in the workspace, then beside it.
     pub fn writes(&self, name: &str) -> String {
-        let beside = self.beside.join(name);
+        let beside = self.sibling.join(name);
         format!("echo in >{name}; echo out >{}", beside.display())
     }
 
     /// Whether each was written.
     pub fn written(&self, name: &str) -> (bool, bool) {
         let exists = |directory: &Path| directory.join(name).exists();
-        (exists(&self.workspace), exists(&self.beside))
+        (exists(&self.workspace), exists(&self.sibling))
     }
 }

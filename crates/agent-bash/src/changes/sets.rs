@@ -22,7 +22,7 @@ const NAMED: usize = 20;
 /// uses [`apart`](crate::apart()).
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
-    own: Arc<ChangeStore>,
+    store: Arc<ChangeStore>,
     /// Where relative paths are from, if it is in the set's tree.
     cwd: PathBuf,
 }
@@ -150,7 +150,7 @@ fn by(changer: Changer) -> Option<String> {
 
 impl ChangeSets {
     pub(crate) fn new(own: Arc<ChangeStore>, cwd: PathBuf) -> Self {
-        Self { own, cwd }
+        Self { store: own, cwd }
     }
 
     /// Those of the session of that name in a state directory, for who has no session of their own.
@@ -162,22 +162,22 @@ impl ChangeSets {
 
     /// The session whose sets these are.
     pub fn session(&self) -> &str {
-        self.own.session()
+        self.store.session()
     }
 
     /// The settings in force.
     pub fn settings(&self) -> &ChangesSettings {
-        &self.own.settings
+        &self.store.settings
     }
 
     /// How much is kept of ordinary calls.
     pub fn level(&self) -> ChangesLevel {
-        self.own.level()
+        self.store.level()
     }
 
     /// Whether calls are recorded, so that a model may be told that it can look and take back.
     pub fn is_on(&self) -> bool {
-        self.own.is_on()
+        self.store.is_on()
     }
 
     /// All sets, oldest first, but for those of calls that changed nothing.
@@ -215,7 +215,7 @@ impl ChangeSets {
     pub fn elsewhere(&self) -> Result<Vec<String>, ChangesRefused> {
         let here = self.canonical_cwd();
         let mut sessions = self.with(None, |store, _| store.sessions_of(&here))?;
-        sessions.retain(|session| session != self.own.session());
+        sessions.retain(|session| session != self.store.session());
         Ok(sessions)
     }
 
@@ -303,7 +303,7 @@ impl ChangeSets {
         approver: &dyn Approver,
         cancel: &Cancel,
     ) -> Result<ChangesDone, ChangesRefused> {
-        let by = self.own.settings.commit;
+        let by = self.store.settings.commit;
         if by == CommitBy::User {
             let why = format!("trial {id} is committed by a person, if at all");
             return Err(self.not_allowed(id, &why));
@@ -330,7 +330,7 @@ impl ChangeSets {
 
     /// The refusal, and how a person decides.
     fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
-        let session = self.own.session();
+        let session = self.store.session();
         ChangesRefused::NotAllowed(format!(
             "Not committed: {why}. That is for a person to decide: trial {id} of the session {session}, in the interface or with `agent-bash changes`"
         ))
@@ -415,8 +415,8 @@ impl ChangeSets {
         act: Option<ChangesAct>,
         work: impl FnOnce(&Store, &str) -> Result<T, ChangesError>,
     ) -> Result<T, ChangesRefused> {
-        let store = self.own.store().map_err(ChangesRefused::Nowhere)?;
-        work(&store, self.own.session()).map_err(|error| match (act, error) {
+        let store = self.store.store().map_err(ChangesRefused::Nowhere)?;
+        work(&store, self.store.session()).map_err(|error| match (act, error) {
             (
                 Some(act),
                 ChangesError::Conflict {

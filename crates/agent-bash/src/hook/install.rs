@@ -25,7 +25,7 @@ pub enum Scope {
 
 /// The file in which the agent looks for hooks. `None` if no home directory is known.
 pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> {
-    let place = &agent.place;
+    let place = &agent.settings;
     let dir = match scope {
         Scope::Project => host.cwd.join(place.below_project),
         Scope::User => {

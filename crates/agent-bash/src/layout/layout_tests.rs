@@ -276,7 +276,7 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
             survivors: vec![survivor],
         },
         NoticeKind::FieldRenamed {
-            given: "cmd".into(),
+            name: "cmd".into(),
             used: "command".into(),
         },
         NoticeKind::TimeoutClamped {

@@ -28,7 +28,7 @@ pub(crate) struct Watched {
 enum PathState {
     Absent,
     /// Kept as it is by the mount on this very file.
-    Kept(Identity),
+    Mounted(Identity),
     /// Its contents, with those of everything below it.
     Digest([u8; 32]),
 }
@@ -40,7 +40,7 @@ impl Watched {
             let state = match found {
                 None => PathState::Absent,
                 Some(found) if keeps(plan, found) && !replaced.contains(path) => {
-                    PathState::Kept(found)
+                    PathState::Mounted(found)
                 }
                 Some(_) => digest(path),
             };
@@ -77,7 +77,7 @@ impl Watched {
     pub(crate) fn changed(self) -> Vec<PathBuf> {
         let is_changed = |(path, before): &(PathBuf, PathState)| match before {
             PathState::Absent => Identity::of(path).is_some(),
-            PathState::Kept(found) => Identity::of(path) != Some(*found),
+            PathState::Mounted(found) => Identity::of(path) != Some(*found),
             PathState::Digest(_) => digest(path) != *before,
         };
         let changed = self.paths.iter().filter(|one| is_changed(one));
@@ -93,7 +93,7 @@ impl Watched {
         for (path, before) in &*self.paths {
             let before = match before {
                 PathState::Absent => None,
-                PathState::Kept(found) => Some(*found),
+                PathState::Mounted(found) => Some(*found),
                 PathState::Digest(_) => return None,
             };
             if Identity::known(path).ok()? != before {

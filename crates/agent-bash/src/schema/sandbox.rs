@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// What is in force; `None` if nothing is.
 pub(super) fn description(own: &SandboxSettings) -> Option<String> {
     let temporary = match own.tmp {
-        Tmp::Own => "$TMPDIR",
+        Tmp::Private => "$TMPDIR",
         Tmp::Shared => "/tmp",
     };
     let places = match own.level {

@@ -78,7 +78,7 @@ pub(super) async fn run(
         started: false,
         sandbox: None,
         window: None,
-        asked: RequestDetails::default(),
+        details: RequestDetails::default(),
         printed: journal::printed(tool),
     };
     let mut output = output(tool, &call);

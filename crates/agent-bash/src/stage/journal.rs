@@ -40,7 +40,7 @@ pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalati
     Escalation {
         reason: reason.to_owned(),
         allowed,
-        said,
+        answer: said,
     }
 }
 

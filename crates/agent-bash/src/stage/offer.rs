@@ -5,7 +5,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, Request, StdinMode};
 
 pub(crate) fn check(tool: &ToolContext, request: &Request) -> Result<(), Refusal> {
-    let jobs = tool.jobs.is_some() || tool.place.is_some();
+    let jobs = tool.jobs.is_some() || tool.remote_host.is_some();
     check_request(request, tool.sessions, jobs)
 }
 

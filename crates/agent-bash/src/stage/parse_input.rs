@@ -16,7 +16,7 @@ pub enum Input {
     /// Parsed already: [`Self::parsed`].
     Parsed(Parsed),
     /// As judged by somebody who answers for it, such as the host of a target: it is run without being read again.
-    Judged(Box<PolicyFindings>),
+    Checked(Box<PolicyFindings>),
 }
 
 impl Input {
@@ -27,7 +27,7 @@ impl Input {
             Self::Json(value) => value["command"].as_str(),
             Self::Request(request) => Some(&request.command),
             Self::Parsed(parsed) => Some(&parsed.request.command),
-            Self::Judged(judged) => Some(&judged.request.command),
+            Self::Checked(judged) => Some(&judged.request.command),
         }
     }
 
@@ -45,7 +45,7 @@ impl Input {
     pub fn request(&self) -> Option<&Request> {
         match self {
             Self::Parsed(parsed) => Some(&parsed.request),
-            Self::Json(_) | Self::Request(_) | Self::Judged(_) => None,
+            Self::Json(_) | Self::Request(_) | Self::Checked(_) => None,
         }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn parse(input: Input) -> Result<ParsedInput, RequestError> {
             request.into()
         }
         Input::Parsed(parsed) => parsed,
-        Input::Judged(judged) => {
+        Input::Checked(judged) => {
             let PolicyFindings {
                 request,
                 mut findings,

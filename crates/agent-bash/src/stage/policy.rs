@@ -16,7 +16,7 @@ pub(crate) struct PolicyVerdict {
     /// What was found out. Notices are in the call.
     pub(crate) findings: Findings,
     /// The box that it is to run in.
-    pub(crate) asked: Option<RequestedSandbox>,
+    pub(crate) sandbox: Option<RequestedSandbox>,
 }
 
 /// Reads the script, and asks whoever has to be asked.
@@ -38,7 +38,7 @@ pub(crate) async fn run_policy(
     let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
     let reason = leaves.or(escalation);
     let answer = approve::ask(tool, call, &request, &read.verdict, reason, cancel).await;
-    call.asked.escalation = reason.map(|reason| journal::escalation(reason, &answer));
+    call.details.escalation = reason.map(|reason| journal::escalation(reason, &answer));
     answer.map_err(|refusal| sandbox::denied(refusal, leaves))?;
     let findings = Findings {
         lifted: read.is_lifted,
@@ -51,7 +51,7 @@ pub(crate) async fn run_policy(
     Ok(PolicyVerdict {
         request,
         findings,
-        asked,
+        sandbox: asked,
     })
 }
 
@@ -72,6 +72,6 @@ pub(crate) fn admit(
     Ok(PolicyVerdict {
         request,
         findings,
-        asked,
+        sandbox: asked,
     })
 }

@@ -59,7 +59,7 @@ impl JobStarter for Starter {
                 };
                 JobSandbox::new(plan, &report)
             }),
-            left: Vec::new(),
+            remaining: Vec::new(),
             unrecorded: None,
         })
     }

@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 fn judged(request: Request, findings: Findings) -> Input {
-    Input::Judged(Box::new(PolicyFindings { request, findings }))
+    Input::Checked(Box::new(PolicyFindings { request, findings }))
 }
 
 #[tokio::test]

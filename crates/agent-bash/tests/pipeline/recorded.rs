@@ -76,7 +76,7 @@ async fn why_a_call_left_the_sandbox_and_who_let_it() {
         let Escalation {
             reason,
             allowed: was_allowed,
-            said,
+            answer,
             ..
         } = entry.await.escalation.unwrap();
         assert_eq!(

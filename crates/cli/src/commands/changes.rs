@@ -34,7 +34,7 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
     let kept = StoredChanges {
-        place: ChangesLocation {
+        location: ChangesLocation {
             state,
             cwd: start.host.cwd.clone(),
             session: &args.state,
@@ -110,7 +110,7 @@ impl ChangesLocation<'_> {
 
 /// The sets of a session.
 struct StoredChanges<'a> {
-    place: ChangesLocation<'a>,
+    location: ChangesLocation<'a>,
     json: bool,
 }
 
@@ -131,7 +131,7 @@ impl StoredChanges<'_> {
     }
 
     fn sets(&self) -> ChangeSets {
-        self.place.sets(self.place.session)
+        self.location.sets(self.location.session)
     }
 
     fn tell(&self, done: &ChangesDone) -> Result<(), Refused> {
@@ -145,7 +145,7 @@ impl StoredChanges<'_> {
         let ChangesRefused::Conflict(conflict) = refused else {
             let mut text = format!("agent-bash: {refused}");
             if let ChangesRefused::Set(ChangesError::Unknown { .. }) = refused {
-                text.push_str(&self.place.others(now()));
+                text.push_str(&self.location.others(now()));
             }
             output::say(&text);
             return Ok(());
@@ -168,7 +168,7 @@ impl StoredChanges<'_> {
             return Ok(listed);
         }
         let mut commands: BTreeMap<ChangesId, String> = BTreeMap::new();
-        for recording in recordings(&self.place.state, Some(self.place.session)) {
+        for recording in recordings(&self.location.state, Some(self.location.session)) {
             let entries = recording.read().unwrap_or_default().entries;
             commands.extend(entries.into_iter().filter_map(|entry| {
                 let id = entry.result.changes?.id;
@@ -196,8 +196,8 @@ impl StoredChanges<'_> {
             return Ok(());
         }
         if listed.is_empty() {
-            let others = self.place.others(now());
-            let session = self.place.session;
+            let others = self.location.others(now());
+            let session = self.location.session;
             output::say(&format!("nothing is kept in session {session}{others}"));
             return Ok(());
         }

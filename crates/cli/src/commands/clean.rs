@@ -156,7 +156,7 @@ fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut Account
     });
     account.artifacts += cleared.removed.artifacts;
     account.bytes += cleared.removed.bytes;
-    account.artifacts_in_use += cleared.kept;
+    account.artifacts_in_use += cleared.in_use;
 }
 
 /// The sessions that have anything on disk.

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// One end of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
-    Here(PathBuf),
+    Local(PathBuf),
     There { target: String, path: String },
 }
 
@@ -37,9 +37,9 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
     let settings = start.settings(&Chosen::default())?.settings;
     let ends = (end(&args.from, &settings), end(&args.to, &settings));
     let (target, is_upload) = match &ends {
-        (End::Here(_), End::There { target, .. }) => (target, true),
-        (End::There { target, .. }, End::Here(_)) => (target, false),
-        (End::Here(_), End::Here(_)) => {
+        (End::Local(_), End::There { target, .. }) => (target, true),
+        (End::There { target, .. }, End::Local(_)) => (target, false),
+        (End::Local(_), End::Local(_)) => {
             let usage = "neither is on a target; name one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
             return Err(Usage(usage.to_owned()).into());
         }
@@ -57,10 +57,10 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
             .context("a session on a target has a place")?;
         let cancel = called_off.cancel();
         let copied = match &ends {
-            (End::Here(from), End::There { path, .. }) if is_upload => {
+            (End::Local(from), End::There { path, .. }) if is_upload => {
                 upload(&**place, &start.cwd(Some(from)), path, cancel).await
             }
-            (End::There { path, .. }, End::Here(to)) => {
+            (End::There { path, .. }, End::Local(to)) => {
                 download(&**place, path, &start.cwd(Some(to)), cancel).await
             }
             _ => Ok(()),
@@ -91,7 +91,7 @@ fn end(text: &str, settings: &Settings) -> End {
             };
         }
     }
-    End::Here(PathBuf::from(text))
+    End::Local(PathBuf::from(text))
 }
 
 /// The file's own name behind a directory's.
@@ -235,7 +235,7 @@ mod tests {
             "docker:box:x",
             "docker:-x:/y",
         ] {
-            assert_eq!(end(text, &settings), End::Here(text.into()), "{text}");
+            assert_eq!(end(text, &settings), End::Local(text.into()), "{text}");
         }
     }
 

@@ -51,7 +51,7 @@ enum Grade {
     /// Works as it should.
     Works,
     /// Works, but probably not as the user expects.
-    Remark,
+    Note,
     /// Does not work.
     Problem,
 }
@@ -66,7 +66,7 @@ impl Grade {
     fn mark(self) -> &'static str {
         match self {
             Self::Works => "ok",
-            Self::Remark => "note",
+            Self::Note => "note",
             Self::Problem => "PROBLEM",
         }
     }
@@ -161,7 +161,7 @@ fn shell(tool: &BashTool) -> Finding {
     let (grade, detail) = match tool.shell() {
         Ok(shell) if shell.is_any_bash() => (Grade::Works, shell.path.display().to_string()),
         Ok(shell) => (
-            Grade::Remark,
+            Grade::Note,
             format!(
                 "{}, which is not bash: single commands run in it, named sessions need bash",
                 shell.path.display()
@@ -193,7 +193,7 @@ async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
         Ok(report) => {
             let missing: Vec<&str> = report.missing.iter().map(|lack| lack.word()).collect();
             let detail = format!("partial, without {}", missing.join(", "));
-            (Grade::Remark, detail)
+            (Grade::Note, detail)
         }
         Err(error) if wanted.level != SandboxLevel::Off => {
             let level = wanted.level;
@@ -201,7 +201,7 @@ async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
                 format!("none, so every call is refused, which is to have `{level}`: {error}");
             (Grade::Problem, detail)
         }
-        Err(error) => (Grade::Remark, format!("none: {error}")),
+        Err(error) => (Grade::Note, format!("none: {error}")),
     };
     Finding {
         grade,
@@ -301,7 +301,7 @@ fn interceptor(settings: &Settings) -> Finding {
     let (grade, detail) = if !invalid.is_empty() {
         (Grade::Problem, invalid.join("; "))
     } else if settings.interceptor_names_no_tools() {
-        (Grade::Remark, NAMES_NO_TOOLS.to_owned())
+        (Grade::Note, NAMES_NO_TOOLS.to_owned())
     } else {
         (Grade::Works, "every rule can be read".to_owned())
     };

@@ -184,7 +184,7 @@ pub(crate) fn state(job: &Job) -> String {
     if job.is_asked_to_end && matches!(job.state, JobState::Ended(_)) {
         state.push_str(", on request");
     }
-    for left in &job.left {
+    for left in &job.remaining {
         let _ = write!(state, ", pid {} lives on", left.pid);
     }
     state

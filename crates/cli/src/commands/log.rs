@@ -57,7 +57,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     let jobs = session::jobs(start, &session.name);
     let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
     let since = Since {
-        late: since::background_changes(&session.sets),
+        background: since::background_changes(&session.sets),
         unsure: since::or_earlier(&session.sets),
         jobs: jobs
             .into_iter()
@@ -144,7 +144,7 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
 #[derive(Debug, Default)]
 struct Since {
     /// What was changed by what they left running, by the call's set.
-    late: BTreeMap<ChangesId, Vec<Changes>>,
+    background: BTreeMap<ChangesId, Vec<Changes>>,
     /// Those of these sets that may be of an earlier call.
     unsure: BTreeSet<ChangesId>,
     /// Whether each job still runs.
@@ -164,7 +164,7 @@ impl Since {
 fn row(index: usize, entry: &JournalEntry, since: &Since) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
-    let late = set.and_then(|id| since.late.get(&id));
+    let late = set.and_then(|id| since.background.get(&id));
     let look = words::outcome(&result.status);
     let mut outcome = format!("{} {}", look.icon, look.text);
     for mark in words::marks(result, since.runs(result)) {

@@ -34,9 +34,9 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
     page.processes = found.processes;
-    page.late = since::background_changes(&found.sets);
+    page.background = since::background_changes(&found.sets);
     page.or_earlier = since::or_earlier(&found.sets);
-    page.deeds = since::actions(&found.sets)
+    page.actions = since::actions(&found.sets)
         .into_iter()
         .map(|(id, deeds)| (id, deeds.into_iter().map(deed).collect()))
         .collect();
@@ -71,7 +71,7 @@ async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
     for job in listed {
         let alive = match job.state {
             JobState::Running => jobs.processes(&job.id).await.ok(),
-            _ => Some(job.left.clone()),
+            _ => Some(job.remaining.clone()),
         };
         let alive = alive.map(|alive| alive.into_iter().map(|one| (one.pid, one.command)));
         let mut line = job_line(job);
@@ -149,7 +149,7 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
         .entries
         .iter()
         .filter_map(|entry| entry.result.changes.as_ref());
-    let late = |set: &Changes| page.late.get(&set.id).into_iter().flatten();
+    let late = |set: &Changes| page.background.get(&set.id).into_iter().flatten();
     let sets = of_calls.flat_map(|set| std::iter::once(set).chain(late(set)));
     // What later sets have kept is read once for all.
     let known = store.diffs(&page.session);

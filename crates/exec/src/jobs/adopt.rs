@@ -73,7 +73,7 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
         pgid: group.unsigned_abs(),
         process,
         supervisor: identity(adoption.supervised.pid())?,
-        beside: !adoption.alone,
+        is_adopted: !adoption.alone,
         pipe: adoption
             .output
             .pipes()

@@ -98,7 +98,7 @@ impl Jobs {
         let survivors = match &job.state {
             _ if !stuck.is_empty() => stuck,
             JobState::Running => self.processes(id).await?,
-            JobState::Ended(_) | JobState::Lost { .. } => job.left.clone(),
+            JobState::Ended(_) | JobState::Lost { .. } => job.remaining.clone(),
         };
         Ok(Killed { job, survivors })
     }
@@ -207,7 +207,9 @@ impl Jobs {
             match JobVisit::connect(&record.directory).await {
                 Ok(visit) => return Ok(Some(visit)),
                 // The job has ended, but its supervisor runs on for other processes.
-                Err(_) if record.entry.beside && !self.registry.job(&record.id)?.is_running() => {
+                Err(_)
+                    if record.entry.is_adopted && !self.registry.job(&record.id)?.is_running() =>
+                {
                     return Ok(None);
                 }
                 // It is just exiting: it removes its socket first.
@@ -235,7 +237,10 @@ impl Jobs {
         }
         // Wait until it is really gone, so that later requests do not find it running.
         let give_up = clock.now() + AFTER_GRACE;
-        while !record.entry.beside && record.entry.supervisor.is_alive() && clock.now() < give_up {
+        while !record.entry.is_adopted
+            && record.entry.supervisor.is_alive()
+            && clock.now() < give_up
+        {
             clock.sleep(LOOK / 10).await;
         }
         // It may have been killed itself at this moment.

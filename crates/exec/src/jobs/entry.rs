@@ -29,7 +29,7 @@ pub(super) struct JobEntry {
     pub(super) supervisor: ProcessIdentity,
     /// The supervisor also has a session's shell, and may outlive the job.
     #[serde(default)]
-    pub(super) beside: bool,
+    pub(super) is_adopted: bool,
     /// Inode of its output pipe.
     pub(super) pipe: Option<u64>,
     /// Adopted survivors continue in their call's file. A started job has its own.
@@ -119,8 +119,8 @@ impl JobFiles {
             pid: entry.process.pid.unsigned_abs(),
             pgid: entry.pgid,
             stdin: entry.stdin,
-            left: match &self.state {
-                JobState::Ended(end) if !end.left => Vec::new(),
+            remaining: match &self.state {
+                JobState::Ended(end) if !end.has_remaining => Vec::new(),
                 JobState::Running => Vec::new(),
                 JobState::Ended(_) | JobState::Lost { .. } => self.leftovers().survivors(),
             },
@@ -139,7 +139,7 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
         let end = read_json::<JobEnd>(&directory.join(END))?;
         Ok(end.map(|mut end| {
-            end.left = end.left && !entry.supervisor.is_dead();
+            end.has_remaining = end.has_remaining && !entry.supervisor.is_dead();
             JobState::Ended(end)
         }))
     };

@@ -49,7 +49,7 @@ pub struct Job {
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Survivor>,
+    pub remaining: Vec<Survivor>,
 }
 
 impl Job {
@@ -128,10 +128,10 @@ mod tests {
             output: None,
             stdin: false,
             state: JobState::Ended(JobEnd {
-                ending: Ending::Gone,
+                ending: Ending::AllEnded,
                 ended_at: Timestamp(ended_at),
                 dropped_bytes: 0,
-                left: false,
+                has_remaining: false,
                 length: 0,
             }),
             started_at: Timestamp(1000),
@@ -139,7 +139,7 @@ mod tests {
             is_asked_to_end: false,
             sandbox: None,
             unrecorded: None,
-            left: Vec::new(),
+            remaining: Vec::new(),
         };
         for (kind, adopted_at, ended_at, want) in [
             // However long the call itself took.

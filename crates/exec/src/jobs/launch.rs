@@ -121,7 +121,7 @@ impl Jobs {
             process: identity(fds.pid)?,
             pgid: fds.pid,
             supervisor: identity(supervised.pid())?,
-            beside: false,
+            is_adopted: false,
             pipe: fstat(&output).ok().map(|stat| stat.st_ino),
             output: None,
             stdin: stdin.is_some(),

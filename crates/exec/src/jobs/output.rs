@@ -60,7 +60,7 @@ const BUFFER: usize = 64 * 1024;
 pub(super) fn read(record: &JobFiles, range: OutputRange) -> Result<JobOutput, JobError> {
     // Checked before reading: a job that has ended by now has already printed everything.
     let job = record.to_job();
-    let ended = !record.is_running() && !job.left.iter().any(|left| left.holds_output);
+    let ended = !record.is_running() && !job.remaining.iter().any(|left| left.holds_output);
     let path = record.output().ok_or_else(|| JobError::NoOutput {
         id: record.id.clone(),
     })?;

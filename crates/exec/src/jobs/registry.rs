@@ -37,7 +37,7 @@ pub(super) struct NewJob {
     pub(super) id: JobId,
     pub(super) directory: PathBuf,
     private: PrivateDir,
-    kept: bool,
+    is_complete: bool,
 }
 
 impl Registry {
@@ -153,7 +153,7 @@ impl Locked<'_> {
             id,
             directory,
             private,
-            kept: false,
+            is_complete: false,
         })
     }
 
@@ -194,7 +194,7 @@ fn over_since(record: &JobFiles) -> Option<Timestamp> {
     };
     match &record.state {
         JobState::Running => None,
-        JobState::Ended(end) => (!end.left).then_some(end.ended_at),
+        JobState::Ended(end) => (!end.has_remaining).then_some(end.ended_at),
         JobState::Lost { .. } if !record.leftovers().find().is_empty() => None,
         // The last sign of life.
         JobState::Lost { .. } => record
@@ -226,14 +226,14 @@ impl NewJob {
 
     /// Keeps the directory.
     pub(super) fn keep(mut self) -> JobId {
-        self.kept = true;
+        self.is_complete = true;
         self.id.clone()
     }
 }
 
 impl Drop for NewJob {
     fn drop(&mut self) {
-        if !self.kept {
+        if !self.is_complete {
             let _ = withdraw(&self.directory);
         }
     }

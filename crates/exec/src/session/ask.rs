@@ -54,11 +54,13 @@ impl ShellSession {
         };
         match after {
             After::Alive {
-                mut shell, place, ..
+                mut shell,
+                cwd: place,
+                ..
             } => {
                 shell.last = last;
                 self.shell = Some(shell);
-                self.remembered.get_or_insert_default().place = Some(place);
+                self.remembered.get_or_insert_default().cwd = Some(place);
                 running_shell::answer(&said.0)
             }
             After::Refused { shell, .. } => {

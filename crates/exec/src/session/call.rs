@@ -54,7 +54,7 @@ pub(super) enum After {
     Alive {
         outcome: Box<Outcome>,
         shell: LiveShell,
-        place: ShellCwd,
+        cwd: ShellCwd,
     },
     /// The call was the shell's last.
     Ended { outcome: Outcome, reason: String },
@@ -87,7 +87,7 @@ impl<'a> SessionCall<'a> {
             Box::new(After::RefusedHandoff(why))
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
-        let place = remembered.and_then(|remembered| remembered.place.as_ref());
+        let place = remembered.and_then(|remembered| remembered.cwd.as_ref());
         // A new shell starts in the last shell's directory, or else in the one the call specifies.
         let enters = spec.enter_cwd || place.is_none();
         let stands_in = place.filter(|_| !enters).cloned();
@@ -121,7 +121,7 @@ impl<'a> SessionCall<'a> {
         };
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        shell.talk.said.clear();
+        shell.talk.report.clear();
         if let Err(error) = shell.talk.write(&text) {
             let refused = too_old_to_take(&mut shell, spec);
             return Err(refused.map_or_else(|| failed(error), Box::new));
@@ -255,7 +255,7 @@ impl<'a> SessionCall<'a> {
         After::Alive {
             outcome: Box::new(outcome),
             shell: self.shell,
-            place,
+            cwd: place,
         }
     }
 
@@ -324,7 +324,7 @@ impl<'a> SessionCall<'a> {
 /// The result of a call whose shell has exited because it is too old, as it reported.
 fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<After> {
     shell.talk.listen().ok()?;
-    let version = shell.talk.said.strip_prefix(&[TOO_OLD])?;
+    let version = shell.talk.report.strip_prefix(&[TOO_OLD])?;
     Some(After::Refused {
         error: too_old(&spec.shell, version),
         shell: None,

@@ -219,10 +219,10 @@ fn sandbox_of(
     Ok(Some(ShellSandbox {
         plan: spec.sandbox.as_deref().cloned(),
         trial: None,
-        apart: false,
+        private_mounts: false,
         trace,
         directory: options.directory.clone(),
-        own: vec![fifos.canonical()?],
+        writable: vec![fifos.canonical()?],
     }))
 }
 

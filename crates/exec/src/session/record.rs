@@ -172,7 +172,7 @@ impl SessionRecord<'_> {
         }
         let place = self
             .remembered
-            .and_then(|remembered| remembered.place.as_ref());
+            .and_then(|remembered| remembered.cwd.as_ref());
         let place = place.map(ShellCwd::enter);
         let refuse = format!("\\builtin printf {} >", char::from(NO_DIRECTORY));
         let refuse = [refuse.as_bytes(), &status, b"; else "].concat();

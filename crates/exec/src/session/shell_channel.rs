@@ -19,7 +19,7 @@ pub(super) struct Conversation {
     /// Reports come out here.
     status: Receiver,
     /// What was reported during this call.
-    pub(super) said: Vec<u8>,
+    pub(super) report: Vec<u8>,
 }
 
 impl Conversation {
@@ -28,7 +28,7 @@ impl Conversation {
             record: File::from(record),
             control: File::from(control),
             status,
-            said: Vec::new(),
+            report: Vec::new(),
         }
     }
 
@@ -40,7 +40,7 @@ impl Conversation {
 
     /// Waits for more of a report. Cancel safe.
     pub(super) async fn more(&mut self) -> io::Result<()> {
-        read_status(&self.status, &mut self.said).await
+        read_status(&self.status, &mut self.report).await
     }
 
     /// Writes a record, which the shell reads when it gets to it.
@@ -78,7 +78,7 @@ impl Conversation {
 
     /// Reads reports that have not been read yet.
     pub(super) fn listen(&mut self) -> io::Result<()> {
-        read_now(&self.status, &mut self.said)
+        read_now(&self.status, &mut self.report)
     }
 }
 

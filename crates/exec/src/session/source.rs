@@ -31,7 +31,7 @@ pub(super) struct SessionSource<'a> {
     /// When to check whether the shell has taken its record.
     look: Option<Duration>,
     patience: Option<Duration>,
-    asked: Option<PendingQuestion>,
+    pending: Option<PendingQuestion>,
     verdict: Option<Verdict>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> SessionSource<'a> {
             clock: Arc::clone(clock),
             alarm: Alarm::new(Arc::clone(clock)),
             patience: is_new.then_some(STARTED_WITHIN),
-            asked: None,
+            pending: None,
             verdict: None,
         }
     }
@@ -97,7 +97,7 @@ impl<'a> SessionSource<'a> {
     pub(super) fn observed(&mut self) -> Observed {
         // The shell's end may be observed before its last report is read.
         let _ = self.talk.listen();
-        if let Some(report) = read_report(&self.talk.said) {
+        if let Some(report) = read_report(&self.talk.report) {
             return match report.run {
                 Run::Yes => Observed::Report(report),
                 Run::NoDirectory => Observed::Refused,
@@ -117,7 +117,7 @@ impl<'a> SessionSource<'a> {
         let now = self.clock.now();
         self.look = None;
         if self.talk.has_taken() {
-            self.asked = self.talk.ask().ok();
+            self.pending = self.talk.ask().ok();
         } else if let Some(more) = self.patience.take() {
             self.look = Some(now + more);
         } else if matches!(self.talk.take_back(), Ok(true)) {
@@ -138,7 +138,7 @@ impl Source for SessionSource<'_> {
             biased;
             said = self.talk.more() => SessionEvent::Reported(said),
             _ = self.alarm.at(self.look) => SessionEvent::Look,
-            () = answered(self.asked.as_ref()) => SessionEvent::Answered,
+            () = answered(self.pending.as_ref()) => SessionEvent::Answered,
             ready = self.streams.ready() => SessionEvent::Output(ready),
         }
     }
@@ -147,12 +147,12 @@ impl Source for SessionSource<'_> {
         match ready {
             SessionEvent::Output(ready) => self.streams.read(ready, out),
             SessionEvent::Reported(Ok(())) => {
-                read_report(&self.talk.said).map(|_| Progress::ShellDone)
+                read_report(&self.talk.report).map(|_| Progress::ShellDone)
             }
             SessionEvent::Reported(Err(_)) => Some(Progress::ShellDone),
             SessionEvent::Look => self.look(),
             SessionEvent::Answered => {
-                self.asked = None;
+                self.pending = None;
                 // Any report was written before the answer.
                 let is_done = self.talk.listen().is_ok();
                 self.verdict = is_done.then_some(Verdict::Done);

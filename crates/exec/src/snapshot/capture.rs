@@ -181,7 +181,7 @@ async fn until_gone(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
                 supervised
                     .link()
                     .terminate(Duration::ZERO)
-                    .map_err(|_| StartError::Gone)?;
+                    .map_err(|_| StartError::Disconnected)?;
             }
             Ok((Event::Empty, _)) => {
                 if let Some(end) = ended {
@@ -190,7 +190,7 @@ async fn until_gone(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
             }
             Ok((Event::Stuck { .. }, _)) => return Err(Skipped::Stuck),
             Ok(_) => {}
-            Err(Disconnected) => return Err(StartError::Gone.into()),
+            Err(Disconnected) => return Err(StartError::Disconnected.into()),
         }
     }
 }

@@ -121,7 +121,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
 /// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled rules.
 fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
     let others = scene
-        .asked
+        .enabled
         .iter()
         .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
         .copied();
@@ -136,7 +136,7 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
         dialect: Dialect::Bash,
     };
     let script = Script::read(text, &context);
-    let inner = Scene::new(&script, scene.asked, scene.depth + 1);
+    let inner = Scene::new(&script, scene.enabled, scene.depth + 1);
     script.ran.iter().any(|ran| {
         // An unknown part was built by the program; only literal words count.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());

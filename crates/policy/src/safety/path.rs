@@ -31,7 +31,7 @@ pub(super) enum Danger {
     /// A `.git` directory.
     Git,
     /// The working directory or one of its parents.
-    Here,
+    WorkingDirectory,
     /// Unknown, and possibly one of these.
     Unknown,
 }
@@ -255,7 +255,7 @@ fn anchored(
     if let Some(danger) = directory(stem, base, home, spelled || !tail.is_empty()) {
         // `./$NAME` is given the benefit of the doubt, `./*` is not.
         let named_below = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
-        if !(danger == Danger::Here && named_below && same(stem, base)) {
+        if !(danger == Danger::WorkingDirectory && named_below && same(stem, base)) {
             return Some(danger);
         }
     }
@@ -275,7 +275,7 @@ fn anchored(
                 .zip(base)
                 .all(|(part, name)| part.could_be(name))
         {
-            return Some(Danger::Here);
+            return Some(Danger::WorkingDirectory);
         }
     }
     None
@@ -335,7 +335,7 @@ fn directory(
     };
     // The script's initial directory, wherever it is: its contents are the caller's business.
     if same(parts, base) {
-        return Some(Danger::Here);
+        return Some(Danger::WorkingDirectory);
     }
     if let Some(home) = home {
         let home = components(home);
@@ -347,7 +347,7 @@ fn directory(
         return Some(if parts.len() == 1 {
             Danger::TopLevel
         } else {
-            Danger::Here
+            Danger::WorkingDirectory
         });
     }
     match parts {
@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(check("*", Some("/home/u/project/build")), None);
         assert_eq!(
             check("..", Some("/home/u/project/build")),
-            Some(Danger::Here)
+            Some(Danger::WorkingDirectory)
         );
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Scene<'s> {
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) all: &'s [ResolvedCommand],
     /// The enabled rules.
-    pub(super) asked: &'s [&'s Rule],
+    pub(super) enabled: &'s [&'s Rule],
     /// In how many programs of other languages this script is nested.
     pub(super) depth: u8,
     /// The script's initial directory.
@@ -57,7 +57,7 @@ impl<'s> Scene<'s> {
             text: script.parsed.text,
             is_broken: !script.flat.is_empty(),
             all: &script.ran,
-            asked,
+            enabled: asked,
             depth,
             base: script.context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
@@ -92,7 +92,7 @@ pub(super) struct Hit {
     pub(super) span: Span,
     pub(super) words: Vec<String>,
     /// Replaces the rule's message and suggestion where they do not fit the case.
-    pub(super) said: Option<(&'static str, &'static str)>,
+    pub(super) wording: Option<(&'static str, &'static str)>,
 }
 
 impl Hit {
@@ -109,14 +109,14 @@ impl Hit {
                 .into_iter()
                 .chain(fields.iter().map(|field| field.value.to_string()))
                 .collect(),
-            said: None,
+            wording: None,
         }
     }
 
     /// The same with another message and suggestion.
     pub(super) fn saying(self, message: &'static str, suggestion: &'static str) -> Hit {
         Hit {
-            said: Some((message, suggestion)),
+            wording: Some((message, suggestion)),
             ..self
         }
     }

@@ -129,7 +129,7 @@ fn has_zsh(text: &str) -> bool {
 
 /// Whether the text has a word that one of the core rules, or of another enabled group, looks for.
 fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
-    let is_asked = |group: Group| scene.asked.iter().any(|rule| rule.group == group);
+    let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
     CONCERNS.iter().any(|(group, names)| {
         (*group == Group::Core || is_asked(*group))

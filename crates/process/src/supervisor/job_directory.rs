@@ -45,7 +45,7 @@ pub struct JobEnd {
     /// Bytes it printed that are not in its output file because the file had reached its limit.
     pub dropped_bytes: u64,
     /// Whether processes are left. If its shell was killed they may hold its output, which then keeps growing.
-    pub left: bool,
+    pub has_remaining: bool,
     /// Size of its output file at that time; 0 for survivors, whose file is their call's.
     pub length: u64,
 }
@@ -121,7 +121,7 @@ mod tests {
             },
             ended_at: Timestamp(u64::MAX),
             dropped_bytes: u64::MAX,
-            left: true,
+            has_remaining: true,
             length: u64::MAX,
         };
         assert!(!path.join(END).exists());

@@ -295,13 +295,13 @@ pub struct ShellSandbox {
     pub trial: Option<Overlay>,
     /// Whether it waits apart from the host's mounts, so that a view can be mounted for it when a call takes it. Its supervisor
     /// leaves them, and starts no other shells from then on. Not with a box.
-    pub apart: bool,
+    pub private_mounts: bool,
     /// Whether what it changes may be recorded. Where it cannot be, it is started all the same.
     pub trace: bool,
     /// Where the supervisor makes a private directory for the shell, with its temporary directory.
     pub directory: PathBuf,
     /// Further directories of this one shell that it may write.
-    pub own: Vec<PathBuf>,
+    pub writable: Vec<PathBuf>,
 }
 
 impl ShellStart {
@@ -312,7 +312,7 @@ impl ShellStart {
             ..kept
         });
         Self {
-            sandbox: kept.filter(|it| it.plan.is_some() || it.trial.is_some() || it.apart),
+            sandbox: kept.filter(|it| it.plan.is_some() || it.trial.is_some() || it.private_mounts),
             ..self.clone()
         }
     }
@@ -324,7 +324,7 @@ impl ShellStart {
 
     /// Where it gets a directory of its own, if it is to wait apart from the host's mounts.
     pub(super) fn private_mounts_at(&self) -> Option<&Path> {
-        let kept = self.sandbox.as_ref().filter(|kept| kept.apart);
+        let kept = self.sandbox.as_ref().filter(|kept| kept.private_mounts);
         kept.map(|kept| kept.directory.as_path())
     }
 

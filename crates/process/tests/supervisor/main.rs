@@ -380,7 +380,7 @@ async fn a_supervisor_that_does_not_answer_is_given_up(supervisor: Supervisor) {
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     assert!(supervised.survivors().await.is_err());
     let again = supervised.adopt(&[], &[], false, 0, None).await;
-    assert!(matches!(again, Err(NotDetached::Gone)), "{again:?}");
+    assert!(matches!(again, Err(NotDetached::Disconnected)), "{again:?}");
 }
 
 async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {

@@ -135,8 +135,8 @@ async fn what_is_in_the_way_is_named() {
     let refuses = "echo 'Permission denied (\u{1b}[1mpublickey).' >&2; exit 255";
     let error = obstacle(World::behind(&["sh", "-c", refuses, "{script}"]).remote()).await;
     assert_eq!(error.what, Obstacle::Ended);
-    assert_eq!(error.said, "Permission denied (<U+001B>[1mpublickey).");
-    assert!(error.to_string().ends_with(&error.said));
+    assert_eq!(error.stderr, "Permission denied (<U+001B>[1mpublickey).");
+    assert!(error.to_string().ends_with(&error.stderr));
 
     let mut world = World::new();
     world.target.install = false;
@@ -154,7 +154,7 @@ async fn what_is_in_the_way_is_named() {
     world.env.insert("PATH".into(), path.into());
     let error = obstacle(world.remote()).await;
     assert!(
-        matches!(&error.what, Obstacle::Machine { there, .. } if there == "sparc64"),
+        matches!(&error.what, Obstacle::Machine { machine, .. } if there == "sparc64"),
         "{error}"
     );
 
@@ -164,7 +164,7 @@ async fn what_is_in_the_way_is_named() {
 
     let error = obstacle(World::new().with("PLAY", "dies").remote()).await;
     assert!(matches!(error.what, Obstacle::NotStarted { .. }), "{error}");
-    assert_eq!(error.said, "cannot load libfoo.so");
+    assert_eq!(error.stderr, "cannot load libfoo.so");
 
     let error = obstacle(World::new().with("PLAY", "refuses").remote()).await;
     assert_eq!(

@@ -246,18 +246,18 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
     let ok = || exited(0);
     let reason = || "no shell".to_owned();
     let mut truncated = card("seq 9999", false, &numbered(30), ok());
-    truncated.kept = Some(StoredOutput {
+    truncated.stored = Some(StoredOutput {
         uri: Some("artifact://7".to_owned()),
         first: None,
         shown: [51_200, 100_000],
     });
     let mut hidden = card("seq 9999", true, &numbered(3), ok());
-    hidden.kept.clone_from(&truncated.kept);
+    hidden.stored.clone_from(&truncated.stored);
     let mut binary = card("cat x", false, "\u{1}\u{fffd}", ok());
     binary
         .output
         .show_instead(Some("[Binary output: 4.9KB, not shown]"));
-    binary.kept.clone_from(&truncated.kept);
+    binary.stored.clone_from(&truncated.stored);
     let mut reset = card("kill -9 $$", false, "", signaled());
     let said = "The session's shell was reset: it was killed".to_owned();
     reset.remarks = vec![FooterLine::Notice(said)];

@@ -31,7 +31,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
         let lines = if refused {
             &mut changes.aside
         } else {
-            &mut changes.said
+            &mut changes.outcome
         };
         *lines = vec![line.to_owned()];
         changes.refused = refused;

@@ -127,7 +127,7 @@ proptest! {
             bang.output.push(part);
         }
         let mut changes = CardChanges::new(Changes::new(ChangesId(1), ChangesState::Held, ChangesBy::Overlay, &text));
-        changes.said = vec![text.clone()];
+        changes.outcome = vec![text.clone()];
         tool.changes = Some(changes.clone());
         bang.changes = Some(changes);
         bang.state = CardState::Ended(Status::NotStarted { reason: String::from_utf8_lossy(&bytes).into_owned() });

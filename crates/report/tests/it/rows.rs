@@ -159,7 +159,8 @@ fn writes_outside_are_in_the_row_and_among_the_changed_files() {
     changes.counts.created = 1;
     entry.result.changes = Some(changes);
     let mut page = page(vec![entry]);
-    page.late.insert(ChangesId(1), vec![late.clone(), late]);
+    page.background
+        .insert(ChangesId(1), vec![late.clone(), late]);
     assert_eq!(told(&page.html()), "+1, later ~1, 1 outside");
     page.or_earlier.insert(ChangesId(2));
     let html = page.html();
@@ -221,7 +222,7 @@ fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
         asked.escalation = Some(Escalation {
             reason,
             allowed,
-            said,
+            answer: said,
         });
         let plain = call("ls", Status::Exited { code: 0 }, 1);
         let html = page(vec![asked, plain]).html();
@@ -254,14 +255,14 @@ fn what_a_call_left_running_has_changed_is_with_the_call() {
     let late = Changes::new(ChangesId(2), ChangesState::Running, by, "/w").with_files(files);
     let filter = "data-kind=\"files\"";
     assert!(!page.html().contains(filter));
-    page.late.insert(ChangesId(1), vec![late]);
+    page.background.insert(ChangesId(1), vec![late]);
     let mut job = JobLine::new(JobId("7".to_owned()), "running");
     job.is_running = true;
     page.jobs.push(job);
     let mut diff = Diff::of(FileChange::new(FileName::new("tick"), Change::Created));
     diff.text = Some("--- /dev/null\n+++ b/tick\n@@ -0,0 +1 @@\n+tock\n".to_owned());
     page.diffs.insert(ChangesId(2), vec![diff]);
-    page.deeds
+    page.actions
         .insert(ChangesId(2), vec![Deed::new(Timestamp(BEGIN), "undone")]);
     let html = page.html();
     for wanted in [
@@ -289,7 +290,7 @@ fn what_was_done_with_changes_is_told_in_order() {
     let day = 86_400_000;
     let deeds = [(0, "committed"), (day, "undone but for <b>")];
     let deeds = deeds.map(|(after, what)| Deed::new(Timestamp(BEGIN + after), what));
-    page.deeds.insert(ChangesId(1), deeds.to_vec());
+    page.actions.insert(ChangesId(1), deeds.to_vec());
     let html = page.html();
     let wanted = "<p class=\"deeds\"><span>22:13:20 committed</span>\
         <span>2023-11-15 22:13:20 UTC undone but for &lt;b&gt;</span></p>";
@@ -323,7 +324,7 @@ fn why_a_call_may_not_leave_the_sandbox_is_said_once() {
     refused.escalation = Some(Escalation {
         reason: "it loads".to_owned(),
         allowed: Some(false),
-        said: Some(reason.clone()),
+        answer: Some(reason.clone()),
     });
     let html = page(vec![refused]).html();
     assert_eq!(html.matches(&reason).count(), 1, "{html}");
@@ -445,7 +446,8 @@ fn what_goes_on_for_long_does_not_fill_the_page() {
         Changes::new(ChangesId(id), ChangesState::Done, ChangesBy::Trace, "/w").with_files(files)
     };
     let mut page = page(vec![entry]);
-    page.late.insert(ChangesId(1), (2..8).map(late).collect());
+    page.background
+        .insert(ChangesId(1), (2..8).map(late).collect());
     let html = page.html();
     let (shown, folded) = html
         .split_once("and 4 more times, by what it left running")

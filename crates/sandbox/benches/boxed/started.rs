@@ -56,7 +56,7 @@ impl Launcher {
                     plan: plan.cloned(),
                     trial: None,
                     trace: false,
-                    own: own.to_vec(),
+                    writable: own.to_vec(),
                     env: Vec::new(),
                     inherited: Vec::new(),
                     network: None,

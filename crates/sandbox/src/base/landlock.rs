@@ -178,7 +178,7 @@ impl Rules {
                     ExcludedName::OnTheWay(inner) => {
                         left.extend(open(&parent, name, directory).map(|it| (it, inner)));
                     }
-                    ExcludedName::Beside => {
+                    ExcludedName::Sibling => {
                         if let Ok(opened) = open(&parent, name, OFlags::PATH) {
                             self.allow_opened(opened, kind, read())?;
                         }

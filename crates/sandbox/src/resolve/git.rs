@@ -41,7 +41,11 @@ impl Git {
         if link.is_file() {
             // Whoever changes it changes where hooks are looked for.
             git.protected.insert(link.clone());
-            if let Some(Outside { own, common }) = Outside::of(workspace, &link) {
+            if let Some(Outside {
+                git_dir: own,
+                common,
+            }) = Outside::of(workspace, &link)
+            {
                 git.protect(&common);
                 git.protected.extend(WORKTREE.map(|name| own.join(name)));
                 git.writable.extend([own, common]);
@@ -92,7 +96,7 @@ impl Git {
 /// A repository that is not below its workspace.
 struct Outside {
     /// The git directory of this workspace.
-    own: PathBuf,
+    git_dir: PathBuf,
     /// That of all worktrees; or the same.
     common: PathBuf,
 }
@@ -109,7 +113,10 @@ impl Outside {
             let common = referred(&own, &common)?;
             let refers_back = fs::canonicalize(own.join(back.trim())).ok()? == link;
             let is_worktree = own.parent()? == common.join("worktrees");
-            return (refers_back && is_worktree).then_some(Self { own, common });
+            return (refers_back && is_worktree).then_some(Self {
+                git_dir: own,
+                common,
+            });
         }
         // A submodule: its repository is in that of a directory above.
         let above = workspace.ancestors().skip(1);
@@ -117,7 +124,7 @@ impl Outside {
         let is_module = modules.any(|modules| own.starts_with(&modules) && own != modules);
         (is_module && own.join("HEAD").is_file()).then(|| Self {
             common: own.clone(),
-            own,
+            git_dir: own,
         })
     }
 }

@@ -13,7 +13,7 @@ pub struct Call {
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
     /// Where it is named.
-    pub place: FileArgument,
+    pub argument: FileArgument,
     /// Whether what a link leads to is meant, where the name is that of a link.
     pub follow: Follow,
     /// What becomes of it.
@@ -90,7 +90,7 @@ const SYS_FILE_SETATTR: i64 = 469;
 
 const fn operand(place: FileArgument, follow: Follow, effect: Effect) -> Operand {
     Operand {
-        place,
+        argument: place,
         follow,
         effect,
     }

@@ -164,7 +164,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         plan,
         trial,
         trace: false,
-        own: own.clone(),
+        writable: own.clone(),
         env: env.clone(),
         inherited: Vec::new(),
         network: None,

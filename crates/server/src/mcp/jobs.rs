@@ -355,7 +355,7 @@ fn state(job: &JobData) -> String {
     {
         let _ = write!(said, ", {dropped_bytes} bytes of its output were not kept");
     }
-    for left in &job.left {
+    for left in &job.remaining {
         let (pid, command) = (left.pid, first_line(&left.command));
         let verb = if left.holds_output {
             "still prints into it"
@@ -377,7 +377,7 @@ fn ending(state: &JobProgress) -> String {
                 let after = short_duration(Duration::from_millis(*after_ms));
                 format!("timed out after {after}")
             }
-            JobEndingData::Gone => "is gone".to_owned(),
+            JobEndingData::AllEnded => "is gone".to_owned(),
         },
         JobProgress::Lost { reason } => format!("is lost: {reason}"),
     }

@@ -213,7 +213,7 @@ pub(super) struct Stop(Arc<Mutex<Stopped>>);
 
 #[derive(Debug, Default)]
 struct Stopped {
-    given: bool,
+    is_reported: bool,
     waiting: Option<Waker>,
 }
 
@@ -226,7 +226,7 @@ impl Stop {
     /// Makes pending and future writes fail.
     pub(super) fn stop(&self) {
         let mut stopped = self.stopped();
-        stopped.given = true;
+        stopped.is_reported = true;
         if let Some(waker) = stopped.waiting.take() {
             waker.wake();
         }
@@ -246,7 +246,7 @@ impl<W: AsyncWrite + Unpin> Stoppable<W> {
         let this = self.get_mut();
         // Register the waker before writing, so that a stop that arrives meanwhile wakes this task.
         let mut stopped = this.stop.stopped();
-        if stopped.given {
+        if stopped.is_reported {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         stopped.waiting = Some(context.waker().clone());

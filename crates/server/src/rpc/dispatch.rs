@@ -117,7 +117,7 @@ impl Asking {
                 request,
                 stream,
                 tools,
-                judged,
+                findings: judged,
             } => {
                 let input = self.input(request, judged)?;
                 self.tool_call(input, stream, tools).await
@@ -227,7 +227,7 @@ impl Asking {
                 let request = Request::deserialize(request);
                 let request = request.map_err(|error| format!("`request`: {error}"))?;
                 let findings = *findings;
-                Ok(Input::Judged(Box::new(PolicyFindings {
+                Ok(Input::Checked(Box::new(PolicyFindings {
                     request,
                     findings,
                 })))

@@ -21,7 +21,7 @@ const BATCH: usize = 256;
 pub(super) struct Outbox {
     queue: mpsc::UnboundedSender<Queued>,
     room: Arc<Semaphore>,
-    gone: Cancel,
+    disconnected: Cancel,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Outbox {
         let outbox = Self {
             queue,
             room: Arc::new(Semaphore::new(QUEUE as usize)),
-            gone,
+            disconnected: gone,
         };
         (outbox, Writing(writing))
     }
@@ -62,7 +62,7 @@ impl Outbox {
         let size = u32::try_from(line.len()).unwrap_or(QUEUE).min(QUEUE);
         tokio::select! {
             biased;
-            () = self.gone.cancelled() => {}
+            () = self.disconnected.cancelled() => {}
             room = Arc::clone(&self.room).acquire_many_owned(size) => {
                 // Never fails: the semaphore is never closed.
                 if let Ok(room) = room {
@@ -75,7 +75,7 @@ impl Outbox {
 
     /// Returns when the client has disconnected.
     pub(super) async fn disconnected(&self) {
-        self.gone.cancelled().await;
+        self.disconnected.cancelled().await;
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Reader {
     pieces: mpsc::Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
     /// How much of the current piece has been consumed.
-    taken: usize,
+    consumed: usize,
 }
 
 /// Data to be written by a thread.
@@ -58,7 +58,7 @@ impl Reader {
         Ok(Self {
             pieces,
             piece: Vec::new(),
-            taken: 0,
+            consumed: 0,
         })
     }
 }
@@ -106,17 +106,17 @@ impl AsyncRead for Reader {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if this.taken == this.piece.len() {
+        if this.consumed == this.piece.len() {
             let Some(piece) = ready!(this.pieces.poll_recv(context)) else {
                 return Poll::Ready(Ok(()));
             };
             this.piece = piece?;
-            this.taken = 0;
+            this.consumed = 0;
         }
-        let rest = &this.piece[this.taken..];
+        let rest = &this.piece[this.consumed..];
         let length = rest.len().min(buffer.remaining());
         buffer.put_slice(&rest[..length]);
-        this.taken += length;
+        this.consumed += length;
         Poll::Ready(Ok(()))
     }
 }

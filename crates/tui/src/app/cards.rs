@@ -33,7 +33,7 @@ impl App {
         }
         Targets {
             outputs: self.transcript.outputs(),
-            directory: self.place.directory.clone(),
+            directory: self.directory.directory.clone(),
         }
     }
 

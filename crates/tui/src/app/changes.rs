@@ -254,7 +254,7 @@ impl App {
             lines.extend(said.is_stale.then(|| way.to_owned()));
             lines.extend(may_go_on.then(|| change_actions::MAY_GO_ON.to_owned()));
             for mut set in said.sets {
-                let late = changes.late.iter_mut().map(|(late, _)| late);
+                let late = changes.background.iter_mut().map(|(late, _)| late);
                 let mut all = std::iter::once(&mut changes.set).chain(late);
                 if let Some(known) = all.find(|known| known.id == set.id) {
                     // Of what was discarded nothing is left to count.
@@ -269,7 +269,7 @@ impl App {
                 // What was done before is as true.
                 changes.aside = lines;
             } else {
-                changes.said = lines;
+                changes.outcome = lines;
                 changes.aside = said.not_done;
             }
         });

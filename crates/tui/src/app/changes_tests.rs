@@ -200,7 +200,7 @@ fn nothing_is_done_with_changes_before_it_was_shown_and_allowed() {
             came(&mut app, entry, SetWorkDone::Done(Box::new(said)));
             let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
             assert_eq!(changes.set.state, ChangesState::Undone);
-            assert_eq!(changes.said, ["[Undone: 1 file as before call 7.]"]);
+            assert_eq!(changes.outcome, ["[Undone: 1 file as before call 7.]"]);
             let effects = letter(&mut app, 'r', later);
             assert!(
                 matches!(&effects[..], [Effect::Changes { .. }]),
@@ -231,7 +231,7 @@ fn what_is_undone_in_part_is_said_until_something_else_is_done() {
         };
         came(app, entry, came_of_it);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-        (changes.said.clone(), changes.aside.clone())
+        (changes.outcome.clone(), changes.aside.clone())
     };
     let line = |text: &str| vec![text.to_owned()];
     let (undone, not) = ("[Undone: 5 files]", "[Not undone: b was changed since.]");
@@ -356,7 +356,10 @@ fn the_keys_of_a_card_are_for_what_it_left_running_did_as_well() {
     };
     came(&mut app, entry, SetWorkDone::Done(Box::new(said)));
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-    assert_eq!((changes.set.id.0, changes.late[0].0.state), (7, undone));
+    assert_eq!(
+        (changes.set.id.0, changes.background[0].0.state),
+        (7, undone)
+    );
 }
 
 /// What may go on to change files is ended first, and where that is found out by a refusal, it says so.
@@ -472,7 +475,7 @@ fn several_sets_by_what_went_on_are_one_thing() {
     let states: Vec<_> = changes.sets().map(|set| set.state).collect();
     assert_eq!(states, [done, done, undone]);
     assert_eq!(
-        (&changes.said, &changes.aside),
+        (&changes.outcome, &changes.aside),
         (&line(said), &line(not_done))
     );
     assert!(changes.refused);
@@ -520,7 +523,7 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() {
         assert_eq!(app.transcript.undecided().count(), 0);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
         assert_eq!(
-            (changes.set.state, &changes.said[..]),
+            (changes.set.state, &changes.outcome[..]),
             (state, &[said.to_owned()][..])
         );
         let message = app.message.take().unwrap_or_default();

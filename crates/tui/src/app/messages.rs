@@ -10,20 +10,20 @@ impl App {
     /// Notes since when a message is shown. Call it after everything that may have set one.
     pub(crate) fn note_message(&mut self, now: Duration) {
         let is_known = |(said, _): &(String, Duration)| Some(said) == self.message.as_ref();
-        if !self.said.as_ref().is_some_and(is_known) {
-            self.said = self.message.clone().map(|message| (message, now));
+        if !self.message.as_ref().is_some_and(is_known) {
+            self.message = self.message.clone().map(|message| (message, now));
         }
     }
 
     /// When the message ends; a question stays until it is answered.
     pub(super) fn message_ends(&self) -> Option<Duration> {
-        let (_, since) = self.said.as_ref().filter(|_| !self.is_leaving)?;
+        let (_, since) = self.message.as_ref().filter(|_| !self.is_leaving)?;
         Some(*since + SHOWN)
     }
 
     pub(super) fn end_message(&mut self, now: Duration) {
         if self.message_ends().is_some_and(|end| now >= end) {
-            (self.message, self.said) = (None, None);
+            (self.message, self.message) = (None, None);
             // What is no longer said is no longer agreed to.
             self.is_quitting = false;
         }

@@ -156,7 +156,7 @@ impl App {
         match msg {
             Msg::Ended { entry, end, now } => self.command_ended(entry, end, now),
             Msg::Place(place) => {
-                self.place = place;
+                self.directory = place;
                 self.look_up(true);
             }
             Msg::Jobs { jobs, now, printed } => {

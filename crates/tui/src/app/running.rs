@@ -59,7 +59,7 @@ impl App {
                 self.message = Some(BangError::AlreadyRunning.to_string());
                 return;
             }
-            let context = Context::new(&self.place.directory);
+            let context = Context::new(&self.directory.directory);
             let script = Script::read(&bang.command, &context);
             let wants = self.wants_terminal(&bang.command);
             if let Some(wants) = wants.filter(|_| self.terminal.is_some()) {
@@ -164,7 +164,7 @@ impl App {
 
     /// What a line wants of a terminal, by what its aliases stand for, and what its functions run.
     fn wants_terminal(&self, command: &str) -> Option<WantsTerminal> {
-        let context = Context::new(&self.place.directory);
+        let context = Context::new(&self.directory.directory);
         let line = self.aliases.expanded(command);
         wants_terminal(&Script::read(&self.functions.before(&line), &context))
     }
@@ -221,7 +221,7 @@ impl App {
     }
 
     fn start_call(&mut self, mut request: Request, now: Duration) {
-        let context = Context::new(&self.place.directory);
+        let context = Context::new(&self.directory.directory);
         let script = Script::read(&request.command, &context);
         let wants = self.wants_terminal(&request.command);
         let is_trial = request.trial.is_some();
@@ -258,7 +258,7 @@ impl App {
             card.asides.push(FooterLine::Notice(OUTSIDE.to_owned()));
         }
         if let Some(why) = why_apart {
-            request.cwd = self.place.start().to_str().map(str::to_owned);
+            request.cwd = self.directory.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
             let set = lasting::set_by(&script.parsed).join(", ");
             let set = shortened(&one_line(&set), LONGEST_SET);
@@ -277,14 +277,14 @@ impl App {
         } else {
             request.session.clone_from(&self.shell);
             // A shell that stands somewhere stays there.
-            let instead = self.place.instead.as_ref();
+            let instead = self.directory.instead.as_ref();
             request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
             self.defines(script.parsed.functions());
             self.aliases.typed(&script);
             self.functions.typed(&script);
         }
-        if let Some(instead) = &self.place.instead {
-            let (gone, instead) = (self.place.directory.display(), instead.display());
+        if let Some(instead) = &self.directory.instead {
+            let (gone, instead) = (self.directory.directory.display(), instead.display());
             let said = format!("{gone} cannot be entered: this starts in {instead}");
             card.asides.push(FooterLine::Notice(said));
         }

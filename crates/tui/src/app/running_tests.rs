@@ -324,7 +324,7 @@ fn commands_keep_their_shell_or_say_why_not() {
 #[test]
 fn where_the_directory_is_gone_commands_start_above_it() {
     let mut app = app(Some(false));
-    app.place.instead = Some("/".into());
+    app.directory.instead = Some("/".into());
     for shell in [None, Some(SessionName("prompt".to_owned()))] {
         app.shell.clone_from(&shell);
         let (request, _) = started(&mut app, "cd /tmp");
@@ -408,7 +408,7 @@ fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
     let effects = press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE);
     assert_eq!(looks(&effects), None);
-    app.update(Msg::Place(app.place.clone()));
+    app.update(Msg::Place(app.directory.clone()));
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
 }
 

@@ -42,7 +42,7 @@ impl EventLoop {
         let directory = if is_own {
             self.session.user_cwd()
         } else {
-            self.app.place.directory.clone()
+            self.app.directory.directory.clone()
         };
         let own = SessionName(USER_SHELL.to_owned());
         let shell = if is_own {
@@ -95,7 +95,7 @@ impl EventLoop {
         let directory = if parse_bang(&self.app.prompt.text()).is_some() {
             self.session.user_cwd()
         } else {
-            self.app.place.directory.clone()
+            self.app.directory.directory.clone()
         };
         let home = self.session.host().home.clone();
         let (busy, tell) = (Arc::clone(&self.looking_up), self.tell.clone());

@@ -38,7 +38,7 @@ impl EventLoop {
         let tell = self.tell.clone();
         let clock = Arc::clone(&self.clock);
         let shell = self.app.shell.clone();
-        let (known, kept) = (Arc::clone(&self.known), self.kept.take());
+        let (known, kept) = (Arc::clone(&self.known), self.definitions_before.take());
         self.tasks.spawn(async move {
             let mut request = request;
             let own = request.session.clone();
@@ -89,7 +89,7 @@ impl EventLoop {
             } => self.bang(entry, command, excluded, live),
             Effect::CancelCall => self.call.cancel.cancel(),
             Effect::ReplaceCall { gently } => {
-                self.kept = self.known.get();
+                self.definitions_before = self.known.get();
                 if gently {
                     self.interrupt(false);
                 } else {
@@ -136,7 +136,7 @@ impl EventLoop {
                     page: Err(error),
                 }),
             },
-            Effect::Find { kept, seek } => self.read(move || Msg::Found {
+            Effect::Find { text: kept, seek } => self.read(move || Msg::Found {
                 found: pager_source::find(&kept, &seek),
                 ticket: seek.ticket,
             }),

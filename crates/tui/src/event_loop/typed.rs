@@ -27,7 +27,7 @@ impl EventLoop {
         let directory = if is_own {
             self.session.user_cwd()
         } else {
-            self.app.place.directory.clone()
+            self.app.directory.directory.clone()
         };
         let typed = HistoryEntry {
             at: self.memory.typed_at(&*self.clock),
@@ -77,7 +77,7 @@ impl EventLoop {
 
     /// Opens the search, and looks for what other interfaces have added.
     fn search_history(&mut self) {
-        let directory = self.app.place.directory.display().to_string();
+        let directory = self.app.directory.directory.display().to_string();
         let query = self.app.prompt.text();
         let (run, now) = (self.memory.run.clone(), self.clock.wall());
         let mut search = HistorySearch::new(&query, directory, run, now);

@@ -19,7 +19,7 @@ pub struct Agent {
     /// has no format for that.
     pub(in crate::hook) advise: fn(&str) -> Value,
     /// Where it looks for hooks.
-    pub(in crate::hook) place: SettingsPath,
+    pub(in crate::hook) settings: SettingsPath,
     /// How they are written there.
     pub(in crate::hook) form: Form,
     /// What its user has to do or know after installation.

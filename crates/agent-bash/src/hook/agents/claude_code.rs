@@ -29,7 +29,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     ],
     refuse,
     advise,
-    place: SettingsPath {
+    settings: SettingsPath {
         variable: "CLAUDE_CONFIG_DIR",
         below_variable: "",
         below_home: ".claude",

@@ -17,7 +17,7 @@ pub const CODEX: Agent = Agent {
     }],
     refuse,
     advise,
-    place: SettingsPath {
+    settings: SettingsPath {
         variable: "CODEX_HOME",
         below_variable: "",
         below_home: ".codex",

@@ -17,7 +17,7 @@ pub const OPENCODE: Agent = Agent {
     }],
     refuse,
     advise,
-    place: SettingsPath {
+    settings: SettingsPath {
         variable: "XDG_CONFIG_HOME",
         below_variable: "opencode",
         below_home: ".config/opencode",

@@ -16,7 +16,7 @@ pub enum BadFile {
     #[error("`{place}` must be {expected}; repair it first")]
     OtherShape {
         /// The path to it within the file.
-        place: String,
+        path: String,
         /// What is expected there.
         expected: &'static str,
     },

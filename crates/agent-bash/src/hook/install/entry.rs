@@ -212,7 +212,10 @@ struct Levels<'a, 'b> {
 
 impl<'a, 'b> Levels<'a, 'b> {
     fn of(agent: &Agent, root: &'b Object<'a>) -> Result<Self, BadFile> {
-        let other = |place: String, expected| BadFile::OtherShape { place, expected };
+        let other = |place: String, expected| BadFile::OtherShape {
+            path: place,
+            expected,
+        };
         let mut levels = Self {
             root,
             hooks: None,

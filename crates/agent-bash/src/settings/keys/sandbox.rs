@@ -89,7 +89,7 @@ pub(super) const TMP: Key = Key {
     set: |s, v| from_word::<Tmp>(v).map(|tmp| s.sandbox.tmp = tmp),
     get: |s| to_value(s.sandbox.tmp),
     project: Project::Tightens(|before, now| {
-        before.sandbox.tmp == Tmp::Shared || now.sandbox.tmp == Tmp::Own
+        before.sandbox.tmp == Tmp::Shared || now.sandbox.tmp == Tmp::Private
     }),
 };
 

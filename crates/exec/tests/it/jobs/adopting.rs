@@ -82,7 +82,7 @@ async fn survivors_are_one_job_that_ends_with_the_last() {
     assert!(soon(|| !sleeps[0].lives()).await);
     assert_eq!(later.show(&id).unwrap().state, JobState::Running);
     sleeps[1].end();
-    assert_eq!(world.end(&id).await.ending, Ending::Gone);
+    assert_eq!(world.end(&id).await.ending, Ending::AllEnded);
     world.census.assert_empty_soon("the last one's end").await;
 }
 
@@ -97,7 +97,7 @@ async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
     let id = survivor(&outcome).job.clone().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "");
     world.touch("go");
-    assert_eq!(world.end(&id).await.ending, Ending::Gone);
+    assert_eq!(world.end(&id).await.ending, Ending::AllEnded);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
     let job = world.jobs.show(&id).unwrap();
     assert!(!job.is_asked_to_end && job.adopted_at >= Some(job.started_at));
@@ -119,7 +119,7 @@ async fn they_are_ended_like_any_job() {
         let JobState::Ended(end) = world.kill(&id).await.state else {
             panic!("{script}");
         };
-        assert_eq!(end.ending, Ending::Gone);
+        assert_eq!(end.ending, Ending::AllEnded);
         // Nobody sees how they end, but that somebody wanted it is kept, and they are listed however soon that was.
         let job = world.jobs.show(&id).unwrap();
         assert!(job.is_asked_to_end && !job.was_over_at_once(), "{script}");
@@ -187,7 +187,7 @@ async fn a_sessions_survivors_are_jobs_beside_its_shell() {
         let JobState::Ended(end) = world.kill(id).await.state else {
             panic!("{id:?}");
         };
-        assert_eq!((end.ending, end.left), (Ending::Gone, false));
+        assert_eq!((end.ending, end.has_remaining), (Ending::AllEnded, false));
         let sleeps = world.census.commands();
         let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
         assert_eq!(sleeps.count(), left);
@@ -206,7 +206,7 @@ async fn a_sessions_survivors_print_into_their_calls_file() {
     let id = survivor(&outcome).job.clone().unwrap();
     assert_eq!(world.jobs.show(&id).unwrap().output, Some(path.clone()));
     world.touch("go");
-    assert_eq!(world.end(&id).await.ending, Ending::Gone);
+    assert_eq!(world.end(&id).await.ending, Ending::AllEnded);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
 }
 
@@ -232,7 +232,7 @@ async fn a_sessions_survivors_outlive_it() {
         let later = world.again();
         assert_eq!(later.show(&id).unwrap().state, JobState::Running, "{last}");
         later.kill(&id, Duration::from_secs(1)).await.unwrap();
-        assert_eq!(world.end(&id).await.ending, Ending::Gone, "{last}");
+        assert_eq!(world.end(&id).await.ending, Ending::AllEnded, "{last}");
         world.census.assert_empty_soon(last).await;
     }
 }

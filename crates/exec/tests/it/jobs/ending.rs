@@ -128,10 +128,13 @@ async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named(
     let shell = Pid::from_raw(job.pid.cast_signed()).unwrap();
     rustix::process::kill_process(shell, Signal::KILL).unwrap();
     let end = world.end(&job.id).await;
-    assert_eq!((end.ending, end.left), (signaled(9, "SIGKILL"), true));
+    assert_eq!(
+        (end.ending, end.has_remaining),
+        (signaled(9, "SIGKILL"), true)
+    );
     let ended = world.again().show(&job.id).unwrap();
     let holds = |name: &str| {
-        let mut left = ended.left.iter();
+        let mut left = ended.remaining.iter();
         left.any(|left| left.command.contains(name) && left.holds_output)
     };
     assert!(holds("child"), "{ended:?}");
@@ -147,7 +150,7 @@ async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named(
     world.touch("go");
     world.printed(&job, "late").await;
     let killed = world.again().kill(&job.id, Duration::ZERO).await.unwrap();
-    assert_eq!((killed.survivors, killed.job.left), (vec![], vec![]));
+    assert_eq!((killed.survivors, killed.job.remaining), (vec![], vec![]));
     assert!(all().complete);
     assert_eq!(all_of(&job), "up\nlate\n");
     world.census.assert_empty_soon("a kill of its child").await;
@@ -159,7 +162,10 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
     let script = "setsid sleep 1000 <&- >&- 2>&- & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo up";
     let job = world.start(script).await;
     let end = world.end(&job.id).await;
-    assert_eq!((end.ending, end.left), (Ending::Exited { code: 0 }, true));
+    assert_eq!(
+        (end.ending, end.has_remaining),
+        (Ending::Exited { code: 0 }, true)
+    );
     assert_eq!(all_of(&job), "up\n");
     let processes = world.again().processes(&job.id).await.unwrap();
     assert_eq!(processes.len(), 1);
@@ -167,7 +173,7 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
     let JobState::Ended(end) = world.kill(&job.id).await.state else {
         panic!("it had ended");
     };
-    assert!(!end.left);
+    assert!(!end.has_remaining);
     world
         .census
         .assert_empty_soon("a kill of what was left")

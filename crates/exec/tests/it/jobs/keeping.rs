@@ -72,7 +72,7 @@ async fn one_that_left_a_daemon_is_kept_while_that_lives() {
             "setsid sleep 1000 <&- >&- 2>&- & until [[ $(</proc/$!/comm) == sleep ]]; do :; done",
         )
         .await;
-    assert!(world.end(&job.id).await.left);
+    assert!(world.end(&job.id).await.has_remaining);
     world.clock.age(2 * DAY);
     assert_eq!(world.jobs.clean().await.unwrap(), 0);
     world.kill(&job.id).await;

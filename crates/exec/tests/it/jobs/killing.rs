@@ -59,7 +59,7 @@ async fn nobody_is_left_after_a_kill_from_any_host() {
         let JobState::Ended(end) = &killed.job.state else {
             panic!("{name}: {killed:?}");
         };
-        assert!(!end.left, "{name}");
+        assert!(!end.has_remaining, "{name}");
         assert_eq!(all_of(&job), "up\n", "{name}");
     }
 }
@@ -105,7 +105,7 @@ async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
             panic!("{killed:?}");
         };
         assert_eq!(
-            (end.ending, end.left),
+            (end.ending, end.has_remaining),
             (
                 Ending::TimedOut {
                     after: Duration::from_millis(if is_first { 50 } else { 1500 })

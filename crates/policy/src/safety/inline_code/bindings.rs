@@ -15,7 +15,7 @@ const MAX_STEPS: usize = 2;
 pub(super) struct Bindings<'p> {
     values: HashMap<&'p str, &'p [Token]>,
     /// Bytes that may still be substituted; when used up, names are left as they are.
-    left: Cell<usize>,
+    budget: Cell<usize>,
 }
 
 impl<'p> Bindings<'p> {
@@ -37,7 +37,10 @@ impl<'p> Bindings<'p> {
             }
         }
         let left = Cell::new(MAX_FILLED);
-        Bindings { values, left }
+        Bindings {
+            values,
+            budget: left,
+        }
     }
 
     /// The value of a name, if the remaining budget allows for that many bytes.
@@ -47,7 +50,7 @@ impl<'p> Bindings<'p> {
             Token::Text(text) | Token::Filled(text) | Token::Name(text) => text.len() + 1,
             Token::Mark(_) => 1,
         });
-        self.left.set(self.left.get().checked_sub(cost.sum())?);
+        self.budget.set(self.budget.get().checked_sub(cost.sum())?);
         Some(value)
     }
 

@@ -53,7 +53,7 @@ pub struct Supervised {
     /// What is enforced by that shell's box, if it is in one.
     pub(super) enforced: Option<Report>,
     /// The host's mounts when it left them, if it has.
-    pub(super) left: Option<Mounts>,
+    pub(super) host_mounts: Option<Mounts>,
     /// It was told to keep its processes when its host ends.
     keeps: bool,
     /// It must be reaped before this program exits.
@@ -85,7 +85,7 @@ impl Supervised {
             directories: None,
             last: None,
             enforced: None,
-            left: None,
+            host_mounts: None,
             keeps: false,
             unreaped,
         }

@@ -15,12 +15,12 @@ pub enum NotDetached {
     Refused(String),
     /// It has ended, or does not answer.
     #[error("the supervisor ended before it had taken the job")]
-    Gone,
+    Disconnected,
 }
 
 impl From<Disconnected> for NotDetached {
     fn from(_: Disconnected) -> Self {
-        Self::Gone
+        Self::Disconnected
     }
 }
 

@@ -73,7 +73,7 @@ enum How {
     Program {
         path: PathBuf,
         /// Stay in this program's working directory instead of `/`, because the shells could not enter it by path.
-        here: bool,
+        keep_cwd: bool,
     },
     /// Without a process, for this reason.
     Fallback(String),
@@ -93,7 +93,10 @@ impl Supervisor {
     pub fn at(program: impl Into<PathBuf>) -> Self {
         let path = program.into();
         let here = is_cut_off();
-        Self::by(How::Program { path, here })
+        Self::by(How::Program {
+            path,
+            keep_cwd: here,
+        })
     }
 
     /// Without a supervisor process: a thread of this program does the work, and identifies the processes of a call
@@ -227,7 +230,10 @@ impl Supervisor {
         ours.set_nonblocking(true).map_err(StartError::Spawn)?;
         let socket = TokioStream::from_std(ours).map_err(spawn_error)?;
         let what = match &self.how {
-            How::Program { path, here } => {
+            How::Program {
+                path,
+                keep_cwd: here,
+            } => {
                 let child = spawn(path, *here, env, theirs.into()).map_err(spawn_error)?;
                 Ok((child, self.unreaped.one()))
             }

@@ -74,10 +74,10 @@ impl Supervisor {
             sandbox: Some(ShellSandbox {
                 plan: Some(plan),
                 trial: None,
-                apart: false,
+                private_mounts: false,
                 trace: false,
                 directory: directory.to_owned(),
-                own: Vec::new(),
+                writable: Vec::new(),
             }),
             ..ShellStart::of(&Shell::bash("/bin/sh"), nothing.into())
         };

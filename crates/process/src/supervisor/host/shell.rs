@@ -60,9 +60,9 @@ impl Supervised {
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
     ) -> Result<(), StartError> {
-        if start.private_mounts_at().is_some() && self.left.is_none() {
+        if start.private_mounts_at().is_some() && self.host_mounts.is_none() {
             let now = Mounts::now().map_err(|error| StartError::NoTrial(error.to_string()))?;
-            self.left = Some(now);
+            self.host_mounts = Some(now);
         }
         let (start, network) = self.completed(start)?;
         let network = network.iter().map(AsFd::as_fd);
@@ -74,7 +74,7 @@ impl Supervised {
             self.last = Some(start.clone());
             self.order(&Order::Start(start), &fds)
         };
-        ordered.map_err(|_| StartError::Gone)
+        ordered.map_err(|_| StartError::Disconnected)
     }
 
     /// Waits for the shell that was ordered. Cancel safe.
@@ -113,7 +113,7 @@ impl Supervised {
     pub async fn hold_back(&mut self, overlay: &Overlay) -> Result<(), StartError> {
         let no = |error: SandboxError| StartError::NoTrial(error.to_string());
         let now = Mounts::now().map_err(no)?;
-        if self.left.as_ref() != Some(&now) {
+        if self.host_mounts.as_ref() != Some(&now) {
             let reason = "the mounts are not those that the shell was started with".to_owned();
             return Err(StartError::NoTrial(reason));
         }
@@ -125,7 +125,7 @@ impl Supervised {
             Event::HeldBack => Some(Ok(())),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             // The shell was killed while it waited.
-            Event::Ended { .. } => Some(Err(StartError::Gone)),
+            Event::Ended { .. } => Some(Err(StartError::Disconnected)),
             _ => None,
         });
         answered.await?
@@ -186,7 +186,7 @@ impl Supervised {
                 self.enforced.clone_from(&sandbox);
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
-                    return Err(StartError::Gone);
+                    return Err(StartError::Disconnected);
                 };
                 let streams = self.last.iter().flat_map(|start| &start.output);
                 Ok(Some(ShellFds {

@@ -20,7 +20,7 @@ pub enum StartError {
     OtherVersion,
     /// It ended before it had started a shell.
     #[error("the supervisor ended before the shell was started")]
-    Gone,
+    Disconnected,
     /// The shell could not be started.
     #[error("the shell could not be started: {0}")]
     Shell(String),
@@ -48,6 +48,6 @@ impl From<StartError> for NotStarted {
 
 impl From<Disconnected> for StartError {
     fn from(_: Disconnected) -> Self {
-        Self::Gone
+        Self::Disconnected
     }
 }

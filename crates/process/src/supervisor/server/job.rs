@@ -191,7 +191,7 @@ impl Job {
         }
         let over = self.is_drained(seen, now);
         let ending = match (&self.output, seen.shell) {
-            (None, _) if seen.empty && over => Ending::Gone,
+            (None, _) if seen.empty && over => Ending::AllEnded,
             (Some(_), Some(end)) if over => self.ending(end),
             _ => return false,
         };
@@ -200,7 +200,7 @@ impl Job {
             ending,
             ended_at: wall(),
             dropped_bytes: seen.dropped,
-            left: !seen.empty,
+            has_remaining: !seen.empty,
             length: self.output.as_ref().map_or(0, length),
         };
         self.limit = None;

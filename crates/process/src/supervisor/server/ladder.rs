@@ -26,7 +26,7 @@ pub(super) struct Rounds {
     /// Time of the next round.
     next: Instant,
     /// Whether survivors of SIGKILL have been reported.
-    told: bool,
+    reported: bool,
 }
 
 impl Rounds {
@@ -35,7 +35,7 @@ impl Rounds {
         Self {
             since,
             next: since,
-            told: false,
+            reported: false,
         }
     }
 
@@ -64,7 +64,7 @@ impl Rounds {
 
     /// True, once, if processes withstand SIGKILL.
     pub(super) fn is_withstood(&mut self, now: Instant) -> bool {
-        self.is_late(now) && !std::mem::replace(&mut self.told, true)
+        self.is_late(now) && !std::mem::replace(&mut self.reported, true)
     }
 
     fn is_late(&self, now: Instant) -> bool {
@@ -174,7 +174,7 @@ impl Ladder {
 
     /// Whether processes have withstood SIGKILL.
     pub(super) fn is_withstood(&self) -> bool {
-        matches!(self, Self::Killing(rounds) if rounds.told)
+        matches!(self, Self::Killing(rounds) if rounds.reported)
     }
 
     /// When to call [`Ladder::step`] next.

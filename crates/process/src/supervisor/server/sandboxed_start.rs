@@ -43,7 +43,7 @@ pub(super) struct SandboxedStart {
     start: Start,
     directory: ShellDirectory,
     /// Further directories of this one shell.
-    own: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
     /// What its box hides from it.
     hidden: Vec<PathBuf>,
 }
@@ -81,12 +81,12 @@ impl SandboxedStart {
         let temporary = wanted.plan.is_some().then(|| directory.temporary());
         let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
         let changes = start.env_changes.iter().cloned();
-        let own = wanted.own.iter().cloned();
+        let own = wanted.writable.iter().cloned();
         let order = Order {
             plan: wanted.plan.clone(),
             trial: wanted.trial.clone(),
             trace: wanted.trace,
-            own: [directory.path().to_owned()]
+            writable: [directory.path().to_owned()]
                 .into_iter()
                 .chain(own)
                 .collect(),
@@ -103,7 +103,7 @@ impl SandboxedStart {
             launcher: this_program(),
             start: Start::new(&order)?,
             directory,
-            own: wanted.own.clone(),
+            writable: wanted.writable.clone(),
             hidden: match &wanted.plan {
                 Some(plan) => plan.hidden.clone(),
                 None => Vec::new(),
@@ -136,7 +136,7 @@ impl SandboxedStart {
         let closed = reported.and_then(|ready| {
             let watched = ready
                 .watched
-                .map(|watched| watching(watched, &self.directory, self.own, self.hidden));
+                .map(|watched| watching(watched, &self.directory, self.writable, self.hidden));
             Ok(Closed {
                 sandbox: ready.sandbox,
                 held_back,

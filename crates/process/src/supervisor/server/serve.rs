@@ -63,7 +63,7 @@ enum Host {
     /// Survivors or a job were left to us: the host's end does not end them.
     Released,
     /// It has closed its end, or is dead.
-    Gone,
+    Disconnected,
 }
 
 impl Server {
@@ -91,7 +91,7 @@ impl Server {
         self.tell(&Event::Hello { version: VERSION }, &[]);
         loop {
             self.wait()?;
-            if self.host != Host::Gone {
+            if self.host != Host::Disconnected {
                 self.take_orders();
             }
             if self.tracer().is_some_and(Tracer::is_full) {
@@ -115,7 +115,7 @@ impl Server {
             self.look_after_job(empty);
             let free = match &self.job {
                 Some(job) => job.end().is_some(),
-                None => self.host == Host::Gone,
+                None => self.host == Host::Disconnected,
             };
             if free && empty && self.session_processes.is_empty() && self.relay.is_done() {
                 if let Some(tracer) = self.tracer() {
@@ -149,7 +149,7 @@ impl Server {
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
         let tree = self.tree.fds();
         fds.extend(tree.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        if self.host != Host::Gone {
+        if self.host != Host::Disconnected {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
         let full = self.tracer().map(Tracer::full);
@@ -185,7 +185,7 @@ impl Server {
                             self.tell(&event, &fds);
                         }
                         // It cannot be reached, so further orders are ignored.
-                        if self.host == Host::Gone {
+                        if self.host == Host::Disconnected {
                             return;
                         }
                     }
@@ -290,7 +290,7 @@ impl Server {
 
     /// The host is gone: ends its commands, except those that were left to us.
     fn lose_host(&mut self) {
-        if std::mem::replace(&mut self.host, Host::Gone) == Host::Owner {
+        if std::mem::replace(&mut self.host, Host::Disconnected) == Host::Owner {
             self.terminate(Duration::ZERO, false);
         }
     }
@@ -343,7 +343,7 @@ impl Server {
 
     /// A host that cannot be reached counts as gone.
     fn tell(&mut self, event: &Event, fds: &[BorrowedFd<'_>]) {
-        if self.host == Host::Gone {
+        if self.host == Host::Disconnected {
             return;
         }
         if send(self.socket.as_fd(), event, fds, Wait::ForRoom).is_err() {

@@ -44,7 +44,7 @@ pub(super) enum SessionFinding {
     /// To be reported to the host: they have ended, or these withstand SIGKILL.
     Tell(Vec<Survivor>),
     /// They have ended; nobody waits for that.
-    Gone,
+    Ended,
 }
 
 impl SessionProcesses {
@@ -170,7 +170,7 @@ impl SessionProcesses {
                     dropped: relay.dropped(),
                 };
                 if job.conclude(seen, now) {
-                    return SessionFinding::Gone;
+                    return SessionFinding::Ended;
                 }
                 SessionFinding::Nothing
             }
@@ -181,7 +181,7 @@ impl SessionProcesses {
                 }
                 None => SessionFinding::Nothing,
             },
-            Keeper::Session if empty => SessionFinding::Gone,
+            Keeper::Session if empty => SessionFinding::Ended,
             Keeper::Session => SessionFinding::Nothing,
         }
     }

@@ -72,14 +72,14 @@ impl Tracer {
         let some_go_on = Arc::new(AtomicBool::new(false));
         let watch = Watch {
             listener: Some(Listener::new(listener)?),
-            given,
+            orders: given,
             woken,
             tell_full,
-            apart,
+            excluded: apart,
             hidden,
             mounts: None,
             state: RecordState::Waiting(None),
-            left: Attribution::default(),
+            attribution: Attribution::default(),
             some_go_on: Arc::clone(&some_go_on),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
@@ -175,15 +175,15 @@ impl Tracer {
 struct Watch {
     /// `None` once nobody is left to be watched.
     listener: Option<Listener>,
-    given: OrderQueue,
+    orders: OrderQueue,
     woken: PipeReader,
     tell_full: PipeWriter,
-    apart: Vec<PathBuf>,
+    excluded: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     /// The mounts of the first who was seen, the shell.
     mounts: Option<PathBuf>,
     state: RecordState,
-    left: Attribution,
+    attribution: Attribution,
     /// [`Tracer::some_go_on`].
     some_go_on: Arc<AtomicBool>,
 }
@@ -196,7 +196,7 @@ enum RecordState {
     /// Nothing any more, and whoever would change a file waits for the end of the call.
     Full(Traced),
     /// What the shell itself does between two calls, and what outlives the only one, each time into a set of its own.
-    Late(Box<BackgroundChanges>),
+    Background(Box<BackgroundChanges>),
     /// Nothing any more.
     Stopped,
 }
@@ -244,21 +244,21 @@ impl Watch {
     /// False if there was no order. Its byte may come later.
     fn obey_next(&mut self) -> bool {
         let holds = matches!(self.state, RecordState::Waiting(Some(_)));
-        let order = self.given.next(holds);
+        let order = self.orders.next(holds);
         order.map(|order| self.obey(order)).is_some()
     }
 
     fn obey(&mut self, order: Order) {
         match order {
             Order::Another => {
-                self.left.end();
+                self.attribution.end();
                 self.state = RecordState::Waiting(None);
                 self.mounts = None;
             }
             Order::Record(set, tell) => {
                 let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
                 let (tell, living) = tell.unzip();
-                let own = living.map(|living| self.left.begun(&living, &self.apart));
+                let own = living.map(|living| self.attribution.begun(&living, &self.excluded));
                 let traced = match &mut recorder {
                     Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
                     Err(error) => Traced::incomplete(error.to_string()),
@@ -272,7 +272,7 @@ impl Watch {
                         }
                     }
                     // From here on what the shell does is the call's.
-                    RecordState::Late(mut late) => concluded(late.conclude()),
+                    RecordState::Background(mut late) => concluded(late.conclude()),
                     _ => {}
                 }
                 // Whoever waits for it may have given up.
@@ -280,26 +280,29 @@ impl Watch {
             }
             Order::Conclude(living) => {
                 let running = self.running();
-                self.left.look(&living, running.as_ref());
+                self.attribution.look(&living, running.as_ref());
                 self.tell_who_go_on();
-                if let (true, RecordState::Late(late)) = (self.left.is_empty(), &mut self.state) {
+                if let (true, RecordState::Background(late)) =
+                    (self.attribution.is_empty(), &mut self.state)
+                {
                     concluded(late.conclude());
                 }
             }
             Order::Stop(tell, go_on) => {
                 let state = std::mem::replace(&mut self.state, RecordState::Stopped);
                 if go_on.is_none() {
-                    self.left.end();
+                    self.attribution.end();
                 }
                 let traced = match state {
                     RecordState::Recording(recorder, traced) => {
                         if let (Some(recorder), Some(living)) = (&recorder, go_on) {
-                            self.left.ended(&living, recorder.background(), &self.apart);
-                            self.state = RecordState::Late(Box::new(recorder.background()));
+                            self.attribution
+                                .ended(&living, recorder.background(), &self.excluded);
+                            self.state = RecordState::Background(Box::new(recorder.background()));
                         }
                         ended(recorder, traced)
                     }
-                    RecordState::Late(mut late) => {
+                    RecordState::Background(mut late) => {
                         concluded(late.conclude());
                         Traced::incomplete("nothing was to be recorded")
                     }
@@ -320,7 +323,7 @@ impl Watch {
     }
 
     fn tell_who_go_on(&self) {
-        let some = !self.left.is_empty();
+        let some = !self.attribution.is_empty();
         self.some_go_on.store(some, Ordering::Relaxed);
     }
 
@@ -334,7 +337,7 @@ impl Watch {
 
     /// What these have open the call may write to: the shell's, in one that goes on with another call.
     fn kept_open(&self, recorder: &mut Recorder, pids: &[i32]) -> Traced {
-        let kept = held::keep(pids, &self.apart, |path| recorder.before_held(path));
+        let kept = held::keep(pids, &self.excluded, |path| recorder.before_held(path));
         let mut traced = Traced::complete();
         if let Err(error) = kept {
             let _ = recorder.lacks();
@@ -353,7 +356,9 @@ impl Watch {
                 self.mounts = mounts_of(call.thread);
             }
             match &mut self.state {
-                RecordState::Waiting(held) if !changes_nothing(&listener, &call, &self.apart) => {
+                RecordState::Waiting(held)
+                    if !changes_nothing(&listener, &call, &self.excluded) =>
+                {
                     *held = Some(call);
                 }
                 _ => self.let_go_on(&listener, &call),
@@ -371,7 +376,7 @@ impl Watch {
         }
         if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
             let before = |path: &Path, touch| recorder.before(path, touch);
-            match preserve(listener, call, before, &self.apart, self.mounts.as_ref()) {
+            match preserve(listener, call, before, &self.excluded, self.mounts.as_ref()) {
                 Ok(()) => {}
                 // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
@@ -397,9 +402,9 @@ impl Watch {
                 }
             }
         }
-        if let RecordState::Late(late) = &mut self.state {
+        if let RecordState::Background(late) = &mut self.state {
             let before = |path: &Path, touch| late.before(path, touch);
-            if preserve(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
+            if preserve(listener, call, before, &self.excluded, self.mounts.as_ref()).is_err() {
                 // As above.
                 concluded(late.lacks());
             }
@@ -410,22 +415,22 @@ impl Watch {
 
     /// Whether it is made by what an earlier call has left running: that is recorded then.
     fn is_of_an_earlier(&mut self, listener: &Listener, call: &Waiting) -> bool {
-        if self.left.is_empty() {
+        if self.attribution.is_empty() {
             return false;
         }
-        let whose = self.left.owner(call.thread);
+        let whose = self.attribution.owner(call.thread);
         let running = match whose {
             Owner::Unknown => self.running(),
-            Owner::Running | Owner::Left(_) => None,
+            Owner::Running | Owner::Earlier(_) => None,
         };
         let Some(late) = self
-            .left
+            .attribution
             .background_set(whose, call.thread, running.as_ref())
         else {
             return false;
         };
         let before = |path: &Path, touch| late.before(path, touch);
-        if preserve(listener, call, before, &self.apart, self.mounts.as_ref()).is_err() {
+        if preserve(listener, call, before, &self.excluded, self.mounts.as_ref()).is_err() {
             // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
             concluded(late.lacks());
         }

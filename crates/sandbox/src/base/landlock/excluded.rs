@@ -21,7 +21,7 @@ pub(super) enum ExcludedName<'a> {
     /// It is excluded.
     Excluded,
     /// Nothing is.
-    Beside,
+    Sibling,
 }
 
 impl Excluded {
@@ -45,7 +45,7 @@ impl Excluded {
         match self.below.get(name) {
             Some(inner) if inner.itself => ExcludedName::Excluded,
             Some(inner) => ExcludedName::OnTheWay(inner),
-            None => ExcludedName::Beside,
+            None => ExcludedName::Sibling,
         }
     }
 }
@@ -62,9 +62,9 @@ mod tests {
                 panic!("{root:?}");
             };
             assert!(matches!(a.find("b".as_ref()), ExcludedName::Excluded));
-            assert!(matches!(a.find("bc".as_ref()), ExcludedName::Beside));
+            assert!(matches!(a.find("bc".as_ref()), ExcludedName::Sibling));
             assert!(matches!(root.find("d".as_ref()), ExcludedName::Excluded));
-            assert!(matches!(root.find("b".as_ref()), ExcludedName::Beside));
+            assert!(matches!(root.find("b".as_ref()), ExcludedName::Sibling));
         }
     }
 }

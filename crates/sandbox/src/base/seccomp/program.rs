@@ -24,7 +24,7 @@ pub(crate) enum FilterAction {
     /// This error.
     Error(i32),
     /// None, until the listener has looked at the call.
-    Later,
+    Notify,
 }
 
 /// What is done about calls of other tables than this processor's own.
@@ -33,7 +33,7 @@ pub(crate) enum Elsewhere<'a> {
     Absent,
     /// These, by their numbers in the table for pointers of 32 bits, wait for the listener, as does everything of x86's
     /// third table; all others are let through.
-    Later(&'a [u32]),
+    Notify(&'a [u32]),
 }
 
 /// Compares a half of an argument.
@@ -96,8 +96,8 @@ pub(crate) fn assemble(
             let absent = answer(FilterAction::Error(libc::ENOSYS));
             (vec![absent.clone()], absent)
         }
-        Elsewhere::Later(numbers) => {
-            let later = answer(FilterAction::Later);
+        Elsewhere::Notify(numbers) => {
+            let later = answer(FilterAction::Notify);
             let mut others = vec![statement(LOAD, NUMBER)];
             for number in *numbers {
                 others.extend([jump(JUMP_EQUAL, *number, 0, 1), later.clone()]);
@@ -166,7 +166,7 @@ fn offset(test: &Test) -> u32 {
 fn answer(answer: FilterAction) -> sock_filter {
     let action = match answer {
         FilterAction::Error(errno) => ERRNO | errno as u32,
-        FilterAction::Later => LATER,
+        FilterAction::Notify => LATER,
     };
     statement(RETURN, action)
 }

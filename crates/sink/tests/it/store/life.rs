@@ -130,7 +130,7 @@ fn what_is_to_outlive_the_session_does() {
     for (lifetime, stays) in [
         (Lifetime::Session, false),
         (Lifetime::Day, true),
-        (Lifetime::Kept, true),
+        (Lifetime::Timed, true),
     ] {
         let root = tempfile::tempdir().unwrap();
         let dir = ArtifactDir::new(ArtifactDirOptions {

@@ -190,7 +190,7 @@ impl Server {
             .session_processes
             .extract_if(.., |processes| match processes.look_after(boot, now) {
                 SessionFinding::Nothing => false,
-                SessionFinding::Gone => true,
+                SessionFinding::Ended => true,
                 SessionFinding::Tell(withstand) => {
                     ended.push(Event::SurvivorsEnded { withstand });
                     false

@@ -27,7 +27,7 @@ pub(super) enum Owner {
     /// The call's that runs.
     Running,
     /// Of the calls before, this one's.
-    Left(usize),
+    Earlier(usize),
     /// It is not known.
     Unknown,
 }
@@ -39,7 +39,7 @@ type Processes = HashMap<i32, u64>;
 #[derive(Debug)]
 struct Call {
     processes: Processes,
-    late: BackgroundChanges,
+    background: BackgroundChanges,
     /// Whether it is what may be an earlier one's as well.
     is_unsure: bool,
 }
@@ -80,7 +80,7 @@ impl Attribution {
                 break Owner::Running;
             }
             if let Some(call) = self.calls.iter().position(|it| is_known(&it.processes)) {
-                break Owner::Left(call);
+                break Owner::Earlier(call);
             }
             seen.push((at.pid, at.start_time));
             let above = match leader(at.pid) {
@@ -96,7 +96,7 @@ impl Attribution {
         };
         match whose {
             Owner::Running => self.running.extend(seen),
-            Owner::Left(call) => self.calls[call].processes.extend(seen),
+            Owner::Earlier(call) => self.calls[call].processes.extend(seen),
             Owner::Unknown => {}
         }
         whose
@@ -112,7 +112,7 @@ impl Attribution {
     ) -> Option<&mut BackgroundChanges> {
         let call = match whose {
             Owner::Running => return None,
-            Owner::Left(call) => call,
+            Owner::Earlier(call) => call,
             Owner::Unknown => self.nobodys(running)?,
         };
         if whose == Owner::Unknown
@@ -121,7 +121,7 @@ impl Attribution {
             let processes = &mut self.calls[call].processes;
             processes.insert(process.pid, process.start_time);
         }
-        Some(&mut self.calls[call].late)
+        Some(&mut self.calls[call].background)
     }
 
     fn nobodys(&mut self, running: Option<&BackgroundChanges>) -> Option<usize> {
@@ -131,11 +131,11 @@ impl Attribution {
         if let Some(unsure) = self.calls.iter().position(|it| it.is_unsure) {
             return Some(unsure);
         }
-        let late = running.or(self.calls.last().map(|call| &call.late))?;
+        let late = running.or(self.calls.last().map(|call| &call.background))?;
         let late = late.or_earlier();
         self.calls.push(Call {
             processes: Processes::new(),
-            late,
+            background: late,
             is_unsure: true,
         });
         Some(self.calls.len() - 1)
@@ -148,8 +148,8 @@ impl Attribution {
         self.running.clear();
         let own = self.look(living, None);
         for call in &mut self.calls {
-            concluded(call.late.conclude());
-            keep_open(&mut call.late, &call.processes, apart);
+            concluded(call.background.conclude());
+            keep_open(&mut call.background, &call.processes, apart);
         }
         own.iter().map(|process| process.pid).collect()
     }
@@ -171,10 +171,10 @@ impl Attribution {
         let own = own.iter().map(|it| (it.pid, it.start_time));
         let mut call = Call {
             processes: own.collect(),
-            late,
+            background: late,
             is_unsure: false,
         };
-        keep_open(&mut call.late, &call.processes, apart);
+        keep_open(&mut call.background, &call.processes, apart);
         self.calls.push(call);
     }
 
@@ -193,7 +193,7 @@ impl Attribution {
         let there: Processes = all.iter().map(|it| (it.pid, it.start_time)).collect();
         all.retain(|process| match self.whose_is((*process).clone()) {
             Owner::Running => true,
-            Owner::Left(_) => false,
+            Owner::Earlier(_) => false,
             Owner::Unknown => {
                 self.background_set(Owner::Unknown, process.pid, running);
                 false
@@ -206,7 +206,7 @@ impl Attribution {
                 .retain(|pid, start| is_listed(*pid, *start) || is_there(*pid, *start));
         }
         for mut call in self.calls.extract_if(.., |call| call.processes.is_empty()) {
-            concluded(call.late.conclude());
+            concluded(call.background.conclude());
         }
         all
     }
@@ -214,7 +214,7 @@ impl Attribution {
     /// Nobody is left.
     pub(super) fn end(&mut self) {
         for mut call in self.calls.drain(..) {
-            concluded(call.late.conclude());
+            concluded(call.background.conclude());
         }
         self.running.clear();
     }

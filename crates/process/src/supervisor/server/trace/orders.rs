@@ -24,7 +24,7 @@ pub(super) enum Order {
 /// Where orders are given.
 #[derive(Debug)]
 pub(super) struct Orders {
-    given: Arc<Mutex<QueueState>>,
+    queue: Arc<Mutex<QueueState>>,
     wake: PipeWriter,
 }
 
@@ -44,19 +44,19 @@ pub(super) fn orders() -> io::Result<(Orders, OrderQueue, PipeReader)> {
     let (woken, wake) = io::pipe()?;
     let given = Arc::default();
     let taken = OrderQueue(Arc::clone(&given));
-    Ok((Orders { given, wake }, taken, woken))
+    Ok((Orders { queue: given, wake }, taken, woken))
 }
 
 impl Orders {
     /// To be obeyed at once.
     pub(super) fn give(&self, order: Order) {
-        lock(&self.given).orders.push_back(order);
+        lock(&self.queue).orders.push_back(order);
         self.wake();
     }
 
     /// To be obeyed before the thread looks at anything.
     pub(super) fn give_for_the_next(&self, order: Order) {
-        let mut given = lock(&self.given);
+        let mut given = lock(&self.queue);
         given.orders.push_back(order);
         if given.holds {
             self.wake();
@@ -65,7 +65,7 @@ impl Orders {
 
     /// Takes back the last one, if it is to begin a record and the thread has looked at nothing since.
     pub(super) fn take_back(&self) -> bool {
-        let orders = &mut lock(&self.given).orders;
+        let orders = &mut lock(&self.queue).orders;
         let is_last = matches!(orders.back(), Some(Order::Record(_, None)));
         is_last && orders.pop_back().is_some()
     }

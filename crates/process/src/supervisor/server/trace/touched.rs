@@ -86,7 +86,7 @@ impl Operands<'_> {
 
     fn found(&self, operand: Operand, follow: bool) -> Result<Option<ResolvedPath>, Errno> {
         let thread = self.waiting.thread;
-        let (from, path) = match operand.place {
+        let (from, path) = match operand.argument {
             FileArgument::Open(place) => return Ok(opened(thread, self.number(place))),
             FileArgument::Address(place, length) => match self.address(place, length)? {
                 Some(path) => (None, path),
