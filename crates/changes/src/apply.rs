@@ -78,7 +78,7 @@ impl Applying<'_> {
                 }
                 Err(error) => return Err(failed(error)),
             };
-            let same = match (&op.here, &now) {
+            let same = match (&op.current, &now) {
                 (Some(here), Some(now)) if op.act != Act::Put => {
                     here.is_untouched(now)
                         || (here.is_dir() && here.is_same_content(now))
@@ -98,7 +98,7 @@ impl Applying<'_> {
         for attribution in plan.attributions.iter().filter(|a| !a.is_soft()) {
             let path = attribution.path();
             let now = self.look_at(path).ok().flatten();
-            let same = match (&attribution.here, &now) {
+            let same = match (&attribution.current, &now) {
                 (Some(here), Some(now)) if here.is_dir() => here.is_same_content(now),
                 (Some(here), Some(now)) => here.is_untouched(now),
                 _ => false,
@@ -157,7 +157,7 @@ impl Applying<'_> {
     pub(crate) fn run(&mut self, journal: &mut Journal) -> Result<(), Failed> {
         let plan = journal.plan.clone();
         let done = self.apply(&plan).and_then(|()| {
-            self.finish(journal, &plan, plan.left.clone())
+            self.finish(journal, &plan, plan.skipped.clone())
                 .map_err(|error| Failed::System(Vec::new(), error))
         });
         if done.is_err() {
@@ -185,11 +185,11 @@ impl Applying<'_> {
         };
         let taken: HashSet<&Path> = takes(plan).map(Op::path).collect();
         plan.ops.iter().all(|op| {
-            same(op.path(), &op.here) || (op.act == Act::Put && taken.contains(op.path()))
+            same(op.path(), &op.current) || (op.act == Act::Put && taken.contains(op.path()))
         }) && plan
             .attributions
             .iter()
-            .all(|it| it.here.is_none() || same(it.path(), &it.here))
+            .all(|it| it.current.is_none() || same(it.path(), &it.current))
     }
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Failed> {
@@ -242,7 +242,9 @@ impl Applying<'_> {
             Act::Put => renameat_with(slot_dir, slot, tree_dir, name, flags),
             Act::Swap | Act::Take => renameat_with(tree_dir, name, slot_dir, slot, flags),
         }?;
-        if op.here.is_some_and(|seen| seen.is_dir()) || op.there.is_some_and(|seen| seen.is_dir()) {
+        if op.current.is_some_and(|seen| seen.is_dir())
+            || op.in_slot.is_some_and(|seen| seen.is_dir())
+        {
             self.root.forget();
             self.slots.forget();
         }
@@ -252,7 +254,7 @@ impl Applying<'_> {
     /// True if the file that left the tree is the expected, unchanged one. A directory must be
     /// empty.
     fn is_expected(&mut self, op: &Op) -> Result<bool, Errno> {
-        let (Some(here), false) = (&op.here, op.act == Act::Put) else {
+        let (Some(here), false) = (&op.current, op.act == Act::Put) else {
             return Ok(true);
         };
         let Some(now) = self.slots.stat(op.slot())? else {
@@ -277,7 +279,7 @@ impl Applying<'_> {
         Ok(match op.act {
             Act::Put => slot.is_none(),
             Act::Take => slot.is_some(),
-            Act::Swap => slot.map(|seen| seen.ino) != op.there.map(|seen| seen.ino),
+            Act::Swap => slot.map(|seen| seen.ino) != op.in_slot.map(|seen| seen.ino),
         })
     }
 
@@ -306,7 +308,7 @@ impl Applying<'_> {
 
     fn take_back(&mut self, op: &Op) -> Result<(), Errno> {
         let inverse = op.inverse();
-        if let Some(ours) = &op.there {
+        if let Some(ours) = &op.in_slot {
             // Another process may have replaced the file that was put. Its file stays.
             let now = self.root.stat(op.path())?;
             if now.is_none_or(|now| now.ino != ours.ino) {
@@ -343,7 +345,7 @@ impl Applying<'_> {
     /// recorded.
     pub(crate) fn finish_forward(&mut self, journal: &mut Journal) -> Result<(), ChangesError> {
         let plan = journal.plan.clone();
-        let mut left = plan.left.clone();
+        let mut left = plan.skipped.clone();
         for op in &plan.ops {
             let forward = match self.is_done(op) {
                 Ok(true) => self.settle(op),
@@ -374,7 +376,7 @@ impl Applying<'_> {
 
     fn forward(&mut self, op: &Op) -> Result<bool, Errno> {
         let now = self.root.stat(op.path())?;
-        let same = match (&op.here, &now) {
+        let same = match (&op.current, &now) {
             (Some(here), Some(now)) => here.is_same_content(now),
             (None, None) => true,
             _ => false,
@@ -392,16 +394,16 @@ impl Applying<'_> {
         self.slots.forget();
         let gone: HashSet<Vec<u8>> = left.iter().cloned().collect();
         let mut back = Plan {
-            left,
+            skipped: left,
             ..Plan::default()
         };
         for op in plan.ops.iter().filter(|op| !gone.contains(&op.path)) {
             let mut inverse = op.inverse();
-            inverse.here = match inverse.act {
+            inverse.current = match inverse.act {
                 Act::Put => None,
                 _ => self.root.stat(op.path())?,
             };
-            inverse.there = match inverse.act {
+            inverse.in_slot = match inverse.act {
                 Act::Take => None,
                 _ => self.slots.stat(op.slot())?,
             };
@@ -412,7 +414,7 @@ impl Applying<'_> {
             let here = self.look_at(attribution.path())?;
             back.attributions.push(Attribution {
                 path: attribution.path.clone(),
-                here,
+                current: here,
                 before: attribution.after.clone(),
                 after: attribution.before.clone(),
             });

@@ -84,7 +84,7 @@ impl Store {
 
 /// The current state of a file.
 struct Now {
-    seen: Option<FileStat>,
+    stat: Option<FileStat>,
     /// Digest of the entries of a git index. `git status` rewrites the file without changing them.
     means: Option<u64>,
 }
@@ -94,7 +94,7 @@ impl Now {
         let file = Some(path).filter(|path| git_index::is_index(path));
         let file = file.and_then(|path| tree.file(path).ok());
         Self {
-            seen: tree.stat(path).ok().flatten(),
+            stat: tree.stat(path).ok().flatten(),
             means: file.and_then(git_index::meaning),
         }
     }
@@ -106,7 +106,7 @@ fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
     // A replaced path has two operations.
     let op = ops.max_by_key(|op| op.act != Act::Take);
     if let Some(op) = op {
-        return Some(match (op.act, op.there, now.seen) {
+        return Some(match (op.act, op.in_slot, now.stat) {
             (Act::Take, _, now) => now.is_none(),
             (_, Some(there), Some(seen)) => {
                 there.has_content_of(&seen) || (now.means.is_some() && now.means == op.slot_means)
@@ -117,8 +117,8 @@ fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
     let mut looks = plan.attributions.iter().filter(|it| it.path == path);
     // The times of a directory change with its entries.
     looks
-        .any(|it| !it.is_soft() || now.seen.is_some_and(|now| now.is_dir()))
-        .then_some(now.seen.is_some())
+        .any(|it| !it.is_soft() || now.stat.is_some_and(|now| now.is_dir()))
+        .then_some(now.stat.is_some())
 }
 
 fn changer(set: &ChangeSet) -> Changer {

@@ -73,7 +73,7 @@ impl<'a> Contents<'a> {
     /// Returns both sides of a change.
     pub(crate) fn content_pair(&mut self, item: &Item) -> ContentPair {
         self.is_since = false;
-        let before = match (&item.gone, &item.new) {
+        let before = match (&item.removal, &item.new) {
             (Some(gone), _) => self.former(gone),
             (None, Some(new)) if new.act == Act::Swap => self.former(new),
             _ => Side::None,
@@ -95,7 +95,7 @@ impl<'a> Contents<'a> {
         }
         if let Some(photo) = &self.photo {
             let kept = op
-                .here
+                .current
                 .and_then(|here| in_photo(self.set, photo, op, &here));
             return kept.unwrap_or_else(|| self.as_it_was(op));
         }
@@ -104,27 +104,27 @@ impl<'a> Contents<'a> {
         }
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
         // A swapped file that was rolled back is in the tree.
-        let is_back = |seen| op.act == Act::Swap && is(op.there, seen);
+        let is_back = |seen| op.act == Act::Swap && is(op.in_slot, seen);
         match slot.filter(|seen| !is_back(*seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
-            None => self.elsewhere(op, op.here),
+            None => self.elsewhere(op, op.current),
         }
     }
 
     fn latter(&mut self, op: &Op) -> Side {
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
-        match slot.filter(|seen| op.act == Act::Put || is(op.there, *seen)) {
+        match slot.filter(|seen| op.act == Act::Put || is(op.in_slot, *seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
             // The file was discarded with the trial.
             None if self.photo.is_some() => Side::Unknown,
-            None => self.elsewhere(op, op.there),
+            None => self.elsewhere(op, op.in_slot),
         }
     }
 
     /// Returns the contents before a trial without preimages: the file of the tree if it is
     /// unchanged, else the preimage of a later change set.
     fn as_it_was(&mut self, op: &Op) -> Side {
-        let Some(wanted) = op.here else {
+        let Some(wanted) = op.current else {
             return Side::Unknown;
         };
         if wanted.bytes() > LARGEST {
@@ -188,7 +188,7 @@ impl Others {
                 continue;
             };
             let ops = journal.plan.ops.into_iter();
-            for op in ops.filter(|op| op.here.is_some_and(|it| !it.is_dir())) {
+            for op in ops.filter(|op| op.current.is_some_and(|it| !it.is_dir())) {
                 let known = self.by_path.entry(op.path.clone()).or_default();
                 known.push((self.sets.len(), op));
             }
@@ -207,7 +207,7 @@ impl Others {
             let other = &self.sets[*at];
             let is_after = other.set.id.0 > own.id.0;
             let is_same_root = other.set.meta.identity == own.meta.identity;
-            let is_it = op.here.is_some_and(|here| here.has_content_of(wanted));
+            let is_it = op.current.is_some_and(|here| here.has_content_of(wanted));
             (is_after && is_same_root && is_it)
                 .then(|| other.former(op))
                 .flatten()
@@ -222,7 +222,7 @@ impl Other {
         }
         let mut slots = Trees::open(&self.set)?.slots;
         let seen = slots.stat(op.slot()).ok().flatten()?;
-        op.here
+        op.current
             .is_some_and(|here| here.has_content_of(&seen))
             .then(|| content(&mut slots, op.slot()))
     }
@@ -246,7 +246,7 @@ fn in_photo(
     op: &Op,
     here: &FileStat,
 ) -> Option<Side> {
-    let is_it = |it: &&PathRecord| it.seen.is_some_and(|seen| here.has_content_of(&seen));
+    let is_it = |it: &&PathRecord| it.stat.is_some_and(|seen| here.has_content_of(&seen));
     let record = photo.get(&op.path).filter(is_it)?;
     let bytes = preimages::recorded(set, record, LARGEST + 1).ok()??;
     Some(side(bytes))

@@ -125,7 +125,7 @@ impl Diffs<'_> {
             };
             let mode = item.before.zip(item.after);
             let own = [Some(&item.path), item.from.as_ref()];
-            let is_in_the_way = |path| set.state == SetState::Held && plan.left.contains(path);
+            let is_in_the_way = |path| set.state == SetState::Held && plan.skipped.contains(path);
             FileDiff {
                 file: file(item),
                 text,
@@ -184,7 +184,7 @@ impl Diffs<'_> {
                 inferred: false,
                 before: begin.before,
                 after: end.after,
-                gone: None,
+                removal: None,
                 new: None,
             };
             let sides = |set, item| {
@@ -239,7 +239,7 @@ fn text(contents: &mut Contents<'_>, item: &Item) -> (Text, bool) {
         seen.is_none_or(|seen| matches!(seen.kind(), FileType::RegularFile | FileType::Symlink))
     };
     let has_text = |seen: &Option<FileStat>| seen.is_some() && is_plain(seen);
-    let is_moved = item.gone.is_some() || item.new.is_some();
+    let is_moved = item.removal.is_some() || item.new.is_some();
     if !is_moved || !(has_text(&item.before) || has_text(&item.after)) {
         return (Text::Nothing, false);
     }

@@ -113,7 +113,7 @@ pub enum ChangesError {
         /// The directory.
         root: PathBuf,
         /// The number of scanned files.
-        seen: usize,
+        scanned: usize,
     },
     /// A stored file is invalid.
     #[error("`{}` is damaged: {why}", path.display())]

@@ -82,7 +82,8 @@ impl HeldPlan {
     pub(crate) fn keep_contents(&self, set: &ChangeSet, largest: u64) -> Result<(), ChangesError> {
         let has_content = |op: &&Op| {
             let is_link = |seen: FileStat| seen.kind() == rustix::fs::FileType::Symlink;
-            op.here.is_some_and(|seen| seen.is_file() || is_link(seen))
+            op.current
+                .is_some_and(|seen| seen.is_file() || is_link(seen))
         };
         let of = |act| self.plan.ops.iter().filter(move |op| op.act == act);
         let mut ops = of(Act::Swap)

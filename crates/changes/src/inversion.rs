@@ -253,7 +253,7 @@ impl Applying<'_> {
             let same = look(&mut self.root, &path, &seen)?;
             plan.attributions.push(Attribution {
                 path: bytes(&path),
-                here: Some(seen),
+                current: Some(seen),
                 before: Some(same.clone()),
                 after: Some(same),
             });
@@ -265,7 +265,7 @@ impl Applying<'_> {
     /// Drops the times of files that were changed since.
     fn drop_stale(&mut self, plan: &mut Plan) {
         plan.attributions.retain(|it| {
-            let Some(here) = &it.here else { return true };
+            let Some(here) = &it.current else { return true };
             let now = if it.path.is_empty() {
                 self.root.stat_root().ok()
             } else {

@@ -171,7 +171,7 @@ impl Journal {
     /// changed.
     pub(crate) fn rolled_back(&mut self, left: Vec<Vec<u8>>) -> io::Result<()> {
         let back = Plan {
-            left,
+            skipped: left,
             ..Plan::default()
         };
         let mut body = Vec::new();

@@ -40,7 +40,7 @@ pub(crate) struct Item {
     pub(crate) before: Option<FileStat>,
     pub(crate) after: Option<FileStat>,
     /// The operation that removes the former file. For a `Swap`, only the other operation is set.
-    pub(crate) gone: Option<Op>,
+    pub(crate) removal: Option<Op>,
     pub(crate) new: Option<Op>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesEr
     let root = set.root().to_string_lossy().into_owned();
     let mut changes = Changes::new(set.id, state, by, root);
     changes.undone_in_part = set.in_part;
-    let names = plan.left.iter().map(|path| name(path));
+    let names = plan.skipped.iter().map(|path| name(path));
     if by == ChangesBy::Trace {
         let index = Index::read(&set.dir)?;
         changes.exact = index.is_complete(set.state);
@@ -107,7 +107,7 @@ pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesEr
     } else if by == ChangesBy::Overlay {
         changes.conflicts = names.collect();
     }
-    let is_part = by == ChangesBy::Trace && !(plan.left.is_empty() && changes.exact);
+    let is_part = by == ChangesBy::Trace && !(plan.skipped.is_empty() && changes.exact);
     changes.undo = match state {
         ChangesState::Interrupted if by == ChangesBy::Trace => Undoable::Part,
         ChangesState::Done | ChangesState::Held if plan.is_empty() => Undoable::No,
@@ -134,13 +134,13 @@ fn planned(store: &Store, set: &ChangeSet) -> Result<(Plan, Option<HeldPlan>), C
         && (journal.status == Status::Done || set.state == SetState::Interrupted)
     {
         let mut plan = journal.plan;
-        plan.left = journal.back.map(|back| back.left).unwrap_or_default();
+        plan.skipped = journal.back.map(|back| back.skipped).unwrap_or_default();
         return Ok((plan, photo));
     }
     if set.meta.kind == SetKind::Trial && matches!(set.state, SetState::Held | SetState::Running) {
         let found = compared(set, 0, store.care, photo.as_ref())?;
         let mut plan = photo.as_ref().map_or(found.plan, |it| it.plan.clone());
-        plan.left = found.conflicts;
+        plan.skipped = found.conflicts;
         return Ok((plan, photo));
     }
     if set.is_late() && set.state == SetState::Running {
@@ -182,7 +182,7 @@ impl Trees {
         }
         // A file that is not in the slots is in the tree, unless another process changed it. Which
         // one depends on what was undone.
-        let size = new.there.map_or(u64::MAX, |it| it.size);
+        let size = new.in_slot.map_or(u64::MAX, |it| it.size);
         let mut file = |op: &Op, seen: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
             slot.or_else(|error| {
@@ -197,7 +197,7 @@ impl Trees {
                 }
             })
         };
-        let files = (file(gone, gone.here), file(new, new.there));
+        let files = (file(gone, gone.current), file(new, new.in_slot));
         match files {
             (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into(), size).unwrap_or(false),
             _ => false,
@@ -207,7 +207,7 @@ impl Trees {
 
 /// True if both operations are of the same inode.
 fn is_one(gone: &Op, new: &Op) -> bool {
-    let (was, is) = (gone.here, new.there);
+    let (was, is) = (gone.current, new.in_slot);
     was.zip(is)
         .is_some_and(|(was, is)| was.is_same_content(&is))
 }
@@ -308,7 +308,7 @@ fn itemized(
     );
     for (change, ops) in [(Change::Deleted, &gone), (Change::Created, &new)] {
         for op in ops.values().copied() {
-            let is_dir = op.here.or(op.there).is_some_and(|seen| seen.is_dir());
+            let is_dir = op.current.or(op.in_slot).is_some_and(|seen| seen.is_dir());
             // A directory with entries is implied by them.
             if !is_dir || !full.contains(&op.path[..]) {
                 items.push(match change {
@@ -321,7 +321,7 @@ fn itemized(
     let hard = plan.attributions.iter().filter(|it| !it.is_soft());
     items.extend(hard.map(|it| {
         let with = |look: &Option<Look>| {
-            let seen = it.here.zip(look.as_ref());
+            let seen = it.current.zip(look.as_ref());
             seen.map(|(seen, look)| seen.with_permissions(look.permissions))
         };
         Item {
@@ -331,7 +331,7 @@ fn itemized(
             inferred: false,
             before: with(&it.before),
             after: with(&it.after),
-            gone: None,
+            removal: None,
             new: None,
         }
     }));
@@ -346,9 +346,9 @@ fn item(change: Change, gone: Option<&Op>, new: Option<&Op>) -> Item {
         change,
         from: None,
         inferred: false,
-        before: gone.or(swapped).and_then(|op| op.here),
-        after: new.and_then(|op| op.there),
-        gone: gone.cloned(),
+        before: gone.or(swapped).and_then(|op| op.current),
+        after: new.and_then(|op| op.in_slot),
+        removal: gone.cloned(),
         new: new.cloned(),
     }
 }
@@ -378,7 +378,7 @@ fn renames<'a>(
     let mut by_size: HashMap<u64, VecDeque<&'a [u8]>> = HashMap::new();
     let mut by_name: HashMap<(u64, &'a OsStr), Vec<&'a [u8]>> = HashMap::new();
     for (path, op) in gone {
-        if let Some(here) = op.here.filter(|here| here.is_file() && here.size > 0) {
+        if let Some(here) = op.current.filter(|here| here.is_file() && here.size > 0) {
             by_inode.entry(here.ino).or_default().push(path);
             by_size.entry(here.size).or_default().push_back(path);
             let name = file_name(path);
@@ -389,7 +389,7 @@ fn renames<'a>(
     let (mut compared, mut pairs) = (0, 0);
     let mut found = Vec::new();
     for (path, op) in new {
-        let Some(there) = op.there.filter(|there| there.is_file() && there.size > 0) else {
+        let Some(there) = op.in_slot.filter(|there| there.is_file() && there.size > 0) else {
             continue;
         };
         let of = |paths: Option<&Vec<&'a [u8]>>| paths.cloned().unwrap_or_default();

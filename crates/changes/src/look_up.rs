@@ -176,7 +176,7 @@ impl Store {
         {
             return Ok(Vec::new());
         }
-        let left = plan_of(self, &set)?.left;
+        let left = plan_of(self, &set)?.skipped;
         Ok(left
             .iter()
             .map(|path| FileName::new(OsStr::from_bytes(path)))

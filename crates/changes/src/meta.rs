@@ -28,7 +28,7 @@ pub(crate) struct Meta {
     pub(crate) near: bool,
     /// The directory of the slots, if renames are not possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    beside: Option<FileName>,
+    slots: Option<FileName>,
     /// When the call began, by the clock of the store's file system.
     pub(crate) begun: Time,
     pub(crate) level: ChangesLevel,
@@ -112,7 +112,7 @@ impl Meta {
             root: FileName::new(root.into_os_string()),
             identity: (0, 0),
             near: true,
-            beside: None,
+            slots: None,
             begun: (0, 0),
             level,
             limits,
@@ -126,13 +126,13 @@ impl Meta {
 
     /// Returns the slot directory in the tree, if renames are possible only from there.
     pub(crate) fn slot_directory(&self) -> Option<PathBuf> {
-        let name = self.beside.as_ref()?;
+        let name = self.slots.as_ref()?;
         Some(OsString::from_vec(name.bytes().unwrap_or_default()).into())
     }
 
     /// Sets the slot directory.
     pub(crate) fn put_beside(&mut self, path: Option<PathBuf>) {
-        self.beside = path.map(|path| FileName::new(path.into_os_string()));
+        self.slots = path.map(|path| FileName::new(path.into_os_string()));
     }
 
     pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {

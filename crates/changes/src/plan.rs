@@ -49,9 +49,9 @@ pub(crate) struct Op {
     /// The slot below the slot directory.
     pub(crate) slot: Vec<u8>,
     /// The file at the path before the operation.
-    pub(crate) here: Option<FileStat>,
+    pub(crate) current: Option<FileStat>,
     /// The file in the slot before the operation.
-    pub(crate) there: Option<FileStat>,
+    pub(crate) in_slot: Option<FileStat>,
     /// Digest of the file at the path, where attributes do not tell whether it is unchanged.
     pub(crate) means: Option<u64>,
     /// Digest of the file in the slot.
@@ -62,8 +62,8 @@ wire!(Op {
     act,
     path,
     slot,
-    here,
-    there,
+    current,
+    in_slot,
     means,
     slot_means
 });
@@ -87,8 +87,8 @@ impl Op {
             },
             path: self.path.clone(),
             slot: self.slot.clone(),
-            here: self.there,
-            there: self.here,
+            current: self.in_slot,
+            in_slot: self.current,
             means: self.slot_means,
             slot_means: self.means,
         }
@@ -151,7 +151,7 @@ pub(crate) struct Attribution {
     /// The path below the root; empty for the root itself.
     pub(crate) path: Vec<u8>,
     /// The file at the path when the attributes are set.
-    pub(crate) here: Option<FileStat>,
+    pub(crate) current: Option<FileStat>,
     /// The attributes before; `None` if the path does not exist then.
     pub(crate) before: Option<Look>,
     /// The attributes after; `None` if the path does not exist then.
@@ -160,7 +160,7 @@ pub(crate) struct Attribution {
 
 wire!(Attribution {
     path,
-    here,
+    current,
     before,
     after
 });
@@ -188,21 +188,21 @@ pub(crate) struct Plan {
     /// Attributes, deepest path first.
     pub(crate) attributions: Vec<Attribution>,
     /// Paths that were skipped because another process changed them.
-    pub(crate) left: Vec<Vec<u8>>,
+    pub(crate) skipped: Vec<Vec<u8>>,
 }
 
 impl Wire for Plan {
     fn put(&self, to: &mut Vec<u8>) {
         put_all(&self.ops, to);
         put_all(&self.attributions, to);
-        put_all(&self.left, to);
+        put_all(&self.skipped, to);
     }
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         Some(Self {
             ops: get_all(from)?,
             attributions: get_all(from)?,
-            left: get_all(from)?,
+            skipped: get_all(from)?,
         })
     }
 }

@@ -123,10 +123,11 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
     let whole = plan.clone();
     // Files that leave the tree.
     let goes = plan.ops.iter().filter(|op| op.act != Act::Put);
-    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
+    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.current?.ino)).collect();
     // After an undo and a redo the file is already in its slot.
-    let empty =
-        |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
+    let empty = |op: &&mut Op| {
+        op.act != Act::Take && op.in_slot.is_some_and(|it| !is_there(&gone, op, &it))
+    };
     for op in plan.ops.iter_mut().filter(empty) {
         let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
         let failed = || ChangesError::io("unpacking", set.dir().join(&slot));
@@ -138,8 +139,8 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
         };
         // The record of the inode has the attributes of a file with several names.
         let first = firsts.get(&record.path[..]).copied();
-        let first = first.filter(|it| it.seen.is_some()).unwrap_or(record);
-        let Some(seen) = first.seen else {
+        let first = first.filter(|it| it.stat.is_some()).unwrap_or(record);
+        let Some(seen) = first.stat else {
             continue;
         };
         let look = Look::new(&seen, first.attributes.clone());
@@ -183,7 +184,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
     for op in plan.ops.iter_mut().filter(|op| op.act != Act::Take) {
         let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
         let name = slot.file_name().unwrap_or_default();
-        op.there = FileStat::at(&gone, name)
+        op.in_slot = FileStat::at(&gone, name)
             .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
     }
     Ok(())

@@ -38,8 +38,11 @@ impl PutBack {
             {
                 let stood = stood(&origin, again)?;
                 let back = journal.back.unwrap_or_default();
-                let ops = back.ops.into_iter().map(|op| (op.path, op.here));
-                let looks = back.attributions.into_iter().map(|it| (it.path, it.here));
+                let ops = back.ops.into_iter().map(|op| (op.path, op.current));
+                let looks = back
+                    .attributions
+                    .into_iter()
+                    .map(|it| (it.path, it.current));
                 for (path, put) in ops.chain(looks) {
                     let known = put.zip(stood.get(&path).copied());
                     found.0.entry(path).or_default().extend(known);
@@ -73,9 +76,9 @@ impl Applying<'_> {
     pub(crate) fn accept(&mut self, plan: &mut Plan, put_back: &PutBack) -> bool {
         let mut is_any = false;
         let ops = plan.ops.iter_mut().filter(|op| op.act != Act::Put);
-        let expected = ops.map(|op| (&op.path, &mut op.here));
+        let expected = ops.map(|op| (&op.path, &mut op.current));
         let looks = plan.attributions.iter_mut();
-        let expected = expected.chain(looks.map(|it| (&it.path, &mut it.here)));
+        let expected = expected.chain(looks.map(|it| (&it.path, &mut it.current)));
         for (path, here) in expected {
             let now = self
                 .look_at(Path::new(OsStr::from_bytes(path)))
@@ -105,22 +108,25 @@ fn stood(origin: &ChangeSet, after: bool) -> Result<HashMap<Vec<u8>, FileStat>, 
     };
     if after {
         let back = journal.back.unwrap_or_default();
-        let ops = back.ops.into_iter().map(|op| (op.path, op.here));
-        let looks = back.attributions.into_iter().map(|it| (it.path, it.here));
+        let ops = back.ops.into_iter().map(|op| (op.path, op.current));
+        let looks = back
+            .attributions
+            .into_iter()
+            .map(|it| (it.path, it.current));
         return Ok(present(ops.chain(looks)));
     }
-    let ops = journal.plan.ops.into_iter().map(|op| (op.path, op.here));
+    let ops = journal.plan.ops.into_iter().map(|op| (op.path, op.current));
     if !matches!(
         origin.meta.kind,
         SetKind::Trace | SetKind::Background { .. }
     ) {
         let looks = journal.plan.attributions.into_iter();
-        return Ok(present(ops.chain(looks.map(|it| (it.path, it.here)))));
+        return Ok(present(ops.chain(looks.map(|it| (it.path, it.current)))));
     }
     // The plan of a trace is already applied.
     let mut known = HashMap::new();
     for record in Index::read(&origin.dir)?.records {
-        if let Some(seen) = record.seen {
+        if let Some(seen) = record.stat {
             known.entry(record.path).or_insert(seen);
         }
     }

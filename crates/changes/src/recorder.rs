@@ -368,7 +368,7 @@ impl Recorder {
         }
         PathRecord {
             path: path.as_os_str().as_bytes().to_vec(),
-            seen,
+            stat: seen,
             attributes,
             content,
         }

@@ -72,7 +72,10 @@ impl Store {
                 let seen = survey.files.len();
                 if !goes_on(seen) {
                     let root = survey.root;
-                    return Err(ChangesError::TooManyFiles { root, seen });
+                    return Err(ChangesError::TooManyFiles {
+                        root,
+                        scanned: seen,
+                    });
                 }
                 let path = directory.join(name);
                 match tree.stat(&path) {
@@ -183,7 +186,7 @@ fn both(plan: &mut Plan, path: &[u8], before: &FileStat, now: &FileStat) {
     {
         plan.attributions.push(Attribution {
             path: path.to_vec(),
-            here: Some(*now),
+            current: Some(*now),
             before: Some(Look::new(before, Vec::new())),
             after: Some(Look::new(now, Vec::new())),
         });
@@ -209,8 +212,8 @@ fn put(plan: &mut Plan, act: Act, path: &[u8], here: Option<FileStat>, there: Op
         act,
         path: path.to_vec(),
         slot: format!("{GONE}/{SLOT}{number}").into_bytes(),
-        here,
-        there,
+        current: here,
+        in_slot: there,
         means: None,
         slot_means: None,
     });

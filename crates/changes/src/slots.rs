@@ -110,7 +110,7 @@ impl ChangeSet {
             if op.act != Act::Take {
                 let copied = copy(upper, &slot, &gone, &name, &mut known)
                     .and_then(|()| Ok(FileStat::at(&gone, &name)?));
-                op.there = copied.map_err(ChangesError::io("copying", self.dir().join(slot)))?;
+                op.in_slot = copied.map_err(ChangesError::io("copying", self.dir().join(slot)))?;
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ impl Since {
         let ops = set.journal()?.map(|it| it.plan.ops).unwrap_or_default();
         let ops = ops.into_iter().filter(|op| op.act != Act::Take);
         let mut put = HashMap::new();
-        for (path, seen) in ops.filter_map(|op| Some((op.path, op.there?))) {
+        for (path, seen) in ops.filter_map(|op| Some((op.path, op.in_slot?))) {
             put.entry(seen.ino).or_insert((path, seen));
         }
         Ok(Self {
@@ -37,7 +37,7 @@ impl Since {
         if let Some((_, put)) = self.put(link) {
             return !put.has_content_of(link);
         }
-        let Some(seen) = record.seen else {
+        let Some(seen) = record.stat else {
             return false;
         };
         // The time of the link may be in the future.
@@ -50,7 +50,7 @@ impl Since {
         let (path, _) = self.put(link)?;
         let goes = |op: &&Op| op.act != Act::Put && op.path == *path;
         let op = plan.ops.iter().find(goes)?;
-        let is_other = op.here.is_some_and(|here| here.ino != link.ino);
+        let is_other = op.current.is_some_and(|here| here.ino != link.ino);
         is_other.then(|| Path::to_owned(op.path()))
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, Changes
     let links = index.records.iter();
     let links = links.filter(|it| matches!(it.content, Content::Link(_)));
     let mut effects = Effects {
-        linked: links.filter_map(|it| Some(it.seen?.ino)).collect(),
+        linked: links.filter_map(|it| Some(it.stat?.ino)).collect(),
         user: Some(User::current()),
         ..Effects::default()
     };
@@ -81,7 +81,7 @@ pub(crate) fn conclude(
     }
     let effects = effects(set, &index)?;
     let failed = || ChangesError::io("writing the journal of", set.dir());
-    if !effects.plan.left.is_empty() {
+    if !effects.plan.skipped.is_empty() {
         lacks(&set.dir).map_err(failed())?;
     }
     // No operation follows, so nothing must be synced.
@@ -98,11 +98,11 @@ pub(crate) fn conclude(
 /// comparison of that name would fail then.
 fn shared(effects: &mut Effects) {
     let goes = effects.back.ops.iter().filter(|op| op.act != Act::Put);
-    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.here?.ino)).collect();
-    let left = &mut effects.back.left;
+    let goes: HashSet<u64> = goes.filter_map(|op| Some(op.current?.ino)).collect();
+    let left = &mut effects.back.skipped;
     effects.back.attributions.retain(|it| {
         let stays = it
-            .here
+            .current
             .is_none_or(|here| here.is_dir() || !goes.contains(&here.ino));
         if !stays {
             left.push(it.path.clone());

@@ -223,7 +223,7 @@ impl Store {
                 return Err(conflict(&origin, id, &plan, &conflicts));
             }
             plan = rest;
-            plan.left = conflicts;
+            plan.skipped = conflicts;
         }
         if origin.meta.slot_directory().is_some() {
             slots::make(&origin.meta)?;
@@ -276,7 +276,7 @@ impl Store {
         let Err(failed) = applying.run(&mut journal) else {
             return Ok(());
         };
-        let left = journal.back.map(|back| back.left).unwrap_or_default();
+        let left = journal.back.map(|back| back.skipped).unwrap_or_default();
         let error = match failed {
             Failed::Changed(path) => conflict(set, set.id, &journal.plan, &[path]),
             Failed::System(path, error) => {
@@ -309,7 +309,7 @@ impl Store {
             if self.care.stripped {
                 attributes::strip(dir.as_fd(), name).map_err(failed(slot))?;
             }
-            op.there = FileStat::at(dir, name).map_err(failed(slot))?;
+            op.in_slot = FileStat::at(dir, name).map_err(failed(slot))?;
         }
         Ok(())
     }
@@ -386,7 +386,7 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
     }
     let (photo, conflicts) = taken?;
     let mut plan = photo.plan.clone();
-    plan.left = conflicts;
+    plan.skipped = conflicts;
     let files = listing::photographed(&plan, &photo);
     let changes = listing::summary(&set, &plan)?;
     Ok(changes.with_files(files.iter().map(listing::file)))
@@ -440,7 +440,7 @@ impl Applying<'_> {
         let slots: HashSet<u64> = plan
             .ops
             .iter()
-            .filter_map(|op| op.there.map(|it| it.ino))
+            .filter_map(|op| op.in_slot.map(|it| it.ino))
             .collect();
         let mut again = |path: &Path, here: &mut Option<FileStat>| {
             if let Some(was) = here
@@ -453,11 +453,11 @@ impl Applying<'_> {
         };
         for op in &mut plan.ops {
             let path = op.path().to_owned();
-            again(&path, &mut op.here);
+            again(&path, &mut op.current);
         }
         for it in &mut plan.attributions {
             let path = it.path().to_owned();
-            again(&path, &mut it.here);
+            again(&path, &mut it.current);
         }
     }
 }

@@ -246,7 +246,7 @@ impl Scanning<'_> {
             let directory = self.stat_below(directory).map_err(fault(&path))?;
             let is_old = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
             let mut taken = self.scan.plan.ops.iter().filter_map(|op| match op.act {
-                Act::Take => op.here,
+                Act::Take => op.current,
                 _ => None,
             });
             let moved =
@@ -358,7 +358,7 @@ impl Scanning<'_> {
         }
         let attribution = Attribution {
             path: bytes(path),
-            here: Some(here),
+            current: Some(here),
             before: Some(before),
             after: Some(after),
         };
@@ -397,7 +397,7 @@ impl Scanning<'_> {
             let same = look(self.lower, &path, &seen).map_err(fault(&path))?;
             self.scan.plan.attributions.push(Attribution {
                 path: bytes(&path),
-                here: Some(seen),
+                current: Some(seen),
                 before: Some(same.clone()),
                 after: Some(same),
             });
@@ -425,7 +425,7 @@ impl Scanning<'_> {
                 let before = look(self.lower, &path, &here).map_err(fault(&path))?;
                 self.scan.plan.attributions.push(Attribution {
                     path: bytes(&path),
-                    here: Some(here),
+                    current: Some(here),
                     before: Some(before),
                     after: None,
                 });
@@ -443,7 +443,7 @@ impl Scanning<'_> {
         let after = look(self.set, at, &there).map_err(fault(path))?;
         self.scan.plan.attributions.push(Attribution {
             path: bytes(path),
-            here: None,
+            current: None,
             before: None,
             after: Some(after),
         });
@@ -474,8 +474,8 @@ impl Scanning<'_> {
             act,
             path: bytes(path),
             slot: bytes(slot),
-            here,
-            there,
+            current: here,
+            in_slot: there,
             means,
             slot_means,
         });

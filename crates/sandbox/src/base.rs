@@ -1,4 +1,4 @@
-//! The base tier: what needs no namespaces.
+//! The base tier: enforcement without namespaces.
 
 pub(crate) mod capabilities;
 pub(crate) mod landlock;

@@ -1,15 +1,15 @@
-//! Why there is no box.
+//! Errors of the sandbox.
 
 use agent_bash_core::sandbox::Tier;
 use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a process could not confine itself, or not be started confined. Nothing was run.
+/// Why a process could not enter a sandbox. Nothing was run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// A means that the box cannot be without.
+    /// An essential means is missing.
     #[error("the sandbox needs {what}, which this system lacks")]
     Lacks {
         /// What is needed, such as "Landlock".
@@ -18,18 +18,18 @@ pub enum SandboxError {
     /// A step failed.
     #[error("the sandbox could not be set up: {step}: {error}")]
     Step {
-        /// What was being done.
+        /// The step.
         step: String,
         /// The system's error.
         error: io::Error,
     },
-    /// A promise that is not kept by the kernel although it accepted it.
+    /// The kernel accepted a restriction and does not enforce it.
     #[error("the sandbox does not hold: {what} was possible inside of it")]
     Untight {
-        /// What was tried.
+        /// The forbidden operation that succeeded.
         what: &'static str,
     },
-    /// A secret below what may be written, which this tier cannot take out.
+    /// A secret is inside a writable directory, and this tier cannot exclude it.
     #[error(
         "{hidden} is to be hidden but is within {writable}, which may be written; the sandbox's tier `{tier:?}` cannot do both: take one of them away",
         hidden = .hidden.display(), writable = .writable.display()
@@ -37,21 +37,21 @@ pub enum SandboxError {
     HiddenInWritable {
         /// The secret.
         hidden: PathBuf,
-        /// What contains it.
+        /// The writable directory that contains it.
         writable: PathBuf,
         /// The tier.
         tier: Tier,
     },
-    /// Changes cannot be held back here, and why.
+    /// A trial is not possible, with the reason.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
-    /// The program was to be watched, and its launcher waits for that, but nobody can, and why.
+    /// The program cannot be traced, with the reason. Its launcher waits for a tracer.
     #[error("what it does to files cannot be watched: {0}")]
     Unwatched(String),
-    /// The launcher was started in a way that only it itself would not be.
+    /// The launcher has an invalid command line.
     #[error("the sandbox's launcher was started wrongly: {0}")]
     Start(&'static str),
-    /// The program could not be executed in the box.
+    /// The program could not be executed in the sandbox.
     #[error("{program} could not be started in the sandbox: {error}", program = .program.display())]
     Exec {
         /// The program.
@@ -59,16 +59,16 @@ pub enum SandboxError {
         /// The system's error.
         error: io::Error,
     },
-    /// What the launcher itself said.
+    /// The error that the launcher reported.
     #[error("{0}")]
     Reported(String),
-    /// The launcher ended without saying why.
+    /// The launcher ended without a report.
     #[error("the sandbox's launcher ended without a word; it may have been killed")]
     Silent,
 }
 
 impl SandboxError {
-    /// The same of a trial, without which nothing is run either.
+    /// Converts the error for a trial, which is as essential.
     pub(crate) fn into_no_trial(self) -> Self {
         match self {
             Self::Step { step, error } => Self::NoTrial(format!("{step}: {error}")),
@@ -76,12 +76,12 @@ impl SandboxError {
         }
     }
 
-    /// Something essential is missing.
+    /// Returns the error for a missing essential means.
     pub fn lacks(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Lacks { what: what.into() }
     }
 
-    /// For `map_err`: a step that failed.
+    /// Returns a function for `map_err` that names the failed step.
     pub(crate) fn step<E: Into<io::Error>>(step: impl Into<String>) -> impl FnOnce(E) -> Self {
         move |error| Self::Step {
             step: step.into(),

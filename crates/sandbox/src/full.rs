@@ -1,5 +1,5 @@
-//! Namespaces: a trial's, in which the workspace is a view whose changes are held back, and the full tier's, in which protected paths and everything outside of what may be written are read-only
-//! mounts, secrets are covered, and IPC, terminals and network are the box's own.
+//! Namespaces. A trial's namespace shows the workspace as an overlay. The full tier makes
+//! everything else read-only, covers secrets, and has private IPC, terminals and network.
 
 mod devices;
 mod loopback;
@@ -19,8 +19,8 @@ use agent_bash_core::sandbox::Plan;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use std::path::PathBuf;
 
-/// Moves this process into namespaces that are made for it, if the order takes any, and into the network that it shares
-/// with others, if it does. What they could not do is returned.
+/// Moves this process into new namespaces as the order needs, and into a shared network. Returns
+/// the promises that could not be enforced.
 pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<Lack>, SandboxError> {
     let plan = order.full();
     if plan.is_none() && order.trial.is_none() {
@@ -33,7 +33,7 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
     let apart = leave(plan, entrance);
     let mut missing = Vec::new();
     match &order.trial {
-        // Before all that is decided by paths: they lead into the view from here on.
+        // Mount the overlay first: all later paths lead into it.
         Some(trial) => apart
             .map_err(SandboxError::into_no_trial)
             .and_then(|()| overlay::mount(trial, &order.writable))?,
@@ -42,7 +42,7 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
     if let Some(plan) = plan {
         missing.extend(arrange(plan, &order.writable)?);
     }
-    // It still refers to the mount that lies below the new ones.
+    // The working directory still refers to the covered mount.
     let entered = directory.and_then(rustix::process::chdir);
     if entered.is_err() {
         rustix::process::chdir("/").map_err(SandboxError::step("entering the directory"))?;
@@ -50,14 +50,15 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
     Ok(missing)
 }
 
-/// Leaves the host's namespaces. What the host mounts later, over a secret for example, does not appear here.
+/// Leaves the host's namespaces. Later mounts of the host, for example over a secret, do not appear
+/// here.
 pub(crate) fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), SandboxError> {
     namespaces::leave(plan.map(|plan| plan.network), entrance)?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", apart).map_err(SandboxError::step("separating the mounts"))
 }
 
-/// Makes the mounts of a box.
+/// Creates the mounts of a sandbox.
 fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
     let roots = writable::outermost(plan.writable.iter().chain(own));
     writable::separate(&roots)?;

@@ -1,5 +1,6 @@
-//! Becoming a boxed program: recognised by its name at the top of `main`, before any threads; reads its order,
-//! restricts itself, tries whether that holds, reports, and executes the program. The pid stays the same.
+//! The launcher: recognised by its name at the top of `main`, before any thread. It reads its
+//! order, restricts itself, verifies the restrictions, reports, and executes the program with the
+//! same pid.
 
 use crate::error::SandboxError;
 use crate::networks::Entrance;
@@ -15,14 +16,14 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The `argv[0]` under which a program is started as the launcher of a box.
+/// The `argv[0]` of a launcher.
 pub const NAME: &str = "agent-bash-box";
 
-/// The exit status of a launcher that started nothing.
+/// The exit status if nothing was started.
 const FAILED: i32 = 126;
 
-/// Must be called at the top of `main`, before any thread is started. In a process that was started as a launcher it
-/// does not return; in any other it does nothing.
+/// Call this at the top of `main`, before any thread starts. In a launcher process it does not
+/// return; in any other it does nothing.
 pub fn init() {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == NAME) {
@@ -30,8 +31,8 @@ pub fn init() {
     }
 }
 
-/// The words of a launcher's command line: descriptors of the order and of the report pipe, the program, its `argv[0]`
-/// and arguments.
+/// Parses the command line: descriptors of the order and the report pipe, the program, its
+/// `argv[0]` and arguments.
 fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     let mut descriptor = |access| taken_over(&args.next()?, access);
     let (Some(order), Some(report)) = (descriptor(OFlags::RDONLY), descriptor(OFlags::WRONLY))
@@ -45,7 +46,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
         SandboxError::Lacks { what } => Message::Lacks(what.into_owned()),
         other => Message::Failed(other.to_string()),
     };
-    // Nobody is left to be told if the pipe is closed.
+    // If the pipe is closed, the report has no reader.
     let _ = say(&mut report, &message);
     FAILED
 }
@@ -93,7 +94,8 @@ fn enter_sandbox(
     Err(SandboxError::Exec { program, error })
 }
 
-/// Lets whoever reads the report watch. Last of all: what this process itself changes concerns nobody.
+/// Starts the trace for the reader of the report. It is the last step, so that the launcher's own
+/// changes are not traced.
 #[cfg(target_os = "linux")]
 fn be_watched(report: &mut File) -> Result<(), SandboxError> {
     let begun = crate::trace::begin();
@@ -118,8 +120,8 @@ fn restrict(order: &Order, entrance: Option<&Entrance>) -> Result<Option<Report>
     crate::restrict::restrict(order, entrance)
 }
 
-/// The way into a shared network, as a descriptor that the program does not inherit. It is a socket, which cannot be
-/// opened anew by its path.
+/// Returns the socket of a shared network as a close-on-exec descriptor. A socket cannot be
+/// reopened by path.
 #[cfg(target_os = "linux")]
 fn entrance(order: &Order) -> Result<Option<Entrance>, SandboxError> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
@@ -144,12 +146,12 @@ fn restrict(_: &Order, _: Option<&Entrance>) -> Result<Option<Report>, SandboxEr
     Err(SandboxError::lacks("Linux"))
 }
 
-/// A descriptor that somebody forgot to close would be a way out.
+/// A leaked descriptor would be a way out of the sandbox.
 fn close_all_but(kept: &[i32]) {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return;
     };
-    // The list includes the directory's own descriptor, which by the time it is closed here is no longer in use.
+    // The list includes the directory's own descriptor, which is already closed at this point.
     let open: Vec<i32> = entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -174,8 +176,8 @@ fn say(report: &mut File, message: &Message) -> std::io::Result<()> {
     report.write_all(&line)
 }
 
-/// The inherited descriptor with this number, as one that the program does not inherit. Opened anew by its path, as a
-/// number alone cannot be owned without `unsafe`.
+/// Returns the inherited descriptor as a close-on-exec one. It is reopened by path, since owning a
+/// raw number needs `unsafe`.
 fn taken_over(number: &OsStr, access: OFlags) -> Option<OwnedFd> {
     let number: i32 = number.to_str()?.parse().ok().filter(|fd| *fd > 2)?;
     let path = format!("/proc/self/fd/{number}");

@@ -1,5 +1,6 @@
-//! The box: a call's process confines itself by Landlock, seccomp and, where they work, namespaces, and then becomes
-//! the shell. [`Plan`] is the policy of a box, [`Start`] starts a launcher with it, [`init`] is the launcher itself.
+//! The sandbox: the process of a call restricts itself with Landlock, seccomp and, where they work,
+//! namespaces, and then becomes the shell. [`Plan`] is the policy, [`Start`] starts a launcher,
+//! [`init`] is the launcher itself.
 
 mod error;
 mod launcher;

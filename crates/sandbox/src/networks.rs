@@ -1,10 +1,10 @@
-//! The loopback networks of a host: boxes that may do the same share one, so that a server which one call has started
-//! answers the next.
+//! The loopback networks of a host. Sandboxes with equal permissions share one, so that a server of
+//! one call answers the next.
 //!
-//! A network is kept by a message that nobody takes. The first box makes the network and sends descriptors of its
-//! namespaces into a socket pair; each later one looks at that message, which gives it descriptors of its own. So
-//! there is no process that must be kept alive or could be attacked: a network ends when its host has closed its side
-//! and the last process in it has ended.
+//! A message that is never received keeps a network alive. The first sandbox creates the network
+//! and sends descriptors of its namespaces into a socket pair. Each later one peeks at the message,
+//! which gives it its own descriptors. So no process must be kept alive or could be attacked: a
+//! network ends when its host has closed its side and the last process in it has ended.
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use rustix::net::{RecvFlags, recv};
@@ -15,46 +15,46 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The networks of one host, which end with this value and the last process in them.
+/// The networks of one host. They end with this value and the last process in them.
 #[derive(Debug, Default)]
 pub struct Networks {
-    /// With the sides that later boxes look at.
+    /// The socket ends at which later sandboxes peek.
     all: Mutex<Vec<(Power, UnixStream)>>,
 }
 
-/// What the processes of a box can do to files. Those who can do less do not get at their servers, which would do it
-/// for them.
+/// The permissions of a sandbox. A sandbox with fewer permissions must not reach servers of one
+/// with more, which could act for it.
 #[derive(Debug, PartialEq, Eq)]
 struct Power {
     level: Level,
     writable: Vec<PathBuf>,
 }
 
-/// What a box does about its network.
+/// The role of a sandbox in a shared network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkRole {
-    /// It makes the network, and sends descriptors of it.
+    /// It creates the network, and sends its descriptors.
     Make,
-    /// It looks for them, and enters.
+    /// It waits for the descriptors, and enters.
     Join,
 }
 
-/// The way into a shared network for the launcher of one box.
+/// The access of one launcher to a shared network.
 #[derive(Debug)]
 pub struct Entrance {
-    /// What that box does.
+    /// The role of the sandbox.
     pub part: NetworkRole,
-    /// Where it sends the descriptors, or finds them. For nobody else: without it, others would learn that there will
-    /// be no network.
+    /// The socket for the descriptors. No other process may hold it: closing it tells the others
+    /// that the network will not be created.
     pub socket: OwnedFd,
 }
 
 impl Networks {
-    /// The way into the network of a box with this plan; `None` if it shares none.
+    /// Returns the access to the network for a plan; `None` if it shares none.
     ///
     /// # Errors
-    /// The system's, for want of descriptors.
+    /// No descriptors are available.
     pub fn entrance(&self, plan: &Plan) -> io::Result<Option<Entrance>> {
         if (plan.network, plan.tier) != (Network::Loopback, Tier::Full) {
             return Ok(None);
@@ -80,7 +80,7 @@ impl Networks {
     }
 }
 
-/// Whether the box that was to make it ended before it had.
+/// True if the creating sandbox ended before it created the network.
 fn is_lost(members: &UnixStream) -> bool {
     let look = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     matches!(recv(members, &mut [0; 1], look), Ok((0, _)))

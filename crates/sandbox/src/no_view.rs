@@ -1,36 +1,36 @@
-//! Where there are no views.
+//! Stand-ins for systems without overlays.
 
 use crate::error::BoxError;
 use agent_bash_core::changes::Overlay;
 use std::path::PathBuf;
 
-/// The mounts that a process has.
+/// The mounts of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounts(());
 
 impl Mounts {
-    /// Never.
+    /// Always fails.
     pub fn now() -> Result<Self, BoxError> {
         Err(BoxError::lacks("Linux"))
     }
 
-    /// Never.
+    /// Always fails.
     pub fn check(&self, _: &Overlay) -> Result<(), BoxError> {
         Err(BoxError::lacks("Linux"))
     }
 }
 
-/// Never.
+/// Always fails.
 pub fn leave_host() -> Result<(), BoxError> {
     Err(BoxError::lacks("Linux"))
 }
 
-/// None.
+/// The overlay of a trial; it cannot exist on this system.
 #[derive(Debug)]
 pub struct View(());
 
 impl View {
-    /// Never.
+    /// Always fails.
     pub fn mount(_: &Overlay, _: &[PathBuf]) -> Result<Self, BoxError> {
         Err(BoxError::lacks("Linux"))
     }

@@ -1,4 +1,4 @@
-//! What is handed to a launcher.
+//! The order for a launcher.
 
 use crate::networks::NetworkRole;
 use agent_bash_core::changes::Overlay;
@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What one shell is kept in, and what belongs to that shell alone.
+/// The restrictions of one shell, and its private directories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The policy of its box; `None` for none.
+    /// The policy of the sandbox; `None` for none.
     pub plan: Option<Plan>,
-    /// What it changes is held back; `None` for a shell whose changes are made.
+    /// The overlay of a trial; `None` to change files in place.
     pub trial: Option<Overlay>,
-    /// Whether somebody watches what it does to files.
+    /// True if the shell is traced.
     pub trace: bool,
-    /// Writable directories of this one shell: its temporary directory, the directory it reports in.
+    /// Private writable directories of this shell: its temporary directory, and the directory for
+    /// reports.
     pub writable: Vec<PathBuf>,
-    /// Changes to the launcher's environment for the program: what calls ask for must not load anything into the
-    /// launcher, which is not confined yet.
+    /// Environment changes for the program. They must not affect the launcher, which is not
+    /// restricted yet.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Descriptors that the program inherits besides the standard three; all others are closed.
+    /// Descriptors that the program inherits besides the standard three. All others are closed.
     pub inherited: Vec<i32>,
-    /// The descriptor by which it gets into a network that it shares with other boxes, and its part in that; see
-    /// [`Networks`](crate::Networks).
+    /// The descriptor of a shared network, and the role in it; see [`Networks`](crate::Networks).
     pub network: Option<(NetworkRole, i32)>,
 }
 
 #[cfg(target_os = "linux")]
 impl Order {
-    /// The policy, where it takes namespaces.
+    /// Returns the policy if it needs namespaces.
     pub(crate) fn full(&self) -> Option<&Plan> {
         let plan = self.plan.as_ref();
         plan.filter(|plan| plan.tier == Tier::Full)

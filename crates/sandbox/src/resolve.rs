@@ -1,5 +1,5 @@
-//! From what is wanted and what is so to the plan of a box. Facts of the process are passed in; the file system is
-//! looked at, since a plan has canonical paths.
+//! Resolves settings and facts to the plan of a sandbox. The caller passes facts of the process.
+//! The file system is read, since a plan has canonical paths.
 
 mod error;
 mod git;
@@ -17,29 +17,29 @@ use rustix::fs::{Access, access};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What is wanted of a box, by settings and requests. Paths are absolute, or begin with `~/`.
+/// The sandbox that settings and requests ask for. Paths are absolute, or begin with `~/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// How much may be written.
+    /// What the call may write.
     pub level: Level,
-    /// What network there is.
+    /// The network of the call.
     pub network: Network,
-    /// Writable in addition to the workspace; nothing at [`Level::ReadOnly`].
+    /// Writable paths besides the workspace; ignored at [`Level::ReadOnly`].
     pub writable: Vec<PathBuf>,
-    /// Readable although they would be hidden.
+    /// Paths that would be hidden and stay readable.
     pub readable: Vec<PathBuf>,
-    /// Hidden in addition to the usual secrets.
+    /// Hidden paths besides the usual secrets.
     pub hidden: Vec<PathBuf>,
-    /// Protected in addition to what runs or configures programs outside of the box.
+    /// Protected paths besides those that run or configure programs outside the sandbox.
     pub protected: Vec<PathBuf>,
-    /// Devices in addition to the harmless ones.
+    /// Devices besides the harmless ones.
     pub devices: Vec<PathBuf>,
-    /// Whether `/tmp` may be written, which others read and write too.
+    /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
 }
 
 impl Wanted {
-    /// This level without a network, and nothing out of the ordinary.
+    /// Returns the defaults of a level, without a network.
     pub fn new(level: Level) -> Self {
         Self {
             level,
@@ -54,18 +54,19 @@ impl Wanted {
     }
 }
 
-/// What is so, where the box is to be.
+/// The facts of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// The directory in which the host works.
+    /// The directory of the host.
     pub directory: PathBuf,
-    /// The best tier that this system can enforce.
+    /// The best tier that this system enforces.
     pub tier: Tier,
 }
 
-/// The workspace of a host: the nearest directory with a `.git`, or else the one in which the host works.
+/// Returns the workspace of a host: the nearest directory with a `.git`, or else the host's
+/// directory.
 pub fn workspace(facts: &Facts) -> Result<PathBuf, ResolveError> {
     workspace::find(
         &facts.directory,
@@ -73,7 +74,7 @@ pub fn workspace(facts: &Facts) -> Result<PathBuf, ResolveError> {
     )
 }
 
-/// The plan of a box.
+/// Returns the plan of a sandbox.
 pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
     if wanted.network == Network::Loopback && facts.tier == Tier::Base {
         return Err(ResolveError::NoLoopback);
@@ -113,7 +114,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
             });
         }
     }
-    // Where a link leads can be kept as it is, the link itself cannot.
+    // The target of a link can be protected, the link itself cannot.
     let linked: Vec<PathBuf> = protected
         .iter()
         .filter(|path| path.is_symlink())
@@ -136,7 +137,8 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
     })
 }
 
-/// Those that there are and that this process may read, as a host that is root may: of the others no call can read anything.
+/// Returns the existing paths that this process may read, as root may. A call cannot read the
+/// others anyway.
 fn readable_by_us(paths: &[&str]) -> impl Iterator<Item = PathBuf> {
     let paths = paths.iter().map(Path::new);
     paths
@@ -144,7 +146,7 @@ fn readable_by_us(paths: &[&str]) -> impl Iterator<Item = PathBuf> {
         .map(canonical)
 }
 
-/// Where paths of the settings begin.
+/// The bases of relative paths in the settings.
 struct Places {
     home: Option<PathBuf>,
 }
@@ -182,7 +184,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A home with a repository in it, of which `main/.git/hooks` exists.
+    /// A home with a repository in which `main/.git/hooks` exists.
     struct Home {
         _temp: tempfile::TempDir,
         path: PathBuf,
@@ -216,7 +218,7 @@ mod tests {
             resolve(wanted, &facts)
         }
 
-        /// As relative paths.
+        /// Returns relative paths.
         fn writable(&self, wanted: &Wanted, directory: &str) -> Vec<String> {
             let plan = self.plan(wanted, directory).unwrap();
             let relative =
@@ -248,7 +250,7 @@ mod tests {
                 "{directory}"
             );
         }
-        // A repository that the home itself is does not make it one.
+        // A repository at the home does not make the home a workspace.
         home.make(".git");
         assert_eq!(home.writable(&write(), "plain"), ["plain"]);
     }
@@ -273,7 +275,7 @@ mod tests {
         for path in ["side/.git", "main/.git/hooks", "main/.git/config"] {
             assert!(plan.protected.contains(&home.path.join(path)), "{path}");
         }
-        // Any directory can be named, a secret one too.
+        // The file can name any directory, even a secret one.
         home.write("side/.git", &format!("gitdir: {}\n", at(".ssh")));
         assert_eq!(home.writable(&write(), "side"), ["side"]);
     }

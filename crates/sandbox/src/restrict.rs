@@ -1,4 +1,4 @@
-//! Restricting this process, in the order that it takes, and trying whether that holds.
+//! Restricts this process in the required order, and verifies the restrictions.
 
 use crate::base::{capabilities, landlock, seccomp};
 use crate::error::SandboxError;
@@ -9,7 +9,7 @@ use agent_bash_core::sandbox::{Lack, Report, Tier};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
 
-/// What the base tier cannot do.
+/// The promises that the base tier cannot enforce.
 const LACKS_OF_BASE: [Lack; 5] = [
     Lack::Protected,
     Lack::Metadata,
@@ -18,7 +18,7 @@ const LACKS_OF_BASE: [Lack; 5] = [
     Lack::Terminals,
 ];
 
-/// Restricts this process. It must have a single thread. `None` if it is in a trial, but in no box.
+/// Restricts this single-threaded process. `None` in a trial without a sandbox.
 pub(crate) fn restrict(
     order: &Order,
     entrance: Option<&Entrance>,
@@ -47,7 +47,7 @@ pub(crate) fn restrict(
     }))
 }
 
-/// Tries what every box forbids, and what this process could do a moment ago.
+/// Tries operations that every sandbox forbids and that this process could do before.
 fn try_it() -> Result<(), SandboxError> {
     let own_name = rustix::fs::open(
         "/proc/self/comm",

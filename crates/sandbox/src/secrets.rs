@@ -1,9 +1,9 @@
-//! Which of the hidden paths there are.
+//! Finds the existing hidden paths.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// Those that exist, wherever they lead to by now. Most do not, which is quickly asked.
+/// Returns the canonical form of the existing paths. Most do not exist, and `exists` is cheap.
 pub(crate) fn existing(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     paths
         .iter()

@@ -1,4 +1,4 @@
-//! Starting a launcher: the descriptors it is handed, the words of its command line, and what it says.
+//! Starts a launcher: its descriptors, its command line, and its messages.
 
 use crate::error::SandboxError;
 use crate::launcher::NAME;
@@ -13,10 +13,10 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-/// How many bytes of what a launcher says are read.
+/// The largest size of a launcher's messages in bytes.
 const MOST: usize = 64 * 1024;
 
-/// A launcher that is about to be started: its command line, and the descriptors that it must inherit.
+/// A launcher to be started: its command line and inherited descriptors.
 #[derive(Debug)]
 pub struct Start {
     order: OwnedFd,
@@ -25,14 +25,14 @@ pub struct Start {
 }
 
 impl Start {
-    /// Writes the order down for the launcher. Its descriptors are marked to be inherited: no other thread may start a
-    /// process until [`Self::report`] was called.
+    /// Writes the order for the launcher. Its descriptors are inheritable: no other thread may
+    /// start a process until [`Self::report`] was called.
     pub fn new(order: &Order) -> Result<Self, SandboxError> {
         let mut file = unnamed_file()?;
         let text = serde_json::to_vec(order).map_err(SandboxError::step("writing the order"))?;
         file.write_all(&text)
             .map_err(SandboxError::step::<io::Error>("writing the order"))?;
-        // Close-on-exec, both of them.
+        // Both are close-on-exec.
         let (messages, report) =
             io::pipe().map_err(SandboxError::step::<io::Error>("opening the report pipe"))?;
         let (messages, report) = (OwnedFd::from(messages), OwnedFd::from(report));
@@ -45,12 +45,12 @@ impl Start {
         })
     }
 
-    /// The `argv[0]` of the launcher. Its program is the one that calls [`crate::init`].
+    /// Returns the `argv[0]` of the launcher. Its program is the one that calls [`crate::init`].
     pub fn name() -> &'static OsStr {
         OsStr::new(NAME)
     }
 
-    /// The other words of its command line, for the program that it becomes.
+    /// Returns the arguments for the program that it becomes.
     pub fn words(&self, program: &OsStr, arg0: &OsStr) -> [OsString; 4] {
         let number = |fd: &OwnedFd| fd.as_raw_fd().to_string().into();
         [
@@ -61,9 +61,9 @@ impl Start {
         ]
     }
 
-    /// What the launcher, the process with this pid, says once it was started. The program runs when this returns.
+    /// Reads the messages of the launcher with this pid. The program runs when this returns `Ok`.
     ///
-    /// `patience` bounds each wait for it.
+    /// `patience` bounds each wait.
     pub fn report(self, launcher: i32, patience: Duration) -> Result<StartedProgram, SandboxError> {
         drop((self.order, self.report));
         let patience = Timespec {
@@ -84,26 +84,26 @@ impl Start {
     }
 }
 
-/// What is so when the program runs.
+/// The state of a started program.
 #[derive(Debug)]
 pub struct StartedProgram {
-    /// What is enforced by its box, if it is in one.
+    /// The report of the sandbox, if there is one.
     pub sandbox: Option<Report>,
-    /// If it was to be watched: the descriptor by which that is done, or why nobody can.
+    /// For a traced program: the listener, or why it cannot be traced.
     pub watched: Option<Result<OwnedFd, String>>,
 }
 
-/// What was said so far.
+/// The messages so far.
 #[derive(Debug, Default)]
 struct Heard {
-    /// The program is about to start.
+    /// True if the program is about to start.
     ready: bool,
     sandbox: Option<Report>,
     watched: Option<Result<OwnedFd, String>>,
 }
 
 impl Heard {
-    /// What is meant by a line.
+    /// Handles one message.
     fn take(
         &mut self,
         line: &[u8],
@@ -125,12 +125,12 @@ impl Heard {
             Message::Unwatched(reason) => self.watched = Some(Err(reason)),
             Message::NoTrial(reason) => return Err(SandboxError::NoTrial(reason)),
             Message::Lacks(what) => return Err(SandboxError::lacks(what)),
-            Message::Failed(reason) => return Err(SandboxError::Said(reason)),
+            Message::Failed(reason) => return Err(SandboxError::Reported(reason)),
         }
         Ok(())
     }
 
-    /// All of it, if the program runs.
+    /// Returns the result if the program runs.
     fn all(self) -> Option<StartedProgram> {
         self.ready.then_some(StartedProgram {
             sandbox: self.sandbox,
@@ -139,7 +139,7 @@ impl Heard {
     }
 }
 
-/// The launcher's listener. It waits for the first thing that is looked at.
+/// Takes over the launcher's listener. The launcher waits for the first inspection.
 #[cfg(target_os = "linux")]
 fn taken_from(launcher: i32, number: i32, patience: &Timespec) -> io::Result<OwnedFd> {
     use agent_bash_notify::Listener;
@@ -183,7 +183,7 @@ fn unnamed_file() -> Result<File, SandboxError> {
     Err(SandboxError::lacks("Linux"))
 }
 
-/// Reads what has come. False at the end of the file.
+/// Reads available data. False at the end of the file.
 fn read_more(pipe: &OwnedFd, patience: &Timespec, text: &mut Vec<u8>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
@@ -236,7 +236,7 @@ mod tests {
         let text = "{\"unwatched\":\"why\"}\n{\"ready\":null}";
         let ready = heard(text).unwrap().unwrap();
         assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));
-        // The descriptor of a process that is not there.
+        // A descriptor of a process that does not exist.
         let text = "{\"watched\":5}\n{\"ready\":null}";
         assert!(matches!(heard(text), Err(SandboxError::Unwatched(_))));
     }

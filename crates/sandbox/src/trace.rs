@@ -1,5 +1,5 @@
-//! Watching what a program does to files: a filter makes the system calls that change any wait until a listener, in
-//! another process, has looked at them. Nothing is denied by it.
+//! Traces the file changes of a program: a filter makes each changing system call wait until a
+//! listener in another process has inspected it. It denies nothing.
 
 mod table;
 
@@ -13,20 +13,20 @@ use rustix::thread::CapabilitySet;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// What a file is opened with that may change it.
+/// Open flags that may change a file.
 const CHANGES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
 
-/// Whether a call is of this processor's own table, the one whose arguments [`call`] knows.
+/// True for a system call of this architecture, whose arguments [`call`] knows.
 pub fn is_native(table: u32, number: i32) -> bool {
     let x32 = cfg!(target_arch = "x86_64") && number & 0x4000_0000 != 0;
     Some(table) == ARCHITECTURE && !x32
 }
 
-/// Begins: from here on this thread and everything that it starts is watched by whoever has the listener that is returned. Gives
-/// up new privileges where the system demands that.
+/// Begins the trace of this thread and its children, for the holder of the returned listener. Sets
+/// `no_new_privs` where the system requires it.
 ///
 /// # Errors
-/// The kernel is too old, or somebody watches already.
+/// The kernel is too old, or a listener exists already.
 pub fn begin() -> io::Result<OwnedFd> {
     let program = program().ok_or(io::ErrorKind::Unsupported)?;
     let had = rustix::thread::capabilities(None)?;
@@ -36,26 +36,26 @@ pub fn begin() -> io::Result<OwnedFd> {
     install(&program)
 }
 
-/// Whether this process may have programs watched: tried in a thread that ends with it.
+/// Checks whether programs of this process can be traced, in a temporary thread.
 ///
 /// # Errors
-/// The kernel is too old, or somebody watches this process already.
+/// The kernel is too old, or a listener exists already.
 pub fn is_possible() -> io::Result<()> {
     let thread = std::thread::Builder::new().name("agent-bash-try".to_owned());
     let tried = thread.spawn(|| begin().map(drop))?.join();
     tried.unwrap_or_else(|_| Err(io::Error::other("trying it failed")))
 }
 
-/// Makes a call that waits, and so returns only once somebody has looked at it.
+/// Makes a traced system call, which returns once the listener has inspected it.
 pub(crate) fn wait_to_be_watched() {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    // Whether it can be opened is of no interest.
+    // The result of the open does not matter.
     let _ = rustix::fs::open("/dev/null", flags, Mode::empty());
 }
 
 fn program() -> Option<Vec<Instruction>> {
     let mut rules: Vec<Rule> = table::all().map(rule).collect();
-    // Its requests are in memory, out of sight; programs have another way.
+    // The arguments are in memory, which a filter cannot read. Programs have alternatives.
     let absent = |number| {
         let answer = FilterAction::Error(libc::ENOSYS);
         let tests = Vec::new();
@@ -74,7 +74,7 @@ fn program() -> Option<Vec<Instruction>> {
     Some(same.collect())
 }
 
-/// Opening a file is looked at if it may change it; what else is in the table always is.
+/// Returns the rule: an open waits if it may change the file, every other listed call always waits.
 fn rule(call: &Call) -> Rule {
     let mut tests = Vec::new();
     for operand in call.operands {

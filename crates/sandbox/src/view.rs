@@ -1,5 +1,6 @@
-//! The view of a trial for a shell that waits. Its supervisor has left the host's namespaces before it started the shell, and
-//! mounts the view when a call takes it: nobody has looked into the workspace before, so that nothing in it is stale.
+//! The overlay of a trial for a warm shell. Its supervisor left the host's mount namespace before
+//! it started the shell, and mounts the overlay when a call takes the shell. No process has used
+//! the workspace there before, so nothing in it is stale.
 
 use crate::error::SandboxError;
 use crate::full;
@@ -8,30 +9,30 @@ use agent_bash_core::changes::Overlay;
 use rustix::mount::{UnmountFlags, unmount};
 use std::path::PathBuf;
 
-/// The mounts that a process has.
+/// The mounts of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounts(Vec<u8>);
 
 impl Mounts {
-    /// Those of this process, now.
+    /// Returns the current mounts of this process.
     ///
     /// # Errors
-    /// They cannot be listed.
+    /// The mounts cannot be listed.
     pub fn now() -> Result<Self, SandboxError> {
         mounts::table().map(Self)
     }
 
-    /// Whether there can be a view where these are the host's mounts, which this process has.
+    /// Checks whether an overlay is possible with these mounts of the host.
     ///
     /// # Errors
-    /// [`BoxError::NoTrial`] says why not.
+    /// [`SandboxError::NoTrial`] with the reason.
     pub fn check(&self, trial: &Overlay) -> Result<(), SandboxError> {
         overlay::check(trial, &self.0)
     }
 }
 
-/// Leaves the host's namespaces for mounts, and for users where that takes one. This process must have a single thread. What
-/// is mounted elsewhere from here on does not appear in here.
+/// Leaves the host's mount namespace, and the user namespace if required. This process must be
+/// single-threaded. Later mounts of the host do not appear here.
 ///
 /// # Errors
 /// The system forbids it.
@@ -39,15 +40,16 @@ pub fn leave_host() -> Result<(), SandboxError> {
     full::leave(None, None).map_err(SandboxError::into_no_trial)
 }
 
-/// The workspace as a view, until this is dropped.
+/// The mounted overlay. Dropping it unmounts it.
 #[derive(Debug)]
 pub struct View(PathBuf);
 
 impl View {
-    /// Mounts it. This process has left the host's namespaces. Of `own`, what lies in the workspace stays what it is.
+    /// Mounts the overlay in this process, which has left the host's namespaces. Private
+    /// directories in `own` that lie in the workspace stay real.
     ///
     /// # Errors
-    /// [`BoxError::NoTrial`] says why not. This process is of no more use then.
+    /// [`SandboxError::NoTrial`] with the reason. This process is then unusable.
     pub fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<Self, SandboxError> {
         overlay::mount(trial, own)?;
         Ok(Self(trial.root.clone()))
@@ -56,7 +58,7 @@ impl View {
 
 impl Drop for View {
     fn drop(&mut self) {
-        // With what is mounted in it. Nobody is left who could use it.
+        // Detach with all mounts in it. No process uses it any more.
         let _ = unmount(&self.0, UnmountFlags::DETACH);
     }
 }

@@ -88,7 +88,7 @@ fn with_changes() -> (App, App, App) {
     let news = |app: &App, came| Msg::Changes {
         entry: app.chosen_changes().unwrap().0,
         id: ChangesId(7),
-        came,
+        done: came,
         now: Duration::ZERO,
     };
     let file = FileChange::new(FileName::new("a.rs"), Change::Created);

@@ -207,7 +207,7 @@ impl EventLoop {
                         *news,
                         Msg::Ended { .. }
                             | Msg::Changes {
-                                came: SetWorkDone::Done(_),
+                                done: SetWorkDone::Done(_),
                                 ..
                             }
                     );
@@ -393,7 +393,8 @@ impl EventLoop {
                 stands = stands => stands,
                 () = clock.sleep(ANSWER) => None,
             };
-            let look = move || Msg::Place(PromptDirectory::of(&session, stands, &before, own_runs));
+            let look =
+                move || Msg::Directory(PromptDirectory::of(&session, stands, &before, own_runs));
             tokio::task::spawn_blocking(move || drop(tell.send(look())));
         });
     }

@@ -30,7 +30,7 @@ pub(crate) enum IndexEntry {
 pub(crate) struct PathRecord {
     /// The path below the root.
     pub(crate) path: Vec<u8>,
-    pub(crate) seen: Option<FileStat>,
+    pub(crate) stat: Option<FileStat>,
     pub(crate) attributes: Attributes,
     pub(crate) content: Content,
 }
@@ -112,14 +112,14 @@ impl Wire for Pairs {
 /// The encoded form of a record.
 struct Written {
     path: Vec<u8>,
-    seen: Option<FileStat>,
+    stat: Option<FileStat>,
     attributes: Pairs,
     content: Content,
 }
 
 wire!(Written {
     path,
-    seen,
+    stat,
     attributes,
     content
 });
@@ -128,7 +128,7 @@ impl PathRecord {
     fn written(self) -> Written {
         Written {
             path: self.path,
-            seen: self.seen,
+            stat: self.stat,
             attributes: Pairs(self.attributes),
             content: self.content,
         }
@@ -139,7 +139,7 @@ impl Written {
     fn record(self) -> PathRecord {
         PathRecord {
             path: self.path,
-            seen: self.seen,
+            stat: self.stat,
             attributes: self.attributes.0,
             content: self.content,
         }
@@ -251,16 +251,16 @@ impl Index {
     fn part(&mut self) {
         let is_copy =
             |it: &&PathRecord| matches!(it.content, Content::Packed(..) | Content::Clone(_));
-        let several = |it: &&PathRecord| it.seen.is_some_and(|it| it.links > 1);
+        let several = |it: &&PathRecord| it.stat.is_some_and(|it| it.links > 1);
         let named = self.records.iter().filter(several).filter(is_copy);
         let others = self.others.iter();
         let others = others.filter(|it| it.content != Content::Unread);
         let copies = named.chain(others);
-        let copies = copies.filter_map(|it| Some((it.seen?.ino, it.content.clone())));
+        let copies = copies.filter_map(|it| Some((it.stat?.ino, it.content.clone())));
         let copies: HashMap<u64, Content> = copies.collect();
         for record in &mut self.records {
             if matches!(record.content, Content::Link(_) | Content::Unread)
-                && let Some(seen) = record.seen.filter(|seen| !seen.is_dir())
+                && let Some(seen) = record.stat.filter(|seen| !seen.is_dir())
                 && let Some(copy) = copies.get(&seen.ino)
             {
                 record.content = copy.clone();

@@ -52,8 +52,8 @@ fn one(
         act: Act::Put,
         path: bytes(path),
         slot: format!("{GONE}/n{number}").into_bytes(),
-        here: None,
-        there: Some(now),
+        current: None,
+        in_slot: Some(now),
         means: None,
         slot_means: None,
     };
@@ -66,7 +66,7 @@ fn one(
 /// Excludes files that cannot be examined from an undo, with the new directories around them.
 pub(super) fn leave_unseen(effects: &mut Effects) {
     let unseen = std::mem::take(&mut effects.unseen);
-    let left = &mut effects.back.left;
+    let left = &mut effects.back.skipped;
     effects.back.ops.retain(|op| {
         let goes = op.act != Act::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
         if !goes {
@@ -74,8 +74,8 @@ pub(super) fn leave_unseen(effects: &mut Effects) {
         }
         goes
     });
-    effects.plan.left = unseen.iter().map(|path| bytes(path)).collect();
-    left.extend_from_slice(&effects.plan.left);
+    effects.plan.skipped = unseen.iter().map(|path| bytes(path)).collect();
+    left.extend_from_slice(&effects.plan.skipped);
     left.sort_unstable();
     left.dedup();
 }

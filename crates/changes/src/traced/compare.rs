@@ -64,12 +64,12 @@ pub(super) fn appeared(
         let is = Some(look(tree, path, now)?);
         let back = Attribution {
             path: bytes(path),
-            here: Some(*now),
+            current: Some(*now),
             before: is,
             after: None,
         };
         effects.plan.attributions.push(Attribution {
-            here: None,
+            current: None,
             before: None,
             after: back.before.clone(),
             ..back.clone()
@@ -87,7 +87,7 @@ pub(super) fn one(
     known: &Known<'_>,
     effects: &mut Effects,
 ) -> io::Result<()> {
-    let before = known.first.seen;
+    let before = known.first.stat;
     let now = if path.as_os_str().is_empty() {
         tree.stat_root().ok()
     } else {
@@ -102,8 +102,8 @@ pub(super) fn one(
         act,
         path: known.first.path.clone(),
         slot: slot.as_os_str().as_bytes().to_vec(),
-        here,
-        there,
+        current: here,
+        in_slot: there,
         means: None,
         slot_means: None,
     };
@@ -111,7 +111,7 @@ pub(super) fn one(
         if kept {
             effects.back.ops.push(op.inverse());
         } else {
-            effects.back.left.push(op.path.clone());
+            effects.back.skipped.push(op.path.clone());
         }
         effects.plan.ops.push(op);
     };
@@ -128,7 +128,7 @@ pub(super) fn one(
         let before = before.filter(FileStat::is_dir)?;
         Some(Attribution {
             path: known.first.path.clone(),
-            here: None,
+            current: None,
             before: None,
             after: Some(Look::new(&before, known.first.attributes.clone())),
         })
@@ -175,7 +175,7 @@ pub(super) fn one(
     if !is_new && can_be_set && (was != is || now.is_dir()) {
         let attribution = Attribution {
             path: known.first.path.clone(),
-            here: Some(now),
+            current: Some(now),
             before: Some(was),
             after: Some(is),
         };

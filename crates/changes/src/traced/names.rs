@@ -32,7 +32,7 @@ impl File<'_> {
     fn has_others(&self) -> bool {
         match self.links {
             Some(links) => links > self.now,
-            None => self.record.seen.is_some_and(|it| it.links > self.before),
+            None => self.record.stat.is_some_and(|it| it.links > self.before),
         }
     }
 }
@@ -105,7 +105,7 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
             record.content,
             Content::Link(_) | Content::Target(_) | Content::Nothing
         );
-        if let Some(seen) = record.seen.filter(|it| it.links > 1 && !it.is_dir())
+        if let Some(seen) = record.stat.filter(|it| it.links > 1 && !it.is_dir())
             && is_changed
         {
             let file = files.entry(seen.ino).or_insert_with(|| File {
@@ -145,12 +145,12 @@ fn count(
     }
     let mut links: HashMap<u64, u64> = HashMap::new();
     for record in &index.records {
-        if let (Content::Link(number), Some(seen)) = (&record.content, record.seen) {
+        if let (Content::Link(number), Some(seen)) = (&record.content, record.stat) {
             links.insert(*number, seen.ino);
         }
     }
     for known in known.values() {
-        if let Some(file) = of(files, known.first.seen) {
+        if let Some(file) = of(files, known.first.stat) {
             file.before += 1;
         }
     }
@@ -175,7 +175,7 @@ fn count(
 fn leave(files: &HashMap<u64, File<'_>>, effects: &mut Effects) {
     let is_one = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
     for op in &effects.plan.ops {
-        if is_one(op.there) || op.act != Act::Put && is_one(op.here) {
+        if is_one(op.in_slot) || op.act != Act::Put && is_one(op.current) {
             effects.unseen.push(op.path().to_owned());
         }
     }

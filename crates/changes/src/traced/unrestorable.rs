@@ -12,7 +12,7 @@ pub(super) fn leave(effects: &mut Effects) {
     let plan = &effects.plan;
     let back = &mut effects.back;
     loop {
-        let left: HashSet<&[u8]> = back.left.iter().map(Vec::as_slice).collect();
+        let left: HashSet<&[u8]> = back.skipped.iter().map(Vec::as_slice).collect();
         if left.is_empty() {
             return;
         }
@@ -21,23 +21,23 @@ pub(super) fn leave(effects: &mut Effects) {
         let gone: Vec<&Op> = gone.filter(is_left).collect();
         let directories = gone
             .iter()
-            .filter(|op| op.here.is_some_and(|it| it.is_dir()));
+            .filter(|op| op.current.is_some_and(|it| it.is_dir()));
         let directories: HashSet<&Path> = directories.map(|op| op.path()).collect();
-        let lost: HashSet<u64> = gone.iter().filter_map(|op| Some(op.here?.ino)).collect();
+        let lost: HashSet<u64> = gone.iter().filter_map(|op| Some(op.current?.ino)).collect();
         let stays = plan.ops.iter().filter(|op| op.act != Act::Take);
         let stays = stays.filter(is_left).map(Op::path);
         let around: HashSet<&Path> = stays.flat_map(Path::ancestors).collect();
         let cannot = |op: &Op| match op.act {
             Act::Put => op.path().ancestors().any(|it| directories.contains(it)),
             Act::Take if around.contains(op.path()) => true,
-            _ => op.here.is_some_and(|it| lost.contains(&it.ino)),
+            _ => op.current.is_some_and(|it| lost.contains(&it.ino)),
         };
         let more: Vec<Op> = back.ops.extract_if(.., |op| cannot(op)).collect();
         if more.is_empty() {
             return;
         }
-        back.left.extend(more.into_iter().map(|op| op.path));
-        back.left.sort_unstable();
-        back.left.dedup();
+        back.skipped.extend(more.into_iter().map(|op| op.path));
+        back.skipped.sort_unstable();
+        back.skipped.dedup();
     }
 }

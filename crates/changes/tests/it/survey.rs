@@ -113,7 +113,7 @@ fn a_walk_ends_where_it_is_told_to() {
     let place = TestTree::new("mkdir d; touch d/{1..50}");
     let store = place.store();
     let stopped = store.scan_before(&place.root, |files| files < 20);
-    let Err(ChangesError::TooManyFiles { seen, .. }) = stopped else {
+    let Err(ChangesError::TooManyFiles { scanned: seen, .. }) = stopped else {
         panic!("{stopped:?}");
     };
     assert_eq!(seen, 20);

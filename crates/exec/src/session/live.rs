@@ -3,7 +3,7 @@
 use super::directory::{Directory, fifo, open_fifo, remove};
 use super::record;
 use super::remembered::Remembered;
-use super::shell_channel::{Conversation, read_now, read_status};
+use super::shell_channel::{ShellChannel, read_now, read_status};
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
@@ -25,7 +25,7 @@ use tokio::net::unix::pipe::Receiver;
 pub(super) struct LiveShell {
     pub(super) supervised: Supervised,
     pub(super) pid: u32,
-    pub(super) talk: Conversation,
+    pub(super) talk: ShellChannel,
     /// The FIFO with its exports, written after a call and read when the next one begins.
     exports: OwnedFd,
     /// The exports after its last call have not been read yet.
@@ -110,7 +110,7 @@ impl LiveShell {
         Ok(Self {
             supervised,
             pid: fds.pid,
-            talk: Conversation::new(fds.script, fds.control, status),
+            talk: ShellChannel::new(fds.script, fds.control, status),
             exports,
             owes_exports: false,
             directory,

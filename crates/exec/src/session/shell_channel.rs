@@ -11,7 +11,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// The host's ends of it.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(super) struct ShellChannel {
     /// The file for records; the shell shares its file offset.
     record: File,
     /// A NUL written here makes the shell read the record.
@@ -22,7 +22,7 @@ pub(super) struct Conversation {
     pub(super) report: Vec<u8>,
 }
 
-impl Conversation {
+impl ShellChannel {
     pub(super) fn new(record: OwnedFd, control: OwnedFd, status: Receiver) -> Self {
         Self {
             record: File::from(record),

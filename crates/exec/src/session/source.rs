@@ -1,7 +1,7 @@
 //! Waits for the output and the report of a session's shell while it runs a script.
 
 use super::record::{Report, Run, read_report};
-use super::shell_channel::{Conversation, PendingQuestion};
+use super::shell_channel::{PendingQuestion, ShellChannel};
 use crate::streams::{OutputStreams, ReadyStream as OutputReady};
 use agent_bash_call::{Alarm, Progress, Source};
 use agent_bash_core::{Clock, OutputConsumer, StreamId};
@@ -25,7 +25,7 @@ const UNREAD: &str =
 #[derive(Debug)]
 pub(super) struct SessionSource<'a> {
     streams: &'a mut OutputStreams,
-    talk: &'a mut Conversation,
+    talk: &'a mut ShellChannel,
     clock: Arc<dyn Clock>,
     alarm: Alarm,
     /// When to check whether the shell has taken its record.
@@ -77,7 +77,7 @@ impl<'a> SessionSource<'a> {
     /// `is_new`: the shell has just been started.
     pub(super) fn new(
         streams: &'a mut OutputStreams,
-        talk: &'a mut Conversation,
+        talk: &'a mut ShellChannel,
         clock: &Arc<dyn Clock>,
         is_new: bool,
     ) -> Self {

@@ -1,12 +1,12 @@
-//! Dropping capabilities: root keeps what it takes to handle files and processes of others, and nothing that reaches
-//! the machine.
+//! Drops capabilities: root keeps those for files and processes of other users, and none that
+//! affects the machine.
 
 use crate::error::SandboxError;
 use rustix::thread::CapabilitySet;
 use rustix::thread::{CapabilitySets, capabilities, set_capabilities};
 use rustix::thread::{clear_ambient_capability_set, remove_capability_from_bounding_set};
 
-/// What root keeps.
+/// The capabilities that root keeps.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -15,7 +15,7 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::KILL);
 
-/// Drops them from this thread and everything that it executes.
+/// Drops all other capabilities from this thread and its children.
 pub(crate) fn drop_capabilities() -> Result<(), SandboxError> {
     let step = || SandboxError::step("dropping capabilities");
     let kept = if rustix::process::geteuid().is_root() {
@@ -32,7 +32,7 @@ pub(crate) fn drop_capabilities() -> Result<(), SandboxError> {
             }
             match remove_capability_from_bounding_set(capability) {
                 Ok(()) => {}
-                // The kernel knows no more of them.
+                // The kernel knows no further capabilities.
                 Err(rustix::io::Errno::INVAL) => break,
                 Err(error) => return Err(step()(error)),
             }

@@ -1,5 +1,5 @@
-//! Files, TCP, signals and abstract sockets by Landlock. It has only rules that allow: a path is taken out by allowing
-//! everything beside it.
+//! Restricts files, TCP, signals and abstract sockets with Landlock. Landlock only has rules that
+//! allow, so a path is excluded by allowing all of its siblings.
 
 mod excluded;
 
@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The newest interface that was tested.
+/// The newest tested interface of Landlock.
 const TESTED: ABI = ABI::V7;
 
 /// Harmless devices.
@@ -32,18 +32,18 @@ const DEVICES: [&str; 7] = [
     "/dev/ptmx",
 ];
 
-/// Where the devices are: nothing else below it may be opened.
+/// The directory of devices. Nothing else below it may be opened.
 const DEVICE_DIRECTORY: &str = "/dev";
 
-/// What the kernel's Landlock cannot do.
+/// The limits of the kernel's Landlock.
 pub(crate) struct Gaps {
-    /// Parts of the promise that it does not keep.
+    /// Promises that Landlock does not enforce.
     pub(crate) missing: Vec<Lack>,
-    /// Shortening a file counts as no write.
+    /// True if truncating a file does not count as a write.
     pub(crate) truncate: bool,
 }
 
-/// Restricts this thread and everything that it starts.
+/// Restricts this thread and its children.
 pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<Gaps, SandboxError> {
     let refused = SandboxError::step::<io::Error>("restricting files");
     let status = rules(plan, own)?.restrict_self();
@@ -83,7 +83,7 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
         rules.allow(path, device())?;
     }
     if plan.tier == Tier::Full {
-        // They are the box's own.
+        // The sandbox has a private `/dev/pts`.
         rules.allow(Path::new("/dev/pts"), device())?;
         rules.allow(Path::new("/dev/shm"), written())?;
     }
@@ -97,8 +97,8 @@ fn created(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
         .handle_access(AccessFs::from_all(TESTED))?
         .scope(Scope::from_all(TESTED))?;
     match (plan.network, plan.tier) {
-        // Also for sockets that come from elsewhere. With namespaces there is nobody to connect to, and the
-        // namespace counts who tried.
+        // This includes inherited sockets. With namespaces there is no peer to connect to, and the
+        // namespace counts attempts.
         (Network::Off, Tier::Base) => ruleset.handle_access(AccessNet::from_all(TESTED))?,
         _ => ruleset,
     }
@@ -121,12 +121,12 @@ fn device() -> BitFlags<AccessFs> {
         | AccessFs::IoctlDev
 }
 
-/// What must not be read. Also what is not there, or what something else lies over: by the time that a call reads it,
-/// somebody may have put another file in its place, which no mount covers.
+/// Returns the paths that must not be read, including missing and covered ones: another process may
+/// later create a file there, which no mount covers.
 fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, SandboxError> {
     let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
     for hidden in &plan.hidden {
-        // Most are not there, which is quickly asked.
+        // Most do not exist, and `exists` is cheap.
         let there = hidden.exists().then(|| fs::canonicalize(hidden).ok());
         let there = there.flatten();
         let is_there = there.is_some();
@@ -135,7 +135,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, SandboxError
             excluded.push(hidden);
             continue;
         };
-        // What is writable can be read too, so that it takes a mount to hide something in it.
+        // A writable path can be read as well, so hiding something in it needs a mount.
         if is_there && plan.tier == Tier::Base {
             return Err(SandboxError::HiddenInWritable {
                 writable: PathBuf::from(writable),
@@ -152,7 +152,7 @@ struct Rules {
 }
 
 impl Rules {
-    /// Allows reading everything except what is excluded. All names can be listed.
+    /// Allows reading everything except excluded paths. All names can be listed.
     fn reading(&mut self, excluded: &Excluded) -> Result<(), SandboxError> {
         let root = Path::new("/");
         self.allow(root, AccessFs::ReadDir.into())?;
@@ -165,7 +165,7 @@ impl Rules {
         let mut left: Vec<(OwnedFd, &Excluded)> =
             root.into_iter().map(|it| (it, excluded)).collect();
         while let Some((parent, excluded)) = left.pop() {
-            // Nobody who cannot list it can read anything by a rule for what is in it.
+            // A process that cannot list a directory cannot read its entries through a rule.
             let Ok(entries) = Dir::read_from(&parent) else {
                 continue;
             };
@@ -189,7 +189,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Allows this for a path and what is below it. A path that cannot be opened has nothing to be allowed.
+    /// Allows access to a path and everything below it. Skips a path that cannot be opened.
     fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), SandboxError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match openat(CWD, path, flags, Mode::empty()) {
@@ -198,8 +198,8 @@ impl Rules {
         }
     }
 
-    /// Allows to open the terminals that are standard input, output or error once more, by name: at the full tier other
-    /// ones are where they were.
+    /// Allows opening the terminals of standard input, output and error by name. At the full tier
+    /// other terminals are at their names.
     fn inherited_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),
@@ -216,7 +216,7 @@ impl Rules {
         Ok(())
     }
 
-    /// `kind`: what it is, where that is known.
+    /// `kind` is the file type, if known.
     fn allow_opened(
         &mut self,
         opened: OwnedFd,

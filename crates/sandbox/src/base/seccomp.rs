@@ -1,4 +1,4 @@
-//! System calls by seccomp: what Landlock has no rule for.
+//! Restricts system calls with seccomp where Landlock has no rule.
 
 pub(crate) mod program;
 pub(crate) mod rules;
@@ -8,8 +8,8 @@ use agent_bash_core::sandbox::Plan;
 use program::Elsewhere;
 use std::io;
 
-/// Filters the system calls of this thread and of everything that it starts. `shortening` counts as no write in
-/// Landlock, and is left to this filter.
+/// Filters the system calls of this thread and its children. `shortening`: Landlock does not treat
+/// truncation as a write, so this filter must.
 pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), SandboxError> {
     let Some(architecture) = program::ARCHITECTURE else {
         return Err(SandboxError::lacks(
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
     use agent_bash_core::sandbox::{Network, Tier};
 
-    /// What the kernel would do about a system call: the error, if it is refused.
+    /// Returns the error with which the filter refuses a system call.
     fn asked(number: i64, arguments: [u64; 6]) -> Option<i32> {
         let table = 0xC000_003E;
         let rules = rules::rules(Network::Off, Tier::Base, false);

@@ -1,4 +1,4 @@
-//! Shared memory, message queues and terminals of the box's own.
+//! Private shared memory, message queues and terminals.
 
 use crate::error::SandboxError;
 use rustix::mount::{MountFlags, mount, mount_bind};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const PTMX: &str = "/dev/ptmx";
 
-/// Mounts them.
+/// Mounts the private file systems.
 pub(super) fn make_own() -> Result<(), SandboxError> {
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
     let noexec = MountFlags::NOSUID | MountFlags::NOEXEC;

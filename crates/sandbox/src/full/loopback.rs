@@ -1,4 +1,4 @@
-//! The loopback interface of a new network namespace, which is down at first.
+//! Activates the loopback interface of a new network namespace.
 
 use crate::error::SandboxError;
 use rustix::io;
@@ -6,19 +6,19 @@ use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::net::{recv, sendto, socket_with};
 
-// As in linux/rtnetlink.h and linux/netlink.h.
+// From linux/rtnetlink.h and linux/netlink.h.
 const RTM_NEWLINK: u16 = 16;
 const NLM_F_REQUEST: u16 = 1;
 const NLM_F_ACK: u16 = 4;
 const NLMSG_ERROR: u16 = 2;
 const IFF_UP: u32 = 1;
-/// Of `lo`, in every namespace.
+/// The index of `lo` in every namespace.
 const LOOPBACK: i32 = 1;
 
-/// The header of a message, and that of an interface.
+/// The lengths of a message header and an interface header.
 const LENGTH: usize = 16 + 16;
 
-/// Sets it up.
+/// Sets the interface up.
 pub(super) fn up() -> Result<(), SandboxError> {
     set_up().map_err(SandboxError::step("setting the loopback interface up"))
 }
@@ -45,13 +45,13 @@ fn message() -> [u8; LENGTH] {
     put(4, &RTM_NEWLINK.to_ne_bytes());
     put(6, &(NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
     put(20, &LOOPBACK.to_ne_bytes());
-    // Which flags are set, and which are changed.
+    // The flags to set, and the mask of changed flags.
     put(24, &IFF_UP.to_ne_bytes());
     put(28, &IFF_UP.to_ne_bytes());
     message
 }
 
-/// An acknowledgement is an error with the number zero.
+/// An acknowledgement is an error message with the number zero.
 fn acknowledged(answer: &[u8]) -> io::Result<()> {
     let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok());
     let error = answer.get(16..20).and_then(|bytes| bytes.try_into().ok());

@@ -1,5 +1,5 @@
-//! The mounts of this process, and making them read-only: that takes away permissions, times and attributes too,
-//! which Landlock has no rules for.
+//! Makes mounts read-only, which also protects permissions, times and attributes. Landlock has no
+//! rules for those.
 
 use crate::error::SandboxError;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 struct Mounted {
     id: u64,
     at: PathBuf,
-    /// Those that a remount must repeat.
+    /// The flags that a remount must repeat.
     flags: MountFlags,
     kind: String,
 }
 
-/// Makes all mounts read-only except those at or below these. Whether all of them are now.
+/// Makes all mounts read-only except those at or below these paths. Returns whether all of them
+/// are.
 pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
     let table = table()?;
     let mut all = true;
@@ -32,12 +33,12 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
     Ok(all)
 }
 
-/// All mounts of this process, as the kernel lists them.
+/// Returns the mount table of this process.
 pub(crate) fn table() -> Result<Vec<u8>, SandboxError> {
     fs::read("/proc/self/mountinfo").map_err(SandboxError::step("listing mounts"))
 }
 
-/// A mount below this directory that paths lead to, if there is one.
+/// Returns a reachable mount below a directory.
 pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
     let mut mounts = table.split(|byte| *byte == b'\n').filter_map(parsed);
     let below = mounts.find(|mounted| {
@@ -47,15 +48,15 @@ pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
 }
 
 impl Mounted {
-    /// Whether its path leads to it. Where another one lies over it, or over where it is, nobody gets there any more, and
-    /// its flags are not those of what the path leads to.
+    /// True if the path of the mount leads to it. A covered mount is unreachable, and its flags
+    /// differ from those of the path.
     fn is_reachable(&self) -> bool {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         match statx(CWD, &self.at, flags, StatxFlags::MNT_ID) {
-            // Older kernels do not tell.
+            // Older kernels do not report the mount id.
             Ok(stat) if stat.stx_mask & StatxFlags::MNT_ID.bits() == 0 => true,
             Ok(stat) => stat.stx_mnt_id == self.id,
-            // It cannot be shown to be out of reach of everybody, only of us.
+            // Another process may reach the mount even if this one cannot.
             Err(error) => error != rustix::io::Errno::NOENT,
         }
     }
@@ -66,7 +67,7 @@ pub(super) fn read_only(path: &Path, flags: MountFlags) -> rustix::io::Result<()
     mount_remount(path, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
 }
 
-/// Whether looking at such a file system can take until a server or a program answers.
+/// True for file systems whose lookups can wait for a server or a program.
 fn may_hang(kind: &str) -> bool {
     const REMOTE: [&str; 10] = [
         "autofs",
@@ -107,7 +108,7 @@ fn parsed(line: &[u8]) -> Option<Mounted> {
     })
 }
 
-/// Spaces, tabs, newlines and backslashes are written as `\040` and so on.
+/// Decodes a field: spaces, tabs, newlines and backslashes are written as `\040` and so on.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(field.len());
     let mut rest = field;

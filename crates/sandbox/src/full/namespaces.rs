@@ -1,4 +1,4 @@
-//! Leaving the namespaces of the host.
+//! Leaves the namespaces of the host.
 
 use super::{loopback, shared};
 use crate::error::SandboxError;
@@ -9,9 +9,9 @@ use rustix::thread::{CapabilitySet, capabilities};
 use std::fs;
 use std::io;
 
-/// Enters new ones: for mounts, in a box (one with this network) for IPC, for the network unless it is the host's or
-/// shared, and of users where it takes one to be allowed the others. Also within those of a shared network a box has
-/// users of its own, so that it has no power over others in there.
+/// Enters new namespaces: for mounts, in a sandbox for IPC, for the network unless it is the host's
+/// or shared, and for users if the others need it. A sandbox in a shared network has its own user
+/// namespace, so that it has no power over the others.
 pub(super) fn leave(
     network: Option<Network>,
     entrance: Option<&Entrance>,
@@ -40,7 +40,7 @@ pub(super) fn leave(
     }
 }
 
-/// Makes the network that boxes share, or enters it.
+/// Creates the shared network, or enters it.
 fn share(entrance: &Entrance, users: CloneFlags) -> Result<(), SandboxError> {
     let Entrance { part, socket } = entrance;
     match part {
@@ -53,13 +53,13 @@ fn share(entrance: &Entrance, users: CloneFlags) -> Result<(), SandboxError> {
     }
 }
 
-/// Whether this process may make them as it is, without one of users.
+/// True if this process may create namespaces without a user namespace.
 pub(super) fn are_allowed() -> Result<bool, SandboxError> {
     let had = capabilities(None).map_err(SandboxError::step("reading capabilities"))?;
     Ok(had.effective.contains(CapabilitySet::SYS_ADMIN))
 }
 
-/// Makes these namespaces, and enters them.
+/// Creates and enters these namespaces.
 fn separate(wanted: CloneFlags) -> Result<(), SandboxError> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     unshare(wanted).map_err(SandboxError::step("making namespaces"))?;
@@ -68,7 +68,7 @@ fn separate(wanted: CloneFlags) -> Result<(), SandboxError> {
     }
     let map = || -> io::Result<()> {
         fs::write("/proc/self/setgroups", "deny")?;
-        // Everybody stays who they are.
+        // User and group ids stay the same.
         fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
         fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))
     };

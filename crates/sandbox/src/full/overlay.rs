@@ -1,5 +1,5 @@
-//! The workspace as a view of a trial: what is read comes from the workspace, what is written goes to a directory of the
-//! trial's, at the same path.
+//! The overlay of a trial: reads come from the workspace, writes go to the trial's directory, at
+//! the same path.
 
 use super::{mounts, namespaces};
 use crate::error::SandboxError;
@@ -11,10 +11,11 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// `f_type` of an overlay, as in linux/magic.h.
+/// `f_type` of overlayfs, from linux/magic.h.
 const OVERLAYFS: i64 = 0x794C_7630;
 
-/// Whether there can be one, as far as that can be said in the host's namespaces, and only there. `table`: its mounts.
+/// Checks whether an overlay is possible, as far as the host's namespaces tell. `table` is the
+/// mount table.
 pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     if let Some(inner) = [upper, work].into_iter().find(|it| it.starts_with(root)) {
@@ -34,7 +35,8 @@ pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     may_copy(&directory(root)?, root)
 }
 
-/// Mounts it. This process has mounts of its own already. Of `own`, what lies in the workspace stays what it is.
+/// Mounts the overlay in this process's mount namespace. Private directories in `own` that lie in
+/// the workspace stay real.
 pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     let lower = directory(root)?;
@@ -44,7 +46,7 @@ pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError
         .filter(|path| path.starts_with(root))
         .map(|path| Ok((path, directory(path)?)))
         .collect::<Result<_, SandboxError>>()?;
-    // Named by descriptors, paths need no escaping and may be of any length.
+    // Descriptors need no escaping and have no length limit.
     let layers = format!(
         "lowerdir={},upperdir={},workdir={},userxattr,volatile",
         name(&lower),
@@ -76,8 +78,8 @@ fn name(descriptor: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", descriptor.as_raw_fd())
 }
 
-/// In a namespace of users only this user exists, so that files of another one, or of another group, cannot be copied
-/// when they are changed. Of all of them only the workspace itself is looked at: the rest would take long.
+/// In a user namespace only this user exists, so files of other users or groups cannot be copied
+/// up. Only the owner of the workspace itself is checked; checking all files would take long.
 fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
     let stat = fstat(lower).map_err(|error| no(format!("`{}`: {error}", root.display())))?;
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
@@ -93,7 +95,7 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
     )))
 }
 
-/// Why the kernel does not mount it.
+/// Explains why the kernel refused the mount.
 fn refused(root: &Path, upper: &OwnedFd, error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS);

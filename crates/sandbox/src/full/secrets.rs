@@ -1,4 +1,4 @@
-//! Covering secrets: an empty directory or file without any permission is mounted over each.
+//! Covers secrets: mounts an empty directory or file without permissions over each.
 
 use crate::error::SandboxError;
 use crate::secrets::existing;
@@ -7,12 +7,12 @@ use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Where the empty things are made; the box's own `/dev/shm` is mounted over it afterwards.
+/// Where the empty files are created; the private `/dev/shm` is mounted over it later.
 const STAGE: &str = "/dev/shm";
 const DIRECTORY: &str = "/dev/shm/directory";
 const FILE: &str = "/dev/shm/file";
 
-/// Covers these, as far as they exist.
+/// Covers the existing paths.
 pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
     let hidden: BTreeSet<PathBuf> = existing(hidden).collect();
     if hidden.is_empty() {
@@ -38,6 +38,6 @@ fn stage() -> rustix::io::Result<()> {
     rustix::fs::mkdirat(CWD, DIRECTORY, Mode::empty())?;
     let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
     drop(rustix::fs::openat(CWD, FILE, create, Mode::empty())?);
-    // The file system itself, and so all that is mounted of it.
+    // The file system itself becomes read-only, and so do all mounts of it.
     mount_remount(STAGE, flags | MountFlags::RDONLY, c"")
 }

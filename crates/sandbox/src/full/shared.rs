@@ -1,4 +1,4 @@
-//! Making a network that other boxes share, and entering one: see [`crate::networks`].
+//! Creates a network for several sandboxes, and enters one: see [`crate::networks`].
 
 use crate::error::SandboxError;
 use nix::sched::{CloneFlags, setns};
@@ -12,16 +12,16 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// How long the box that makes a network may take.
+/// How long the sandbox that creates the network may take.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
 
-/// Namespaces of a network: its own, and the one of users that it belongs to.
+/// Number of namespaces of a network: its own, and its user namespace.
 const MOST: usize = 2;
 
-/// Hands the network that this process is in to boxes to come, with its namespace of users if it made one.
+/// Offers this process's network to later sandboxes, with its user namespace if it created one.
 pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), SandboxError> {
     let names = ["/proc/self/ns/net", "/proc/self/ns/user"];
     let offer = || -> rustix::io::Result<()> {
@@ -47,12 +47,12 @@ pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), SandboxErr
     offer().map_err(SandboxError::step("sharing the loopback network"))
 }
 
-/// Enters the network that another box has made, or is about to.
+/// Enters the network that another sandbox created or is about to create.
 pub(super) fn join(socket: &OwnedFd) -> Result<(), SandboxError> {
     let enter = || -> io::Result<()> {
         let mut namespaces = offered(socket)?.into_iter();
         let network = namespaces.next();
-        // It takes being somebody in the one to be let into the other.
+        // Entering the network needs privileges in its user namespace.
         for users in namespaces {
             setns(users, CloneFlags::CLONE_NEWUSER)?;
         }
@@ -64,7 +64,7 @@ pub(super) fn join(socket: &OwnedFd) -> Result<(), SandboxError> {
     enter().map_err(SandboxError::step("entering the loopback network"))
 }
 
-/// What lies in the socket for everybody, without taking it away.
+/// Peeks at the offered descriptors.
 fn offered(socket: &OwnedFd) -> io::Result<Vec<OwnedFd>> {
     let mut ready = [PollFd::new(socket, PollFlags::IN)];
     if poll(&mut ready, Some(&PATIENCE))? == 0 {

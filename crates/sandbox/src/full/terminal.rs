@@ -1,4 +1,5 @@
-//! The terminal that the standard descriptors are on. In the box, other terminals are where it was found by its name.
+//! The terminal of the standard descriptors. In the sandbox, other terminals are at its former
+//! name.
 
 use rustix::fs::{Mode, OFlags, fstat, open, stat};
 use rustix::mount::mount_bind;
@@ -8,18 +9,18 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
-/// Its name in the box: where programs look that ask for the name of a terminal, besides its own directory.
+/// The terminal's name in the sandbox, where programs look besides the private `/dev/pts`.
 const NAME: &str = "/dev/console";
 
-/// Gives it a name, and opens the standard descriptors anew by that, as some programs believe only what their
-/// descriptors are said to be. Must come before the box has terminals of its own.
+/// Names the terminal and reopens the standard descriptors by that name, because some programs
+/// check it. Must run before private terminals are mounted.
 pub(super) fn keep_name() {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let standard = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
     let Some(own) = standard.iter().find_map(|fd| Terminal::at(*fd)) else {
         return;
     };
-    // Some systems have no such device that it could cover. Then it has no name, which is all that is amiss.
+    // Some systems lack this device. Then the terminal has no name, and everything else works.
     if mount_bind(&own.path, NAME).is_err() {
         return;
     }
@@ -30,20 +31,20 @@ pub(super) fn keep_name() {
     let replace = [dup2_stdin, dup2_stdout, dup2_stderr];
     for (fd, replace) in standard.into_iter().zip(replace) {
         if Terminal::at(fd).is_some_and(|other| other.id == own.id) {
-            // If it fails, the descriptor is what it was.
+            // After a failure the descriptor is unchanged.
             let _ = replace(&opened);
         }
     }
 }
 
-/// A terminal, as it was before the box.
+/// A terminal of the host.
 struct Terminal {
     path: PathBuf,
     id: (u64, u64),
 }
 
 impl Terminal {
-    /// The terminal of this descriptor; `None` if it is something else, or cannot be found by its name.
+    /// Returns the terminal of a descriptor; `None` for another file, or if its name is unknown.
     fn at(fd: BorrowedFd<'_>) -> Option<Self> {
         if !rustix::termios::isatty(fd) {
             return None;

@@ -1,4 +1,4 @@
-//! What may be written, as mounts of its own, and what in it stays as it is.
+//! Makes writable directories separate mounts, and protects paths in them.
 
 use super::mounts::read_only;
 use crate::error::SandboxError;
@@ -6,9 +6,9 @@ use rustix::mount::{MountFlags, mount_bind_recursive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Those that are not within another one.
+/// Returns the paths that are not inside another one.
 pub(super) fn outermost<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a Path> {
-    // A directory comes before what is within it.
+    // A directory sorts before its entries.
     let sorted: BTreeSet<&Path> = paths.map(PathBuf::as_path).collect();
     let mut roots: Vec<&Path> = Vec::new();
     for path in sorted {
@@ -19,12 +19,12 @@ pub(super) fn outermost<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a
     roots
 }
 
-/// Gives each a mount of its own, which can stay writable.
+/// Makes each a separate mount, which can stay writable.
 pub(super) fn separate(roots: &[&Path]) -> Result<(), SandboxError> {
     roots.iter().try_for_each(|root| onto_itself(root))
 }
 
-/// Makes these read-only, as far as they exist, and keeps them where they are.
+/// Makes the existing protected paths read-only, and keeps them at their place.
 pub(super) fn protect(roots: &[&Path], protected: &[PathBuf]) -> Result<(), SandboxError> {
     for (path, is_protected) in mounted_over(roots, protected, is_there) {
         onto_itself(path)?;
@@ -35,13 +35,13 @@ pub(super) fn protect(roots: &[&Path], protected: &[PathBuf]) -> Result<(), Sand
     Ok(())
 }
 
-/// A link cannot have something mounted over it, only what it leads to.
+/// A mount over a link would cover its target instead.
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink())
 }
 
-/// Which paths become mounts, outer ones first, and which of them are read-only. The directories on the way are
-/// mounts too: otherwise one could be moved away, and a copy put in its place.
+/// Returns the paths that become mounts, outer ones first, and which are read-only. Directories on
+/// the way are mounts as well: otherwise one could be moved away and replaced by a copy.
 fn mounted_over<'a>(
     roots: &[&Path],
     protected: &'a [PathBuf],

@@ -1,13 +1,13 @@
-//! Why what is wanted cannot be a plan.
+//! Errors of resolving a plan.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no plan.
+/// Why the settings have no plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// The workspace would be everything that the user has.
+    /// The workspace would contain the user's whole home.
     #[error(
         "{directory} cannot be the workspace of a sandbox, as everything of the user's is in it; work in a directory below it, or use the level `read_only`",
         directory = .0.display()
@@ -21,7 +21,7 @@ pub enum ResolveError {
         /// The path.
         path: PathBuf,
     },
-    /// A path that must exist does not, or cannot be looked at.
+    /// A required path does not exist, or cannot be read.
     #[error("{path} in `{list}` of the sandbox cannot be used: {error}", path = .path.display())]
     Unusable {
         /// The setting.
@@ -31,18 +31,18 @@ pub enum ResolveError {
         /// The system's error.
         error: io::Error,
     },
-    /// What is to be written is hidden.
+    /// A writable path is hidden.
     #[error(
         "{writable} is to be written in the sandbox but is within {hidden}, which is hidden; name it in `readable`, or work elsewhere",
         writable = .writable.display(), hidden = .hidden.display()
     )]
     Hidden {
-        /// What is to be written.
+        /// The writable path.
         writable: PathBuf,
-        /// What hides it.
+        /// The hidden path around it.
         hidden: PathBuf,
     },
-    /// A loopback network takes namespaces.
+    /// The loopback network needs namespaces.
     #[error(
         "the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not"
     )]

@@ -1,14 +1,15 @@
-//! Where the repository of a workspace is, so that commits work, and what in it runs programs outside of the box.
+//! Finds the repository of a workspace, so that commits work, and the files in it that run programs
+//! outside the sandbox.
 
 use super::paths::canonical;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How deep repositories of submodules are looked for: their names may have slashes.
+/// How deep submodule repositories are searched: their names may contain slashes.
 const DEPTH: usize = 6;
 
-/// What of a git directory is a program, or says which program is run.
+/// Files of a git directory that are programs, or name programs.
 const PROTECTED: [&str; 5] = [
     "hooks",
     "config",
@@ -17,17 +18,17 @@ const PROTECTED: [&str; 5] = [
     "commondir",
 ];
 
-/// What of a linked worktree's own directory says where configuration and hooks are.
+/// Files of a linked worktree's directory that name configuration and hooks.
 const WORKTREE: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
-/// What of the repository belongs to the box of a workspace.
+/// The paths of the repository in the sandbox of a workspace.
 #[derive(Debug, Default)]
 pub(super) struct Git {
-    /// Directories outside of the workspace that commits write to.
+    /// Directories outside the workspace that commits write to.
     pub(super) writable: BTreeSet<PathBuf>,
-    /// Whether they exist or not.
+    /// Protected paths, existing or not.
     pub(super) protected: BTreeSet<PathBuf>,
-    /// Trees of linked worktrees, and what is to be protected for each.
+    /// Trees of linked worktrees, and the protected paths of each.
     worktrees: Vec<(PathBuf, [PathBuf; 3])>,
 }
 
@@ -39,7 +40,7 @@ impl Git {
             git.protected.insert(link.clone());
         }
         if link.is_file() {
-            // Whoever changes it changes where hooks are looked for.
+            // A change of this file moves the hooks.
             git.protected.insert(link.clone());
             if let Some(Outside {
                 git_dir: own,
@@ -56,8 +57,9 @@ impl Git {
         git
     }
 
-    /// What is protected of linked worktrees whose trees are not `writable`. Where one is, its `.git` can be made to
-    /// name any directory, so that nothing is gained; and its removal takes the rest along.
+    /// Returns the protected paths of linked worktrees whose trees are not `writable`. In a
+    /// writable tree, `.git` can name any directory, so protection gains nothing, and removing the
+    /// worktree removes the rest.
     pub(super) fn of_worktrees(
         &self,
         is_writable: impl Fn(&Path) -> bool,
@@ -93,16 +95,17 @@ impl Git {
     }
 }
 
-/// A repository that is not below its workspace.
+/// A repository outside its workspace.
 struct Outside {
     /// The git directory of this workspace.
     git_dir: PathBuf,
-    /// That of all worktrees; or the same.
+    /// The common directory of all worktrees; equal to the former without worktrees.
     common: PathBuf,
 }
 
 impl Outside {
-    /// Only what refers back to the workspace: the file could name any directory.
+    /// Only a directory that refers back to the workspace counts, since the file can name any
+    /// directory.
     fn of(workspace: &Path, link: &Path) -> Option<Self> {
         let own = referred(
             workspace,
@@ -118,7 +121,7 @@ impl Outside {
                 common,
             });
         }
-        // A submodule: its repository is in that of a directory above.
+        // The repository of a submodule is inside that of a parent directory.
         let above = workspace.ancestors().skip(1);
         let mut modules = above.map(|directory| directory.join(".git/modules"));
         let is_module = modules.any(|modules| own.starts_with(&modules) && own != modules);
@@ -129,7 +132,7 @@ impl Outside {
     }
 }
 
-/// The existing directory that a file of git's names.
+/// Returns the existing directory that a git file names.
 fn referred(from: &Path, text: &str) -> Option<PathBuf> {
     let path = from.join(text.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())

@@ -1,6 +1,6 @@
-//! The paths that a box hides and protects in every workspace.
+//! The paths that a sandbox hides and protects in every workspace.
 
-/// Below the home: what proves who the user is, and what they did.
+/// Paths below the home with credentials and histories.
 pub(super) const HIDDEN: &[&str] = &[
     // Keys and tokens of tools.
     ".ssh",
@@ -96,7 +96,7 @@ pub(super) const HIDDEN: &[&str] = &[
     ".local/share/opencode/auth.json",
 ];
 
-/// Outside of the home: what a host that is root, or that runs in a container, could read.
+/// Paths outside the home that a host as root, or in a container, could read.
 pub(super) const HIDDEN_OF_THE_SYSTEM: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",
@@ -107,12 +107,12 @@ pub(super) const HIDDEN_OF_THE_SYSTEM: &[&str] = &[
     "/etc/ssh/ssh_host_ed25519_key",
     "/etc/ssh/ssh_host_rsa_key",
     "/etc/ssl/private",
-    // Of containers, and of pods.
+    // Containers and pods.
     "/run/secrets",
     "/var/run/secrets",
 ];
 
-/// Below the workspace: what a program outside of the box takes orders from.
+/// Paths below the workspace that run or configure programs outside the sandbox.
 pub(super) const PROTECTED: &[&str] = &[
     ".agent-bash.toml",
     ".mcp.json",
@@ -140,7 +140,7 @@ pub(super) const PROTECTED: &[&str] = &[
     ".zed",
     ".fleet",
     ".devcontainer",
-    // Run when an editor or a shell comes to the directory.
+    // Run when an editor or a shell enters the directory.
     ".envrc",
     ".exrc",
     ".nvimrc",

@@ -1,15 +1,15 @@
-//! Paths as the kernel sees them.
+//! Canonical paths.
 
 use super::error::ResolveError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Without links, as far as it exists.
+/// Resolves links in the existing part of a path.
 pub(super) fn canonical(path: &Path) -> PathBuf {
     let real = |ancestor: &Path| {
         let rest = path.strip_prefix(ancestor).ok()?;
         let real = fs::canonicalize(ancestor).ok()?;
-        // Joining nothing would add a slash.
+        // Joining an empty path would add a slash.
         Some(if rest.as_os_str().is_empty() {
             real
         } else {

@@ -1,4 +1,4 @@
-//! Whether a plan that was made a while ago still says what it was made to say.
+//! Tells whether an earlier plan is still valid.
 
 use agent_bash_core::sandbox::Plan;
 #[cfg(target_os = "linux")]
@@ -12,36 +12,36 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where repositories list what has hooks and configuration of its own.
+/// Directories in which repositories list worktrees and submodules.
 const LISTS: [&str; 2] = ["worktrees", "modules"];
 
-/// Which files the protected paths of a plan lead to. What a mount keeps is the file that it was made on: if somebody
-/// outside of the box puts another one in its place, the mount is gone.
+/// The files at the protected paths of a plan. A mount protects the file on which it was made: if a
+/// process outside the sandbox replaces the file, the mount is lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     protected: Vec<(PathBuf, Option<Identity>)>,
     lists: Vec<Option<IdentityAndTime>>,
 }
 
-/// Which file a path leads to, links not followed.
+/// The identity of the file at a path; links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     device: u64,
     inode: u64,
-    /// It is a symbolic link.
+    /// True for a symbolic link.
     pub is_link: bool,
 }
 
 impl Identity {
-    /// As it is now; `None` if nothing is there.
+    /// Returns the identity of the current file; `None` if the path does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         found(path).map(|(identity, _)| identity)
     }
 
-    /// As the kernel knows it from its caches, so that no file system can hold up whoever asks.
+    /// Returns the identity from the kernel's caches, so that a hung file system cannot block.
     ///
     /// # Errors
-    /// One would have to be asked, or the system cannot tell.
+    /// A file system would have to be asked, or the system does not support the lookup.
     pub fn known(path: &Path) -> Result<Option<Self>, Uncached> {
         Ok(known(path)?.map(|(identity, _)| identity))
     }
@@ -51,7 +51,7 @@ impl Identity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uncached;
 
-/// What is there, and when it was changed last.
+/// The identity of a file, and its last change.
 type IdentityAndTime = (Identity, Time);
 
 /// Seconds and nanoseconds.
@@ -67,7 +67,7 @@ fn found(path: &Path) -> Option<IdentityAndTime> {
     Some((identity, (it.mtime(), it.mtime_nsec())))
 }
 
-/// As [`found`], without asking a file system.
+/// Like [`found`], without asking a file system.
 #[cfg(target_os = "linux")]
 fn known(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
     let found = looked_at(path, OFlags::NOFOLLOW)?;
@@ -79,12 +79,12 @@ fn known(_: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
     Err(Uncached)
 }
 
-/// What the kernel knows from its caches to be at a path.
+/// The cached attributes of a path.
 #[cfg(target_os = "linux")]
 struct LookedAt {
     identity: Identity,
     modified: Time,
-    /// By what happened to it, or, if it is a directory, to a name in it. Nobody can set this time to another one.
+    /// The `ctime`, which programs cannot set. For a directory it changes with its names.
     changed: Time,
 }
 
@@ -112,20 +112,20 @@ fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, Uncached> {
     }))
 }
 
-/// The directories that the protected paths of a plan and its lists are in, and when a name in them was changed last. As
-/// long as that is the same, so is what a [`Stamp`] would say.
+/// The parent directories of the protected paths and lists of a plan, and the last change of each.
+/// While they are unchanged, a [`Stamp`] is unchanged as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings(Vec<(PathBuf, Option<IdentityAndTime>)>);
 
 impl Surroundings {
-    /// How long they must have been the same before what is in them is looked at, to be relied on: the times of a file
-    /// system are rounded, and two changes can have the same one.
+    /// How long the directories must have been unchanged before a look at their entries is
+    /// reliable: file times are rounded, so two changes can have the same one.
     pub const SETTLED: Duration = Duration::from_millis(100);
 
-    /// As the kernel knows it from its caches.
+    /// Returns the value from the kernel's caches.
     ///
     /// # Errors
-    /// As for [`Identity::known`].
+    /// See [`Identity::known`].
     pub fn known(plan: &Plan) -> Result<Self, Uncached> {
         let parents = plan.protected.iter().filter_map(|path| path.parent());
         let mut all: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
@@ -137,7 +137,7 @@ impl Surroundings {
             .map(Self)
     }
 
-    /// Whether the kernel knows that they still are as they were.
+    /// True if the kernel's caches show no change.
     pub fn are_the_same(&self) -> bool {
         let same = |(path, found): &(PathBuf, _)| Self::look(path).is_ok_and(|now| now == *found);
         self.0.iter().all(same)
@@ -145,7 +145,7 @@ impl Surroundings {
 
     #[cfg(target_os = "linux")]
     fn look(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
-        // A directory may be reached by a link, and it is the directory that counts.
+        // The path may contain a link; its target directory counts.
         let found = looked_at(path, OFlags::empty())?;
         Ok(found.map(|it| (it.identity, it.changed)))
     }
@@ -156,7 +156,7 @@ impl Surroundings {
     }
 }
 
-/// Where the repositories of a plan list what is part of them.
+/// Returns the directories in which the repositories of a plan list worktrees and submodules.
 fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
     let repositories = repositories.filter_map(|hooks| hooks.parent());
@@ -164,16 +164,16 @@ fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
 }
 
 impl Stamp {
-    /// As it is now.
+    /// Reads the current files.
     pub fn of(plan: &Plan) -> Self {
         let Ok(stamp) = Self::by(plan, |path| Ok::<_, Infallible>(found(path)));
         stamp
     }
 
-    /// As the kernel knows it from its caches.
+    /// Returns the value from the kernel's caches.
     ///
     /// # Errors
-    /// As for [`Identity::known`].
+    /// See [`Identity::known`].
     pub fn known(plan: &Plan) -> Result<Self, Uncached> {
         Self::by(plan, known)
     }
@@ -198,13 +198,13 @@ impl Stamp {
         })
     }
 
-    /// The protected paths, and what they lead to, if anything.
+    /// Returns the protected paths and the files at them.
     pub fn protected(&self) -> impl Iterator<Item = (&Path, Option<Identity>)> {
         let protected = self.protected.iter();
         protected.map(|(path, found)| (path.as_path(), *found))
     }
 
-    /// The protected paths that lead to something else than at the time of `earlier`.
+    /// Returns the protected paths whose file was replaced since `earlier`.
     pub fn replaced_since(&self, earlier: &Self) -> impl Iterator<Item = &Path> {
         let is_new = |one: &&(PathBuf, Option<Identity>)| !earlier.protected.contains(one);
         self.protected
@@ -239,7 +239,7 @@ mod tests {
             let now = Stamp::of(&plan);
             now.replaced_since(first).map(Path::to_owned).collect()
         };
-        // What is in a file is the mount's business.
+        // The mount protects the contents.
         fs::write(at("config"), "b").unwrap();
         assert_eq!(Stamp::of(&plan), first);
         fs::write(at("new"), "c").unwrap();
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(replaced(&second), Vec::<PathBuf>::new());
     }
 
-    /// Needs Linux 5.12, as the caches cannot be asked before.
+    /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.
     #[cfg(target_os = "linux")]
     #[test]
     #[expect(
@@ -294,7 +294,7 @@ mod tests {
             },
         ];
         for (index, change) in changes.into_iter().enumerate() {
-            // So that their names are in the caches, and the link has been followed since it was made.
+            // The names are then in the caches, and the link was followed since its creation.
             std::thread::sleep(Surroundings::SETTLED);
             drop(Stamp::of(&plan));
             for list in lists(&plan).chain([at("gone"), at("link")]) {
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// Needs Linux 5.12, as the caches cannot be asked before.
+    /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_was_looked_at_is_known_and_what_was_not_is_not() {

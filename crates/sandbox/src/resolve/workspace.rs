@@ -1,10 +1,11 @@
-//! Which directory is the workspace.
+//! Finds the workspace.
 
 use super::error::ResolveError;
 use super::paths::existing;
 use std::path::{Path, PathBuf};
 
-/// The nearest directory with a `.git`, or else this one. Never one in which everything of the user's is.
+/// Returns the nearest directory with a `.git`, or else this one. Never a directory that contains
+/// the user's home.
 pub(super) fn find(directory: &Path, home: Option<&Path>) -> Result<PathBuf, ResolveError> {
     let directory = existing("workspace", directory)?;
     let too_wide =

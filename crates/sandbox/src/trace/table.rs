@@ -1,88 +1,88 @@
-//! The system calls that change files: which of their arguments name what, and what becomes of it.
+//! The system calls that change files, their file arguments, and their effects.
 
 /// A system call.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
-    /// Its number on this processor.
+    /// The number on this architecture.
     pub number: i64,
-    /// What it changes.
+    /// The changed files.
     pub operands: &'static [Operand],
 }
 
-/// A file that a call changes.
+/// A file that a system call changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
-    /// Where it is named.
+    /// The arguments that name the file.
     pub argument: FileArgument,
-    /// Whether what a link leads to is meant, where the name is that of a link.
+    /// Whether a link as the last component is followed.
     pub follow: Follow,
-    /// What becomes of it.
+    /// The effect on the file.
     pub effect: Effect,
 }
 
-/// Arguments that name a file, by their places.
+/// The positions of arguments that name a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileArgument {
     /// A path.
     Path(u8),
-    /// A directory's descriptor and a path; without a path the descriptor itself.
+    /// A directory descriptor and a path; with an empty path the descriptor itself.
     At(u8, u8),
     /// A descriptor.
     Open(u8),
-    /// The address of a socket, which may be a path, and its length.
+    /// A socket address, which may be a path, and its length.
     Address(u8, u8),
 }
 
-/// Whether a last link is followed.
+/// Whether a link as the last component is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
     /// Always.
     Yes,
     /// Never.
     No,
-    /// Unless flags in this argument say `AT_SYMLINK_NOFOLLOW`.
+    /// Unless this argument contains `AT_SYMLINK_NOFOLLOW`.
     Flags(u8),
 }
 
-/// What becomes of a file.
+/// The effect on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Its content changes.
+    /// The contents change.
     Content,
-    /// Its name appears, where there was nothing.
+    /// The name is created.
     Appears,
-    /// Its name goes; a directory's if there is nothing in it.
+    /// The name is removed; a directory only if it is empty.
     Goes,
-    /// Its name goes, or something else takes it.
+    /// The name is removed or replaced.
     Moves,
-    /// Its permissions, owner, times or extended attributes change.
+    /// Permissions, owner, times or extended attributes change.
     Attributes,
-    /// It is opened with flags.
+    /// The file is opened with flags.
     Opens(Flags),
 }
 
-/// Where the flags of an open are.
+/// The position of the open flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flags {
     /// In this argument.
     In(u8),
-    /// In memory, where this argument points to.
+    /// In memory, at the address in this argument.
     Behind(u8),
-    /// Those of `creat`.
+    /// The fixed flags of `creat`.
     OfCreat,
 }
 
-/// What is known of the call with this number.
+/// Returns the entry of a system call number.
 pub fn call(number: i32) -> Option<&'static Call> {
     all().find(|call| call.number == i64::from(number))
 }
 
-/// All of them.
+/// Returns all entries.
 pub(super) fn all() -> impl Iterator<Item = &'static Call> {
     CALLS.iter().chain(OLDER)
 }
 
-/// Numbers that libc does not have yet; the same on every processor.
+/// System call numbers that libc lacks; equal on all architectures.
 const SYS_FCHMODAT2: i64 = 452;
 const SYS_SETXATTRAT: i64 = 463;
 const SYS_REMOVEXATTRAT: i64 = 466;
@@ -125,7 +125,7 @@ macro_rules! calls {
 use FileArgument::{Address, At, Open, Path};
 use Follow::{Flags as ByFlags, No, Yes};
 
-/// Those that every processor has.
+/// System calls of every architecture.
 const CALLS: &[Call] = calls! {
     libc::SYS_openat => [opens(At(0, 1), Flags::In(2))];
     libc::SYS_openat2 => [opens(At(0, 1), Flags::Behind(2))];
@@ -156,7 +156,7 @@ const CALLS: &[Call] = calls! {
     SYS_FILE_SETATTR => [attributes(At(0, 1), ByFlags(4))];
 };
 
-/// Those that only x86 has: elsewhere libraries use the others in their place.
+/// System calls that only x86 has. Elsewhere libraries use the others.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[Call] = calls! {
     libc::SYS_open => [opens(Path(0), Flags::In(1))];
@@ -178,14 +178,14 @@ const OLDER: &[Call] = calls! {
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[Call] = &[];
 
-/// Calls of 32-bit programs by which it is noticed that one of them changes files, by their numbers there: those that
-/// only change something, and `open` and `openat`, by which most begin.
+/// 32-bit system calls that reveal file changes of 32-bit programs: those that only change files,
+/// and `open` and `openat`.
 #[cfg(target_arch = "x86_64")]
 pub(super) const ELSEWHERE: &[u32] = &[
     5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 295, 296, 297, 301, 302, 303, 304, 306, 320, 353,
     437,
 ];
-/// The same of 32-bit ARM.
+/// The system calls of 32-bit ARM.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const ELSEWHERE: &[u32] = &[
     5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 322, 323, 324, 328, 329, 330, 331, 333, 348, 382,

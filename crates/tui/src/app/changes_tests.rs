@@ -39,7 +39,7 @@ fn came(app: &mut App, entry: EntryId, came: SetWorkDone) {
     let news = Msg::Changes {
         entry,
         id,
-        came,
+        done: came,
         now,
     };
     app.update(news);

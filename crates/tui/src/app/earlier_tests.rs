@@ -175,7 +175,7 @@ fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
     app.update(Msg::Changes {
         entry,
         id: ChangesId(1),
-        came: SetWorkDone::Looked(Err(Box::new(said))),
+        done: SetWorkDone::Looked(Err(Box::new(said))),
         now: NOW,
     });
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();

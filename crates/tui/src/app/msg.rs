@@ -33,7 +33,7 @@ pub(crate) enum Msg {
         now: Duration,
     },
     /// Where the prompt's commands run now.
-    Place(PromptDirectory),
+    Directory(PromptDirectory),
     Jobs {
         jobs: Vec<Job>,
         now: Timestamp,
@@ -51,9 +51,9 @@ pub(crate) enum Msg {
     /// What has become of trials that waited, as far as they are still there.
     Undecided(Vec<(EntryId, Option<Box<Changes>>)>),
     /// What was changed by what cards' commands have left running.
-    Late {
+    Background {
         of: Vec<(EntryId, ChangesId)>,
-        late: Vec<Listed>,
+        sets: Vec<Listed>,
     },
     /// These were looked for, and those of them that still wait are to be cards.
     HeldRead {
@@ -85,7 +85,7 @@ pub(crate) enum Msg {
     NotConfigured(String),
     /// What is kept of what was typed.
     History {
-        kept: Vec<HistoryEntry>,
+        entries: Vec<HistoryEntry>,
         /// This run.
         run: String,
     },
@@ -99,7 +99,7 @@ pub(crate) enum Msg {
     Changes {
         entry: EntryId,
         id: ChangesId,
-        came: SetWorkDone,
+        done: SetWorkDone,
         now: Duration,
     },
 }
@@ -155,7 +155,7 @@ impl App {
     pub(crate) fn update(&mut self, msg: Msg) {
         match msg {
             Msg::Ended { entry, end, now } => self.command_ended(entry, end, now),
-            Msg::Place(place) => {
+            Msg::Directory(place) => {
                 self.directory = place;
                 self.look_up(true);
             }
@@ -194,7 +194,7 @@ impl App {
                     self.transcript.add(Card::Note(note), Duration::ZERO);
                 }
             }
-            Msg::Late { of, late } => self.late_is(of, &late),
+            Msg::Background { of, sets: late } => self.late_is(of, &late),
             Msg::Undecided(all) => all
                 .into_iter()
                 .for_each(|(entry, set)| self.shown(entry, set)),
@@ -228,7 +228,7 @@ impl App {
             Msg::Aliases(aliases) => self.aliases.configured(aliases),
             Msg::Functions(functions) => self.functions.configured(functions),
             Msg::NotConfigured(why) => self.message = Some(why),
-            Msg::History { kept, run } => self.history_read(kept, &run),
+            Msg::History { entries: kept, run } => self.history_read(kept, &run),
             Msg::NotKept(error) => {
                 self.message = Some(format!("what you type is not kept: {error}"));
             }
@@ -243,7 +243,7 @@ impl App {
             Msg::Changes {
                 entry,
                 id,
-                came,
+                done: came,
                 now,
             } => self.set_work_done(entry, id, came, now),
         }

@@ -408,7 +408,7 @@ fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
     let effects = press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE);
     assert_eq!(looks(&effects), None);
-    app.update(Msg::Place(app.directory.clone()));
+    app.update(Msg::Directory(app.directory.clone()));
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
 }
 

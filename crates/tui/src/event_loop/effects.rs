@@ -145,7 +145,7 @@ impl EventLoop {
                 self.read(move || Msg::Changes {
                     entry,
                     id,
-                    came: set_work::carry_out(&sets, id, &wish),
+                    done: set_work::carry_out(&sets, id, &wish),
                     now: clock.now(),
                 });
             }
@@ -155,7 +155,7 @@ impl EventLoop {
                 self.read(move || {
                     let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
                     let late = sets.after(&calls).unwrap_or_default();
-                    Msg::Late { of, late }
+                    Msg::Background { of, sets: late }
                 });
             }
             Effect::LookAtUndecided(all) => self.look_at_undecided(all),

@@ -70,7 +70,7 @@ impl EventLoop {
         };
         let run = self.memory.run.clone();
         self.read(move || match file.entries() {
-            Ok(kept) => Msg::History { kept, run },
+            Ok(kept) => Msg::History { entries: kept, run },
             Err(error) => Msg::NotKept(error.to_string()),
         });
     }

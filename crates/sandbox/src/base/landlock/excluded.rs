@@ -1,31 +1,31 @@
-//! Paths that no rule may reach, as the names that lead to them: each directory on the way is walked once, and each name
-//! in it compared with the few that stand there.
+//! A tree of excluded paths: each directory on the way is listed once, and each name is compared
+//! with the few excluded ones.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path};
 
-/// What is excluded below a directory.
+/// The excluded paths below a directory.
 #[derive(Debug, Default)]
 pub(super) struct Excluded {
     below: BTreeMap<OsString, Self>,
-    /// The directory itself, with everything in it.
+    /// True if the directory itself is excluded, with all entries.
     itself: bool,
 }
 
-/// What a name in a directory is.
+/// How a name relates to the excluded paths.
 #[derive(Debug)]
 pub(super) enum ExcludedName<'a> {
-    /// Something in it is excluded.
+    /// A path below it is excluded.
     OnTheWay(&'a Excluded),
-    /// It is excluded.
+    /// The name is excluded.
     Excluded,
-    /// Nothing is.
+    /// Neither the name nor a path below it is excluded.
     Sibling,
 }
 
 impl Excluded {
-    /// Those at these absolute paths.
+    /// Returns the tree of these absolute paths.
     pub(super) fn at<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut root = Self::default();
         for path in paths {

@@ -1,61 +1,61 @@
-//! The filter as a program of the kernel's: rules in, instructions out.
+//! Assembles rules to a BPF program.
 //!
-//! Written here because seccompiler answers all its rules alike and kills whoever uses another table of system calls;
-//! programs expect the errno that fits, and `ENOSYS` for a table that is not there.
+//! seccompiler gives all its rules the same answer, and kills a process that uses another
+//! architecture's system calls. Programs expect a fitting errno, and `ENOSYS` for a missing
+//! architecture.
 
 use seccompiler::{BpfProgram, sock_filter};
 
-/// What a filter does about one system call; all others are let through.
+/// The rule for one system call. All others are allowed.
 pub(crate) struct Rule {
     pub(crate) number: i64,
-    /// The first that applies answers. None of them: let through.
+    /// The first case that applies decides. If none applies, the call is allowed.
     pub(crate) cases: Vec<Case>,
 }
 
-/// Answers if all its tests hold.
+/// A case applies if all its tests hold.
 pub(crate) struct Case {
     pub(crate) tests: Vec<Test>,
     pub(crate) answer: FilterAction,
 }
 
-/// An answer in the kernel's place.
+/// The action of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FilterAction {
-    /// This error.
+    /// Fail with this errno.
     Error(i32),
-    /// None, until the listener has looked at the call.
+    /// Wait until the listener has inspected the call.
     Notify,
 }
 
-/// What is done about calls of other tables than this processor's own.
+/// The action for system calls of other architectures.
 pub(crate) enum Elsewhere<'a> {
-    /// They are not there.
+    /// They fail with `ENOSYS`.
     Absent,
-    /// These, by their numbers in the table for pointers of 32 bits, wait for the listener, as does everything of x86's
-    /// third table; all others are let through.
+    /// These 32-bit numbers wait for the listener, as does every x32 call. All others are allowed.
     Notify(&'a [u32]),
 }
 
-/// Compares a half of an argument.
+/// Compares one half of an argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Test {
     pub(crate) argument: u8,
     pub(crate) half: Half,
-    /// Bits that are looked at.
+    /// The compared bits.
     pub(crate) mask: u32,
     pub(crate) value: u32,
-    /// Holds if they are equal, or if they are not.
+    /// True: the bits must be equal. False: they must differ.
     pub(crate) equal: bool,
 }
 
-/// A half of an argument's 64 bits.
+/// One half of a 64-bit argument.
 #[derive(Clone, Copy)]
 pub(crate) enum Half {
     Low,
     High,
 }
 
-/// The value by which the kernel names this processor's own table of system calls.
+/// The kernel's value for this architecture.
 pub(crate) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
@@ -64,10 +64,11 @@ pub(crate) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Set in the numbers of x86's third table, with pointers of 32 bits.
+/// This bit marks system call numbers of the x32 ABI.
 const X32: u32 = 0x4000_0000;
 
-// Instructions, as in linux/bpf_common.h: load a word, and, jump if equal, jump if any bit is set, return.
+// Instructions of linux/bpf_common.h: load a word, and, jump if equal, jump if any bit is set,
+// return.
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;
 const JUMP_EQUAL: u16 = 0x15;
@@ -84,8 +85,7 @@ const ALLOW: u32 = 0x7FFF_0000;
 const ERRNO: u32 = 0x0005_0000;
 const LATER: u32 = 0x7FC0_0000;
 
-/// The instructions for these rules; `None` if one of them is longer than a jump reaches, since a shorter jump would land
-/// within it.
+/// Returns the instructions; `None` if a rule is longer than a jump reaches.
 pub(crate) fn assemble(
     architecture: u32,
     elsewhere: &Elsewhere<'_>,
@@ -130,7 +130,7 @@ pub(crate) fn assemble(
     Some(program)
 }
 
-/// Ends with a return in every case, so that what follows still finds the number loaded.
+/// Every path ends with a return, so the next rule still finds the number loaded.
 fn body(rule: &Rule) -> Option<BpfProgram> {
     let mut body = Vec::new();
     for case in &rule.cases {
@@ -199,7 +199,7 @@ mod tests {
                 answer: FilterAction::Error(1),
             }],
         };
-        // Two instructions a test, and two returns.
+        // Each test has two instructions, and there are two returns.
         assert!(assemble(1, &Elsewhere::Absent, &[rule(126)]).is_some());
         assert!(assemble(1, &Elsewhere::Absent, &[rule(127)]).is_none());
     }

@@ -1,15 +1,15 @@
-//! Which system calls are answered with what.
+//! The rules for system calls.
 
 use super::program::{Case, FilterAction, Half, Rule, Test};
 use agent_bash_core::sandbox::{Network, Tier};
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
 
-/// Numbers that libc does not have yet; the same on every processor.
+/// System call numbers that libc lacks; equal on all architectures.
 const SYS_FCHMODAT2: i64 = 452;
 const SYS_OPEN_TREE_ATTR: i64 = 467;
 const SYS_FILE_SETATTR: i64 = 469;
 
-/// What a box has nothing to do with: answered as to somebody without the privilege.
+/// System calls that a sandbox refuses with `EPERM`, as without the privilege.
 const FORBIDDEN: [i64; 26] = [
     // Mounts.
     libc::SYS_mount,
@@ -26,27 +26,28 @@ const FORBIDDEN: [i64; 26] = [
     libc::SYS_mount_setattr,
     // Namespaces of others.
     libc::SYS_setns,
-    // Files past their paths.
+    // Files without a path.
     libc::SYS_open_by_handle_at,
     // Keys of the user's session.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
-    // Programs in the kernel, and looking over its shoulder.
+    // Programs in the kernel, and tracing of the kernel.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
     libc::SYS_fanotify_init,
     libc::SYS_quotactl,
     libc::SYS_quotactl_fd,
-    // What the kernel says of the machine and of others, and what changes the machine: root's, and on some systems
-    // everybody's.
+    // Information about the machine and other processes, and changes of the machine. Some systems
+    // allow them to every user.
     libc::SYS_syslog,
     libc::SYS_acct,
     libc::SYS_swapon,
 ];
 
-/// What programs have another way for, which can be filtered: its requests are in memory, out of sight.
+/// System calls with alternatives that can be filtered. Their arguments are in memory, which a
+/// filter cannot read.
 const ABSENT: [i64; 5] = [
     libc::SYS_openat2,
     libc::SYS_io_uring_setup,
@@ -55,7 +56,8 @@ const ABSENT: [i64; 5] = [
     libc::SYS_clone3,
 ];
 
-/// `CLONE_NEW…` of every namespace. The time namespace shares its bit with the exit signal of `clone`, which has none.
+/// `CLONE_NEW…` of every namespace. The bit of the time namespace is part of the exit signal in
+/// `clone`, which cannot create one.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -67,21 +69,21 @@ const NAMESPACES: [i32; 7] = [
 ];
 const CLONE_NEWTIME: u32 = 0x80;
 
-/// Bits of a mode by which a program becomes its owner or its group, whoever runs it.
+/// The set-user-ID and set-group-ID bits.
 const SET_ID: u32 = 0o6000;
 
-/// Requests by which a terminal takes input that nobody typed.
+/// Requests that insert input into a terminal.
 const TERMINAL_INPUT: [u32; 3] = [
     0x5412, // TIOCSTI
     0x541C, // TIOCLINUX
     0x541D, // TIOCCONS
 ];
 
-/// What file systems are asked for by `ioctl`, through any descriptor, also one opened for reading: the second byte of a
-/// request, and the requests that are let through though they do more than give something back. They clone what can be
-/// read into what can be written, or ask for the place of a file's parts.
+/// `ioctl` requests of file systems, which work on any descriptor, even a read-only one: the second
+/// byte of a request, and the allowed requests with effects beyond reading. They clone readable
+/// data into writable files, or query extents.
 const FILE_SYSTEMS: [(u32, &[u32]); 5] = [
-    // ext4 and what it shares with others: attributes, versions, encryption, verity.
+    // ext4, and requests shared with others: attributes, versions, encryption, verity.
     (
         0x66,
         &[
@@ -91,9 +93,9 @@ const FILE_SYSTEMS: [(u32, &[u32]); 5] = [
         ],
     ),
     (0x76, &[]),
-    // XFS, and the attributes of projects.
+    // XFS, and project attributes.
     (0x58, &[]),
-    // btrfs: subvolumes are made and removed by a descriptor of the directory alone.
+    // btrfs: a directory descriptor suffices to create and remove subvolumes.
     (
         0x94,
         &[
@@ -106,14 +108,14 @@ const FILE_SYSTEMS: [(u32, &[u32]); 5] = [
     (0xF5, &[]),
 ];
 
-/// Sets a policy, though its number says that it gives something back.
+/// This request sets a policy, although its number marks it as a read.
 const FS_IOC_SET_ENCRYPTION_POLICY: u32 = 0x800C_6613;
 
-/// Whoever opens a file for writing waits for who has a lease on it, up to 45 seconds.
+/// A process that opens a file for writing waits for the lease holder, up to 45 seconds.
 const F_SETLEASE: u32 = 1024;
 
-/// The rules of a box. Those whose arguments are looked at come first: the kernel remembers of the others that they
-/// pass.
+/// Returns the rules of a sandbox. Rules with argument tests come first: the kernel caches that the
+/// others pass.
 pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule> {
     let mut rules = vec![
         ioctl(),
@@ -151,7 +153,7 @@ fn ioctl() -> Rule {
             mask: 0xFF00,
             ..is(1, family << 8)
         };
-        // The two highest bits say which way something is passed: `_IOC_READ` alone only gives back.
+        // The two highest bits are the direction of transfer; `_IOC_READ` alone only reads.
         let not_only_reading = Test {
             mask: 0xC000_0000,
             ..differs(1, 0x8000_0000)
@@ -168,7 +170,8 @@ fn namespaces(argument: u8) -> Case {
     deny(EPERM, vec![any_of(argument, all)])
 }
 
-/// Sockets by family: what there is no network for is forbidden; of other families the kernel knows nothing.
+/// Filters sockets by family. Families without a network are refused with `EACCES`, unknown ones
+/// with `EAFNOSUPPORT`.
 fn socket(network: Network, tier: Tier) -> Vec<Case> {
     let forbidden = |families: &[i32]| -> Vec<Case> {
         let one = |family: &i32| deny(EACCES, vec![is(0, *family as u32)]);
@@ -181,7 +184,7 @@ fn socket(network: Network, tier: Tier) -> Vec<Case> {
         cases.push(deny(EAFNOSUPPORT, vec![]));
         return cases;
     }
-    // Of netlink, what is asked about interfaces and addresses.
+    // Netlink is limited to requests about interfaces and addresses.
     let netlink = libc::AF_NETLINK as u32;
     let routes = libc::NETLINK_ROUTE as u32;
     cases.push(deny(EACCES, vec![is(0, netlink), differs(2, routes)]));
@@ -190,8 +193,7 @@ fn socket(network: Network, tier: Tier) -> Vec<Case> {
     cases
 }
 
-/// Pairs are connected for good if they are streams or sequences; a pair of datagram sockets could be sent anywhere
-/// from.
+/// Stream and seqpacket pairs stay connected. A datagram pair could send to any address.
 fn socketpair() -> Vec<Case> {
     const TYPE: u32 = 0xF;
     let kind = |kind: i32| Test {
@@ -207,7 +209,7 @@ fn socketpair() -> Vec<Case> {
     ]
 }
 
-/// Making a program become its owner, or its group, for everybody: it would stay when the call is over.
+/// Refuses set-ID bits, since the file would remain after the call.
 fn modes() -> Vec<Rule> {
     let set_id = |mode| vec![deny(EPERM, vec![any_of(mode, SET_ID)])];
     vec![
@@ -224,10 +226,10 @@ fn modes() -> Vec<Rule> {
     ]
 }
 
-/// Opening files: none is made with such a mode, and, where `shortening` counts as no write, none is shortened that is
-/// not opened for writing. The flags of `openat2` are in memory.
+/// Refuses to create files with set-ID bits. If `shortening` is not a write in Landlock, refuses
+/// truncation without opening for writing. The flags of `openat2` are in memory.
 fn opening(shortening: bool) -> Vec<Rule> {
-    // A mode is given with these alone; otherwise there may be anything in its place.
+    // Only these flags use the mode argument; otherwise it is undefined.
     let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
     let denials = |flags: u8| {
         let mode = flags + 1;
@@ -264,7 +266,7 @@ fn deny(errno: i32, tests: Vec<Test>) -> Case {
     Case { tests, answer }
 }
 
-/// The argument is this value.
+/// Tests that the argument equals this value.
 fn is(argument: u8, value: u32) -> Test {
     Test {
         argument,
@@ -287,7 +289,7 @@ fn half_differs(argument: u8, half: Half, value: u32) -> Test {
     }
 }
 
-/// The argument has any of these bits.
+/// Tests that the argument has any of these bits.
 pub(crate) fn any_of(argument: u8, bits: u32) -> Test {
     Test {
         mask: bits,
