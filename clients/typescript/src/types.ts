@@ -32,7 +32,7 @@ export interface ArtifactData {
   status: Status;
 }
 
-/** Number of an artifact in its session's store. Never reused. */
+/** Number of an artifact in its state directory. Never reused. */
 export type ArtifactId = number;
 
 /** A file with the full output of a stream. */
@@ -95,14 +95,14 @@ export interface BashData {
   truncated: boolean;
 }
 
-/** How a denial is known. */
+/** How a denial was detected. */
 export type Basis = "inferred";
 
 /** The options of a call: its fields without the command. */
 export interface CallOptions {
-  /** Working directory; relative to the session's. */
+  /** Working directory; a relative path starts from the host's directory. */
   cwd?: string | null;
-  /** Shown to people, never interpreted. */
+  /** A description for the user, never interpreted. */
   description?: string | null;
   /** Environment variables for this call; `null` unsets. */
   env?: { [name: string]: string | null };
@@ -112,9 +112,9 @@ export interface CallOptions {
   mode?: Mode | null;
   /** Ask for a terminal, or refuse one that the host offers. */
   pty?: boolean | null;
-  /** Another box for this call. One that allows more than the settings do has to be approved. */
+  /** Another sandbox for this call. The user must approve one that allows more than the settings. */
   sandbox?: SandboxRequest | null;
-  /** Persistent shell to run in; without it, the call gets a shell of its own. */
+  /** Persistent shell that runs the script; absent for a new shell. */
   session?: SessionName | null;
   /** The command's stdin. */
   stdin?: StdinMode;
@@ -122,7 +122,7 @@ export interface CallOptions {
   tail?: number | null;
   /** Time limit in seconds. */
   timeout?: number | string | null;
-  /** Run it with its changes to files held back. */
+  /** Run the call as a trial, which holds its changes to files. */
   trial?: TrialRequest | null;
 }
 
@@ -132,58 +132,58 @@ export interface CancelData {
   cancelled: boolean;
 }
 
-/** What was done to a file. */
+/** The type of a change. */
 export type Change = "created" | "changed" | "deleted" | "renamed" | "mode";
 
-/** How many files changed, by what was done to them. */
+/** The number of changed files by type of change. */
 export interface ChangeCounts {
-  /** With another content, or of another type. */
+  /** Files with other contents or another type. */
   changed: number;
-  /** Not there before. */
+  /** Files that did not exist before. */
   created: number;
-  /** Gone. */
+  /** Files that no longer exist. */
   deleted: number;
-  /** With other permissions, owner, times or attributes, and nothing else. */
+  /** Files with other permissions, owner, times or attributes, and the same contents. */
   mode: number;
-  /** At another path. */
+  /** Files that were moved to another path. */
   renamed: number;
 }
 
-/** What a call did to files, or would do. */
+/** A change set: what a call did to files, or what a trial would do. */
 export interface Changes {
-  /** Where all of them are: `changes://<id>`. */
+  /** The URI of the complete list: `changes://<id>`. */
   all: string;
-  /** How they are known. */
+  /** How the changes were detected. */
   by: ChangesBy;
-  /** The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself. */
+  /** The command that made the changes: one line, shortened, secrets masked. Absent in the result of the call itself. */
   command?: string | null;
-  /** Files that somebody else has changed meanwhile. */
+  /** Files that another process changed in the meantime. */
   conflicts: FileName[];
-  /** How many there are. */
+  /** The number of changes of each type. */
   counts: ChangeCounts;
-  /** Whether these are all of them, and each is as it says. */
+  /** True if the list is complete and each entry is correct. */
   exact: boolean;
-  /** The first of them, at most `MAX_FILES`, deletions first; those in a `.git` come last. */
+  /** The first `MAX_FILES` changes: deletions first, files of `.git` last. */
   files: FileChange[];
-  /** The set that keeps them. */
+  /** The number of the change set. */
   id: ChangesId;
-  /** How many there are beyond `files`. */
+  /** The number of changes that are not in `files`. */
   more: number;
-  /** Files whose former content was not kept. */
+  /** Files without a preimage, which cannot be restored. */
   not_kept: FileName[];
-  /** Files beyond `root` that are others afterwards, by directory. Of very many, each write counts. */
+  /** The number of files changed outside `root`, by directory. Beyond a limit, writes are counted instead of files. */
   outside?: { [name: string]: number };
-  /** The directory that is looked at; absolute. Characters that are not UTF-8 are replaced. */
+  /** The recorded directory; absolute. Bytes that are not UTF-8 are replaced by U+FFFD. */
   root: string;
-  /** What has become of them. */
+  /** The state of the change set. */
   state: ChangesState;
-  /** How much of it can be taken back. */
+  /** How much of the change set can be undone. */
   undo: Undoable;
-  /** Whether some of them were taken back since, and others were not. */
+  /** True if some of the changes were undone and others were not. */
   undone_in_part?: boolean;
 }
 
-/** How changes are known. */
+/** How changes were detected. */
 export type ChangesBy = "overlay" | "trace" | "scan";
 
 /** Data of `changes.diff`. */
@@ -236,7 +236,7 @@ export interface ChangesSetData {
   undoes?: ChangesId | null;
 }
 
-/** What has become of a set. */
+/** The state of a change set. */
 export type ChangesState = "listed" | "done" | "held" | "discarded" | "undone" | "interrupted" | "running";
 
 /** Data of `check`. */
@@ -295,20 +295,20 @@ export interface DataByCommand {
   tool_call: ToolResult;
 }
 
-/** A file to which access was denied, as far as can be told. */
+/** A file to which the sandbox denied access. */
 export interface DeniedAccess {
-  /** What the box forbids. */
+  /** The access that the sandbox forbids. */
   access: Access;
-  /** How it is known. */
+  /** How the denial was detected. */
   basis: Basis;
-  /** Its path; absolute. */
+  /** The path of the file; absolute. */
   path: string;
 }
 
 /** Which part of an output is shown. */
 export type Direction = "tail" | "head" | "middle" | "head_tail";
 
-/** How much of a box's promise is enforced. */
+/** How much of a sandbox is enforced. */
 export type Enforced = "full" | "partial" | "nothing";
 
 /** Kinds of errors that a program tells apart. */
@@ -316,21 +316,21 @@ export type ErrorCode = "protocol" | "token" | "not_judged" | "not_found" | "per
 
 /** A file that a call changed. Paths are below the root, separated by `/`. */
 export interface FileChange {
-  /** Bytes before and after, of regular files; 0 where there was none. */
+  /** Size of a regular file in bytes before and after; 0 if it did not exist. */
   bytes?: [number, number] | null;
-  /** What was done. */
+  /** The type of the change. */
   change: Change;
   /** Where it was before, if it was renamed. */
   from?: string | null;
   /** `Self::from` in base64, if that is not UTF-8. */
   from_base64?: string | null;
-  /** Whether `change` was concluded from equal contents, as of a file that is gone here and there as new. */
+  /** True if `change` was inferred: a deleted and a created file have equal contents. */
   inferred?: boolean;
-  /** What it is, or was. Left out in JSON for regular files. */
+  /** The file type, or the former one of a deleted file. Absent in JSON for regular files. */
   kind?: FileKind;
-  /** What is not UTF-8 in it is replaced by U+FFFD. */
+  /** The path; bytes that are not UTF-8 are replaced by U+FFFD. */
   path: string;
-  /** All its bytes in base64, if they are not UTF-8. */
+  /** The bytes of the path in base64, if they are not UTF-8. */
   path_base64?: string | null;
 }
 
@@ -350,14 +350,14 @@ export interface FileDiffData {
   mode: [string, string] | null;
 }
 
-/** The kind of a file: what it is after the change, or was, if it is gone. */
+/** The type of a file after the change, or before it if the file was deleted. */
 export type FileKind = "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
 
 /** The path of a file. */
 export interface FileName {
-  /** What is not UTF-8 in it is replaced by U+FFFD. */
+  /** The path; bytes that are not UTF-8 are replaced by U+FFFD. */
   path: string;
-  /** All its bytes in base64, if they are not UTF-8. */
+  /** The bytes of the path in base64, if they are not UTF-8. */
   path_base64?: string | null;
 }
 
@@ -435,18 +435,6 @@ export interface HelloData {
   version: string;
 }
 
-/** The box of a job, as it was observed when its shell started. */
-export interface JobBox {
-  /** How much of the promise is enforced. */
-  enforced: Enforced;
-  /** How much it can write. */
-  level: SandboxLevel;
-  /** What of it is not. */
-  missing: Lack[];
-  /** What network it has. */
-  network: Network;
-}
-
 /** A background job at this moment. Data of `jobs.show` and `jobs.input`. */
 export interface JobData {
   /** The script; for adopted survivors, that of their call. */
@@ -457,16 +445,16 @@ export interface JobData {
   id: string;
   /** `started` as a job, or `adopted`: survivors of a call. */
   kind: JobOrigin;
-  /** If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it. */
-  left?: Survivor[];
   /** The file that holds its output; `null` if its call kept none. */
   output: string | null;
   /** Its process group. */
   pgid: number;
   /** Pid of its shell. */
   pid: number;
+  /** If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it. */
+  remaining?: Survivor[];
   /** The sandbox that it is in; absent for none. */
-  sandbox?: JobBox | null;
+  sandbox?: JobSandbox | null;
   /** When its script was started. */
   started_at: Timestamp;
   /** Whether it is running, or how it ended. */
@@ -478,18 +466,18 @@ export interface JobData {
 }
 
 /** How a job ended. */
-export type JobEndingData = JobEndingDataExited | JobEndingDataSignaled | JobEndingDataTimedOut | JobEndingDataGone;
+export type JobEndingData = JobEndingDataExited | JobEndingDataSignaled | JobEndingDataTimedOut | JobEndingDataAllEnded;
+
+/** For survivors of a call: all of them have ended. */
+export interface JobEndingDataAllEnded {
+  kind: "all_ended";
+}
 
 /** Its shell exited. */
 export interface JobEndingDataExited {
   /** Exit code, 0 to 255. */
   code: number;
   kind: "exited";
-}
-
-/** For survivors of a call: all of them have ended. */
-export interface JobEndingDataGone {
-  kind: "gone";
 }
 
 /** Its shell was killed by a signal. */
@@ -508,7 +496,7 @@ export interface JobEndingDataTimedOut {
   kind: "timed_out";
 }
 
-/** Name of a background job within its session. */
+/** Name of a background job in its state directory. */
 export type JobId = string;
 
 /** Data of `jobs.kill`. */
@@ -549,9 +537,9 @@ export interface JobProgressEnded {
   ended_at: Timestamp;
   /** How. */
   ending: JobEndingData;
-  kind: "ended";
   /** Whether processes of it outlived it; the job's `left` names those still alive. */
-  left: boolean;
+  has_remaining: boolean;
+  kind: "ended";
 }
 
 /** How it ended is unknown. */
@@ -564,6 +552,18 @@ export interface JobProgressLost {
 /** Running. */
 export interface JobProgressRunning {
   kind: "running";
+}
+
+/** The sandbox of a job, as observed when its shell started. */
+export interface JobSandbox {
+  /** How much of the sandbox is enforced. */
+  enforced: Enforced;
+  /** What the job can write. */
+  level: SandboxLevel;
+  /** The promises that are not enforced. */
+  missing: Lack[];
+  /** The network of the job. */
+  network: Network;
 }
 
 /** Data of `jobs.wait`. */
@@ -580,29 +580,29 @@ export interface JobsData {
   jobs: JobData[];
 }
 
-/** What a judge found out about a script. Whoever runs it could not find out the same without reading it again. */
+/** What the policy found in a script. The remote host would have to parse the script again to find the same. */
 export interface Judged {
-  /** The script as given, if that is not what runs. */
+  /** The original script, if another one runs. */
   command?: string | null;
-  /** Its request to leave the sandbox was approved. */
+  /** True if the request to leave the sandbox was approved. */
   escalated?: boolean;
-  /** Exit code 1 of what is left is a result, not a failure. */
+  /** True if exit code 1 of the remaining script is a result, not a failure. */
   exit_1_is_ok?: boolean;
-  /** For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end with one. */
+  /** For each stage of the last pipeline, whether exit code 1 is a result; absent if the script does not end with a pipeline. */
   last_pipeline?: boolean[] | null;
-  /** A filter was lifted off the script's end. */
+  /** True if a filter was lifted off the end of the script. */
   lifted?: boolean;
   /** Notices for the result. */
   notices?: Notice[];
-  /** A program that it may run which takes privileges that its user lends it, or in which somebody may type one. */
+  /** A program in the script that gains privileges (such as `sudo`), or in which the user may type one. */
   takes_privileges?: string | null;
-  /** It has no time limit, unless its request names one: somebody follows it, and can end it. */
+  /** True if the call has no default time limit, because the user watches it and can end it. */
   unlimited?: boolean;
-  /** How much text the reader passes on. */
+  /** The largest text that the reader passes on. */
   window?: Window | null;
 }
 
-/** A part of the promise that is not kept. None of them is essential: without the essential ones there is no box. */
+/** A promise that is not enforced. All of these are optional: if an essential one is missing, the call does not start. */
 export type Lack = "protected" | "metadata" | "stat" | "ipc" | "terminals" | "signals" | "truncate" | "moves";
 
 /** A resource limit whose signal ends a process. */
@@ -642,13 +642,13 @@ export type Mode = "default" | "slow" | "background";
 /** A text; a number is accepted and converted to its digits. */
 export type Name = string | number;
 
-/** What network a call has. Those that allow more are greater. */
+/** The network of a call. Values that allow more are greater. */
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
 export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
 
-/** There is a better tool for this; the command ran all the same. */
+/** Another tool fits better; the command was run. */
 export interface NoticeAdvice {
   kind: "advice";
   /** The rule's message. */
@@ -677,18 +677,18 @@ export interface NoticeAuditFailed {
   text: string;
 }
 
-/** What the call did to files, or would do. */
+/** The changes that the call made, or that the trial would make. */
 export interface NoticeChanges {
-  /** The set that keeps it. */
+  /** The number of the change set. */
   id: ChangesId;
   kind: "changes";
-  /** In one line. */
+  /** The text in one line. */
   line: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
 
-/** The call was ended, as more than that of what it did to files would have had to be kept. */
+/** The call was ended because its preimages reached the size limit. */
 export interface NoticeChangesLimit {
   kind: "changes_limit";
   /** The setting `changes.max_set_mb`, in MiB. */
@@ -697,7 +697,7 @@ export interface NoticeChangesLimit {
   text: string;
 }
 
-/** What the call did to files is not known, or not all of it. */
+/** The changes of the call are unknown, or not completely known. */
 export interface NoticeChangesUnknown {
   kind: "changes_unknown";
   /** Why. */
@@ -706,7 +706,7 @@ export interface NoticeChangesUnknown {
   text: string;
 }
 
-/** What is left running of a call that was compared before and after, and not watched: what it changes from then on is in no set. */
+/** The call was scanned, not traced, and left processes running. Their further changes are not recorded. */
 export interface NoticeChangesUnwatched {
   kind: "changes_unwatched";
   /** The processes. */
@@ -730,9 +730,9 @@ export interface NoticeFailedStage {
 
 /** A field was given under an alternative name. */
 export interface NoticeFieldRenamed {
-  /** The name as given. */
-  given: string;
   kind: "field_renamed";
+  /** The name in the request. */
+  name: string;
   /** The canonical name. */
   used: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
@@ -786,7 +786,7 @@ export interface NoticeOverwritten {
   text: string;
 }
 
-/** Files changed or appeared during the call that run or configure programs outside of the box. */
+/** Files changed or appeared that run or configure programs outside the sandbox. */
 export interface NoticeProtectedChanged {
   kind: "protected_changed";
   /** The files; absolute. */
@@ -795,9 +795,9 @@ export interface NoticeProtectedChanged {
   text: string;
 }
 
-/** A message in the output names a file that the box forbids. */
+/** A message in the output names a file that the sandbox forbids. */
 export interface NoticeSandboxDenied {
-  /** What is forbidden. */
+  /** The forbidden access. */
   access: Access;
   kind: "sandbox_denied";
   /** The level in force. */
@@ -808,30 +808,30 @@ export interface NoticeSandboxDenied {
   text: string;
 }
 
-/** The command tried to reach a network that is not there. */
+/** The command tried to reach a network that the sandbox does not provide. */
 export interface NoticeSandboxNetwork {
   kind: "sandbox_network";
-  /** What there is of a network. */
+  /** The network of the call. */
   network: Network;
-  /** How often. */
+  /** The number of attempts. */
   refused: number;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
 
-/** The box does not keep all of its promise here; said once a session. */
+/** The sandbox does not enforce all of its promises here. Reported once per conversation. */
 export interface NoticeSandboxPartial {
   kind: "sandbox_partial";
-  /** What is not kept. */
+  /** The promises that are not enforced. */
   missing: Lack[];
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
 
-/** What the box had to do with the call is not known, as a file system does not answer. */
+/** A file system did not answer, so a part of the sandbox's observations is unknown. */
 export interface NoticeSandboxUnknown {
   kind: "sandbox_unknown";
-  /** What is not known. */
+  /** What is unknown. */
   unknown: Unknown[];
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -875,7 +875,7 @@ export interface NoticeTimeoutClamped {
   text: string;
 }
 
-/** A program waits for input that nobody provides. */
+/** A program waits for input that no user can type. */
 export interface NoticeWaitingForInput {
   kind: "waiting_for_input";
   /** `line`, `secret`, `raw` or `full_screen`. */
@@ -884,7 +884,7 @@ export interface NoticeWaitingForInput {
   text: string;
 }
 
-/** There is no supervisor: processes are found by process group and by scanning only. */
+/** No supervisor runs: processes are found only by process group and by scanning `/proc`. */
 export interface NoticeWithoutSupervisor {
   kind: "without_supervisor";
   /** Why. */
@@ -893,11 +893,11 @@ export interface NoticeWithoutSupervisor {
   text: string;
 }
 
-/** Counts of an output stream. Bytes are raw bytes as printed; lines are counted as by `wc -l`, plus one for a last line without a newline. */
+/** Counts of an output stream. Bytes are raw bytes; lines are counted as by `wc -l`, plus one for a last line without a newline. */
 export interface OutputSummary {
-  /** Whether it was replaced by a line that says it is binary. */
+  /** True if a line that says `binary` replaces the output. */
   binary: boolean;
-  /** Which part of the output that limit keeps. */
+  /** The part of the output that the limit keeps. */
   direction: Direction;
   /** Raw bytes that are not shown. */
   dropped_bytes: number;
@@ -909,13 +909,13 @@ export interface OutputSummary {
   shown_lines: number;
   /** The lines shown: `[first, last]`, from 1, inclusive. */
   shown_ranges: [number, number][];
-  /** Printed, in bytes. */
+  /** Bytes printed. */
   total_bytes: number;
-  /** Printed, in lines. */
+  /** Lines printed. */
   total_lines: number;
-  /** Whether anything is not shown. */
+  /** True if a part of the output is not shown. */
   truncated: boolean;
-  /** Which limit truncated it. */
+  /** The limit that truncated the output. */
   truncated_by: TruncatedBy | null;
 }
 
@@ -961,9 +961,9 @@ export interface ProgramData {
 export interface Request {
   /** The script, passed on byte for byte. */
   command: string;
-  /** Working directory; relative to the session's. */
+  /** Working directory; a relative path starts from the host's directory. */
   cwd?: string | null;
-  /** Shown to people, never interpreted. */
+  /** A description for the user, never interpreted. */
   description?: string | null;
   /** Environment variables for this call; `null` unsets. */
   env?: { [name: string]: string | null };
@@ -973,9 +973,9 @@ export interface Request {
   mode?: Mode | null;
   /** Ask for a terminal, or refuse one that the host offers. */
   pty?: boolean | null;
-  /** Another box for this call. One that allows more than the settings do has to be approved. */
+  /** Another sandbox for this call. The user must approve one that allows more than the settings. */
   sandbox?: SandboxRequest | null;
-  /** Persistent shell to run in; without it, the call gets a shell of its own. */
+  /** Persistent shell that runs the script; absent for a new shell. */
   session?: SessionName | null;
   /** The command's stdin. */
   stdin?: StdinMode;
@@ -983,7 +983,7 @@ export interface Request {
   tail?: number | null;
   /** Time limit in seconds. */
   timeout?: number | string | null;
-  /** Run it with its changes to files held back. */
+  /** Run the call as a trial, which holds its changes to files. */
   trial?: TrialRequest | null;
 }
 
@@ -1362,7 +1362,7 @@ export interface RpcRequestSessionReset {
 /** Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`). */
 export interface RpcRequestToolCall {
   /** What the client's own judge found out: the call is run without judging it again. Only a worker takes it, and runs nothing without it; `request` is then a call in full, under the usual names. */
-  judged?: Judged | null;
+  findings?: Judged | null;
   /** The call (`request.schema.json`), or just its command. */
   request: unknown;
   /** Whether to send updates before the response, and of which kind. */
@@ -1423,36 +1423,36 @@ export interface RpcUpdateText {
   type: UpdateTag;
 }
 
-/** A level, or no box. Those that allow more are greater. */
+/** The sandbox level of the settings. Levels that allow more are greater. */
 export type SandboxLevel = "read_only" | "workspace_write" | "off";
 
-/** What a request asks for in place of what the settings say. What is left out stays as it is. */
+/** The sandbox that a request asks for. An absent field keeps the value of the settings. */
 export interface SandboxRequest {
-  /** How much may be written. */
+  /** What the call may write. */
   level?: SandboxLevel | null;
-  /** What network there is. */
+  /** The network of the call. */
   network?: Network | null;
-  /** Why, for whoever decides. */
+  /** The reason, shown to the user who decides. */
   reason: string;
-  /** Writable in addition; absolute, or beginning with `~/`. */
+  /** Further writable paths; absolute, or beginning with `~/`. */
   writable?: string[];
 }
 
-/** The box that a call ran in, in its result. */
+/** The sandbox of a finished call, in its result. */
 export interface Sandboxed {
-  /** What the output says was denied, and the box forbids. */
+  /** Files that the output names as denied and that the sandbox forbids. */
   denied: DeniedAccess[];
-  /** How much of the promise was observed to be enforced. */
+  /** How much of the sandbox was observed to be enforced. */
   enforced: Enforced;
-  /** Whether more was allowed to this call than the settings allow. */
+  /** True if this call was allowed more than the settings allow. */
   escalated: boolean;
-  /** How much could be written. */
+  /** What the call could write. */
   level: SandboxLevel;
-  /** What of it was not. */
+  /** The promises that were not enforced. */
   missing: Lack[];
-  /** What network there was. */
+  /** The network of the call. */
   network: Network;
-  /** Attempts to reach a network that is not there; absent where they cannot be counted. */
+  /** The number of refused attempts to reach the network; absent where they cannot be counted. */
   network_refused?: number | null;
 }
 
@@ -1500,10 +1500,10 @@ export interface Stage {
   code: number;
 }
 
-/** The outcome of a call; exactly one of these. Never a guess: `exited{0}` is only reported if that exit was observed (or if we closed a lifted pipe, which a notice says). */
+/** The outcome of a call. Never a guess: `exited{0}` is reported only if that exit was observed, or if the host closed the pipe of a lifted `head`, which a notice says. */
 export type Status = StatusExited | StatusSignaled | StatusTimedOut | StatusCancelled | StatusMovedToBackground | StatusBlocked | StatusNotStarted | StatusLost;
 
-/** A check refused it; nothing was started. */
+/** A check refused the call; nothing was started. */
 export interface StatusBlocked {
   kind: "blocked";
   /** Id of the rule that decided. */
@@ -1524,36 +1524,36 @@ export interface StatusExited {
   kind: "exited";
 }
 
-/** It was started, but how it ended is unknown. */
+/** The command was started, and its end was not observed. */
 export interface StatusLost {
   kind: "lost";
-  /** Whether the connection to where it was to run was cut: all of it may have run there, or a part, or nothing. */
+  /** True if the connection to the remote host was cut: all of the script may have run, a part, or nothing. */
   may_have_run?: boolean;
   /** What was observed instead. */
   reason: string;
 }
 
-/** It continues in the background. */
+/** The command continues in the background. */
 export interface StatusMovedToBackground {
-  /** Its id in the session. */
+  /** The id of the job. */
   job: JobId;
   kind: "moved_to_background";
-  /** The file that holds its output; an absolute path. */
+  /** The absolute path of its output file. */
   output: string;
-  /** Its process group: `kill -9 -<pgid>` ends all of it. */
+  /** Its process group: `kill -9 -<pgid>` ends the whole group. */
   pgid: number;
-  /** Pid of its shell. */
+  /** The pid of its shell. */
   pid: number;
 }
 
-/** A system error before the command started: no such shell, no such directory, the spawn failed. */
+/** A system error prevented the start: for example no such shell, or no such directory. */
 export interface StatusNotStarted {
   kind: "not_started";
-  /** What was wrong, with the offending value. */
+  /** What failed, with the offending value. */
   reason: string;
 }
 
-/** The shell was killed by a signal that we did not send. */
+/** The shell was killed by a signal that the host did not send. */
 export interface StatusSignaled {
   kind: "signaled";
   /** The platform's signal number. */
@@ -1598,35 +1598,35 @@ export type Timestamp = string;
 export interface ToolResult {
   /** Files with the full output. */
   artifacts: ArtifactRef[];
-  /** What it did to files, or would do; absent if nobody looked. */
+  /** The change set of the call; absent if changes were not recorded. */
   changes?: Changes | null;
-  /** Its working directory; absolute. */
+  /** The working directory of the call; absolute. */
   cwd: string;
-  /** From the hand-over of the script to the shell's end, in milliseconds. */
+  /** Milliseconds from the hand-over of the script to the end of the shell. */
   duration_ms: number;
   /** `Status::is_error` of `status`. */
   is_error: boolean;
-  /** Notices: what else is worth knowing. */
+  /** Notices. */
   notices: Notice[];
-  /** Whether a trial of what was refused would run: the same request with `"trial": true`. */
+  /** True if the refused request would run as a trial: the same request with `"trial": true`. */
   offers_trial?: boolean;
   /** Counts of the output and of the part shown. */
   output: OutputSummary;
   /** Id of the rule that refused. */
   rule: string | null;
-  /** The box that it ran in; absent if there was none. */
+  /** The sandbox of the call; absent without one. */
   sandbox?: Sandboxed | null;
   /** Exit status of each stage of the last pipeline, if it had more than one; otherwise empty. */
   stages: Stage[];
   /** When the script was handed over, or when the call was refused. */
   started_at: Timestamp;
-  /** How it ended. */
+  /** How the call ended. */
   status: Status;
   /** The tool that a refusal suggests. */
   suggested_tool: string | null;
   /** Processes started by the call that are still alive. */
   survivors: Survivor[];
-  /** The target that it ran on; absent for this machine. */
+  /** The remote host that ran the call; absent for this machine. */
   target?: string | null;
   /** The text for the model. */
   text: string;
@@ -1637,10 +1637,10 @@ export type TrialRequest = true | "atomic";
 /** What truncated an output. */
 export type TruncatedBy = "bytes" | "lines" | "head_tail" | "line_length";
 
-/** How much of a set can be taken back. */
+/** How much of a change set can be undone. */
 export type Undoable = "whole" | "part" | "no";
 
-/** What could not be found out about a call in its box, as a file system does not answer. */
+/** What is unknown about a sandboxed call because a file system did not answer. */
 export type Unknown = "changed" | "denied";
 
 /** The `type` of every update. */

@@ -11,7 +11,7 @@ use std::task::Poll;
 
 /// Work that panicked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("agent-bash failed in a way that it should not ({said}); please report it")]
+#[error("agent-bash failed in a way that it should not ({message}); please report it")]
 pub struct Panicked {
     /// The panic message.
     message: String,

@@ -130,7 +130,7 @@ enum TreeState {
     /// The shell has ended or finished the script, and no other process remains.
     Empty(Option<ShellEnd>),
     /// The supervisor ended, after it reported this end of the shell.
-    Empty(Option<ShellEnd>),
+    Unobserved(Option<ShellEnd>),
 }
 
 /// The state machine of one call.
@@ -242,7 +242,7 @@ impl Machine {
     pub(crate) fn shell(&self) -> Option<ShellEnd> {
         match self.tree {
             TreeState::Running => None,
-            TreeState::Remaining(end) | TreeState::Empty(end) | TreeState::Empty(end) => end,
+            TreeState::Remaining(end) | TreeState::Empty(end) | TreeState::Unobserved(end) => end,
         }
     }
 
@@ -272,7 +272,7 @@ impl Machine {
             CallState::Ended if event == Event::ClearUp => {
                 self.drain(now);
                 Some(match self.tree {
-                    TreeState::Empty(None) => Action::Sweep,
+                    TreeState::Unobserved(None) => Action::Sweep,
                     _ => Action::ReadNow,
                 })
             }
@@ -302,7 +302,7 @@ impl Machine {
             (Event::ShellEnded { end, empty: false }, _) => TreeState::Remaining(Some(end)),
             (Event::ShellDone, TreeState::Running) => TreeState::Remaining(None),
             (Event::Empty, TreeState::Remaining(end)) => TreeState::Empty(end),
-            (Event::SupervisorGone, _) => TreeState::Empty(self.shell()),
+            (Event::SupervisorGone, _) => TreeState::Unobserved(self.shell()),
             (Event::Stuck(survivors), told) => {
                 self.survivors = survivors;
                 told
@@ -340,7 +340,7 @@ impl Machine {
         let is_told = match self.tree {
             TreeState::Running => false,
             TreeState::Remaining(_) => !self.was_ended,
-            TreeState::Empty(_) | TreeState::Empty(_) => true,
+            TreeState::Empty(_) | TreeState::Unobserved(_) => true,
         };
         if is_told || gives_up || !self.survivors.is_empty() {
             self.close_at = None;
@@ -447,7 +447,7 @@ impl Machine {
             return None;
         }
         let gives_up = matches!(self.state, CallState::Killing { deadline } if deadline <= now);
-        if gives_up || matches!(self.tree, TreeState::Empty(_) | TreeState::Empty(_)) {
+        if gives_up || matches!(self.tree, TreeState::Empty(_) | TreeState::Unobserved(_)) {
             self.has_left = true;
             self.drain(now);
             return Some(Action::ReadNow);

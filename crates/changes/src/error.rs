@@ -108,7 +108,7 @@ pub enum ChangesError {
         limit: u64,
     },
     /// The directory has too many files for a scan.
-    #[error("`{}` has more files than a scan can read in time ({seen} scanned)", root.display())]
+    #[error("`{}` has more files than a scan can read in time ({scanned} read)", root.display())]
     TooManyFiles {
         /// The directory.
         root: PathBuf,

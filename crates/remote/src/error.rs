@@ -40,7 +40,7 @@ pub enum Obstacle {
     Strange(String),
     /// Our program is not for that machine.
     #[error(
-        "it is a `{there}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
+        "it is a `{machine}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
     )]
     Machine {
         /// As `uname -m` says there.
@@ -62,7 +62,7 @@ pub enum Obstacle {
     Unwritten(String),
     /// Our program did not come there whole.
     #[error(
-        "{came} of our program's {length} bytes came there: the connection was cut, or the disk is full"
+        "{received} of our program's {length} bytes came there: the connection was cut, or the disk is full"
     )]
     Short {
         /// Bytes that came.

@@ -75,7 +75,7 @@ pub(crate) struct App {
     /// A message shown until the next key, or for some seconds.
     pub(crate) message: Option<String>,
     /// The message, and since when it is shown.
-    message: Option<(String, Duration)>,
+    shown_message: Option<(String, Duration)>,
     /// Whether every call runs on a terminal, and not just those that need one; `None` if terminals are not available.
     pub(crate) terminal: Option<bool>,
     /// The running call.
@@ -241,7 +241,7 @@ impl App {
             is_changing: false,
             help: None,
             message: None,
-            message: None,
+            shown_message: None,
             terminal,
             call: None,
             draws: false,

@@ -50,7 +50,7 @@ class ArtifactData(TypedDict):
     status: Status
 
 
-# Number of an artifact in its session's store. Never reused.
+# Number of an artifact in its state directory. Never reused.
 ArtifactId = int
 
 
@@ -140,17 +140,17 @@ class BashData(_BashDataAlways, total=False):
     notices: List[Notice]
 
 
-# How a denial is known.
+# How a denial was detected.
 Basis = Literal["inferred"]
 
 
 class CallOptions(TypedDict, total=False):
     """The options of a call: its fields without the command."""
 
-    # Working directory; relative to the session's.
+    # Working directory; a relative path starts from the host's directory.
     cwd: Optional[str]
 
-    # Shown to people, never interpreted.
+    # A description for the user, never interpreted.
     description: Optional[str]
 
     # Environment variables for this call; `null` unsets.
@@ -165,10 +165,10 @@ class CallOptions(TypedDict, total=False):
     # Ask for a terminal, or refuse one that the host offers.
     pty: Optional[bool]
 
-    # Another box for this call. One that allows more than the settings do has to be approved.
+    # Another sandbox for this call. The user must approve one that allows more than the settings.
     sandbox: Optional[SandboxRequest]
 
-    # Persistent shell to run in; without it, the call gets a shell of its own.
+    # Persistent shell that runs the script; absent for a new shell.
     session: Optional[SessionName]
 
     # The command's stdin.
@@ -180,7 +180,7 @@ class CallOptions(TypedDict, total=False):
     # Time limit in seconds.
     timeout: Optional[Union[float, str]]
 
-    # Run it with its changes to files held back.
+    # Run the call as a trial, which holds its changes to files.
     trial: Optional[TrialRequest]
 
 
@@ -191,81 +191,81 @@ class CancelData(TypedDict):
     cancelled: bool
 
 
-# What was done to a file.
+# The type of a change.
 Change = Literal["created", "changed", "deleted", "renamed", "mode"]
 
 
 class ChangeCounts(TypedDict):
-    """How many files changed, by what was done to them."""
+    """The number of changed files by type of change."""
 
-    # With another content, or of another type.
+    # Files with other contents or another type.
     changed: int
 
-    # Not there before.
+    # Files that did not exist before.
     created: int
 
-    # Gone.
+    # Files that no longer exist.
     deleted: int
 
-    # With other permissions, owner, times or attributes, and nothing else.
+    # Files with other permissions, owner, times or attributes, and the same contents.
     mode: int
 
-    # At another path.
+    # Files that were moved to another path.
     renamed: int
 
 
 class _ChangesAlways(TypedDict):
-    # Where all of them are: `changes://<id>`.
+    # The URI of the complete list: `changes://<id>`.
     all: str
 
-    # How they are known.
+    # How the changes were detected.
     by: ChangesBy
 
-    # Files that somebody else has changed meanwhile.
+    # Files that another process changed in the meantime.
     conflicts: List[FileName]
 
-    # How many there are.
+    # The number of changes of each type.
     counts: ChangeCounts
 
-    # Whether these are all of them, and each is as it says.
+    # True if the list is complete and each entry is correct.
     exact: bool
 
-    # The first of them, at most `MAX_FILES`, deletions first; those in a `.git` come last.
+    # The first `MAX_FILES` changes: deletions first, files of `.git` last.
     files: List[FileChange]
 
-    # The set that keeps them.
+    # The number of the change set.
     id: ChangesId
 
-    # How many there are beyond `files`.
+    # The number of changes that are not in `files`.
     more: int
 
-    # Files whose former content was not kept.
+    # Files without a preimage, which cannot be restored.
     not_kept: List[FileName]
 
-    # The directory that is looked at; absolute. Characters that are not UTF-8 are replaced.
+    # The recorded directory; absolute. Bytes that are not UTF-8 are replaced by U+FFFD.
     root: str
 
-    # What has become of them.
+    # The state of the change set.
     state: ChangesState
 
-    # How much of it can be taken back.
+    # How much of the change set can be undone.
     undo: Undoable
 
 
 class Changes(_ChangesAlways, total=False):
-    """What a call did to files, or would do."""
+    """A change set: what a call did to files, or what a trial would do."""
 
-    # The command that they are of, on one line and cut, without what is secret. Not in the result of the call itself.
+    # The command that made the changes: one line, shortened, secrets masked. Absent in the result of the call itself.
     command: Optional[str]
 
-    # Files beyond `root` that are others afterwards, by directory. Of very many, each write counts.
+    # The number of files changed outside `root`, by directory. Beyond a limit, writes are counted instead of files.
     outside: Dict[str, int]
 
-    # Whether some of them were taken back since, and others were not.
+    # True if some of the changes were undone and others were not.
     undone_in_part: bool
 
 
-# How changes are known.
+# How changes were detected.
 ChangesBy = Literal["overlay", "trace", "scan"]
 
 
@@ -336,7 +336,7 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
     undoes: Optional[ChangesId]
 
 
-# What has become of a set.
+# The state of a change set.
 ChangesState = Literal["listed", "done", "held", "discarded", "undone", "interrupted", "running"]
 
 
@@ -421,15 +421,15 @@ class DataByCommand(_DataByCommandWords):
 
 
 class DeniedAccess(TypedDict):
-    """A file to which access was denied, as far as can be told."""
+    """A file to which the sandbox denied access."""
 
-    # What the box forbids.
+    # The access that the sandbox forbids.
     access: Access
 
-    # How it is known.
+    # How the denial was detected.
     basis: Basis
 
-    # Its path; absolute.
+    # The path of the file; absolute.
     path: str
 
 
@@ -437,7 +437,7 @@ class DeniedAccess(TypedDict):
 Direction = Literal["tail", "head", "middle", "head_tail"]
 
 
-# How much of a box's promise is enforced.
+# How much of a sandbox is enforced.
 Enforced = Literal["full", "partial", "nothing"]
 
 
@@ -446,10 +446,10 @@ ErrorCode = Literal["protocol", "token", "not_judged", "not_found", "permission_
 
 
 class _FileChangeAlways(TypedDict):
-    # What was done.
+    # The type of the change.
     change: Change
 
-    # What is not UTF-8 in it is replaced by U+FFFD.
+    # The path; bytes that are not UTF-8 are replaced by U+FFFD.
     path: str
 
 
@@ -464,19 +464,19 @@ _FileChangeWords = TypedDict(
 class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
     """A file that a call changed. Paths are below the root, separated by `/`."""
 
-    # Bytes before and after, of regular files; 0 where there was none.
+    # Size of a regular file in bytes before and after; 0 if it did not exist.
     bytes: Optional[Tuple[int, int]]
 
     # `Self::from` in base64, if that is not UTF-8.
     from_base64: Optional[str]
 
-    # Whether `change` was concluded from equal contents, as of a file that is gone here and there as new.
+    # True if `change` was inferred: a deleted and a created file have equal contents.
     inferred: bool
 
-    # What it is, or was. Left out in JSON for regular files.
+    # The file type, or the former one of a deleted file. Absent in JSON for regular files.
     kind: FileKind
 
-    # All its bytes in base64, if they are not UTF-8.
+    # The bytes of the path in base64, if they are not UTF-8.
     path_base64: Optional[str]
 
 
@@ -504,19 +504,19 @@ class FileDiffData(_FileDiffDataAlways, total=False):
     in_the_way: bool
 
 
-# The kind of a file: what it is after the change, or was, if it is gone.
+# The type of a file after the change, or before it if the file was deleted.
 FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 
 
 class _FileNameAlways(TypedDict):
-    # What is not UTF-8 in it is replaced by U+FFFD.
+    # The path; bytes that are not UTF-8 are replaced by U+FFFD.
     path: str
 
 
 class FileName(_FileNameAlways, total=False):
     """The path of a file."""
 
-    # All its bytes in base64, if they are not UTF-8.
+    # The bytes of the path in base64, if they are not UTF-8.
     path_base64: Optional[str]
 
 
@@ -625,22 +625,6 @@ class HelloData(_HelloDataAlways, total=False):
     uid: int
 
 
-class JobBox(TypedDict):
-    """The box of a job, as it was observed when its shell started."""
-
-    # How much of the promise is enforced.
-    enforced: Enforced
-
-    # How much it can write.
-    level: SandboxLevel
-
-    # What of it is not.
-    missing: List[Lack]
-
-    # What network it has.
-    network: Network
-
-
 class _JobDataAlways(TypedDict):
     # The script; for adopted survivors, that of their call.
     command: str
@@ -677,17 +661,23 @@ class JobData(_JobDataAlways, total=False):
     """A background job at this moment. Data of `jobs.show` and `jobs.input`."""
 
     # If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it.
-    left: List[Survivor]
+    remaining: List[Survivor]
 
     # The sandbox that it is in; absent for none.
-    sandbox: Optional[JobBox]
+    sandbox: Optional[JobSandbox]
 
     # Why what it changes is not recorded, if it was to be.
     unrecorded: Optional[str]
 
 
 # How a job ended.
-JobEndingData = Union["JobEndingDataExited", "JobEndingDataSignaled", "JobEndingDataTimedOut", "JobEndingDataGone"]
+JobEndingData = Union["JobEndingDataExited", "JobEndingDataSignaled", "JobEndingDataTimedOut", "JobEndingDataAllEnded"]
+
+
+class JobEndingDataAllEnded(TypedDict):
+    """For survivors of a call: all of them have ended."""
+
+    kind: Literal["all_ended"]
 
 
 class JobEndingDataExited(TypedDict):
@@ -697,12 +687,6 @@ class JobEndingDataExited(TypedDict):
     code: int
 
     kind: Literal["exited"]
-
-
-class JobEndingDataGone(TypedDict):
-    """For survivors of a call: all of them have ended."""
-
-    kind: Literal["gone"]
 
 
 class JobEndingDataSignaled(TypedDict):
@@ -726,7 +710,7 @@ class JobEndingDataTimedOut(TypedDict):
     kind: Literal["timed_out"]
 
 
-# Name of a background job within its session.
+# Name of a background job in its state directory.
 JobId = str
 
 
@@ -787,10 +771,10 @@ class JobProgressEnded(TypedDict):
     # How.
     ending: JobEndingData
 
-    kind: Literal["ended"]
-
     # Whether processes of it outlived it; the job's `left` names those still alive.
-    left: bool
+    has_remaining: bool
+
+    kind: Literal["ended"]
 
 
 class JobProgressLost(TypedDict):
@@ -806,6 +790,22 @@ class JobProgressRunning(TypedDict):
     """Running."""
 
     kind: Literal["running"]
+
+
+class JobSandbox(TypedDict):
+    """The sandbox of a job, as observed when its shell started."""
+
+    # How much of the sandbox is enforced.
+    enforced: Enforced
+
+    # What the job can write.
+    level: SandboxLevel
+
+    # The promises that are not enforced.
+    missing: List[Lack]
+
+    # The network of the job.
+    network: Network
 
 
 class JobWaitData(TypedDict):
@@ -826,37 +826,37 @@ class JobsData(TypedDict):
 
 
 class Judged(TypedDict, total=False):
-    """What a judge found out about a script. Whoever runs it could not find out the same without reading it again."""
+    """What the policy found in a script. The remote host would have to parse the script again to find the same."""
 
-    # The script as given, if that is not what runs.
+    # The original script, if another one runs.
     command: Optional[str]
 
-    # Its request to leave the sandbox was approved.
+    # True if the request to leave the sandbox was approved.
     escalated: bool
 
-    # Exit code 1 of what is left is a result, not a failure.
+    # True if exit code 1 of the remaining script is a result, not a failure.
     exit_1_is_ok: bool
 
-    # For each stage of the pipeline at the script's end, whether exit code 1 is a result; absent if it does not end with one.
+    # For each stage of the last pipeline, whether exit code 1 is a result; absent if the script does not end with a pipeline.
     last_pipeline: Optional[List[bool]]
 
-    # A filter was lifted off the script's end.
+    # True if a filter was lifted off the end of the script.
     lifted: bool
 
     # Notices for the result.
     notices: List[Notice]
 
-    # A program that it may run which takes privileges that its user lends it, or in which somebody may type one.
+    # A program in the script that gains privileges (such as `sudo`), or in which the user may type one.
     takes_privileges: Optional[str]
 
-    # It has no time limit, unless its request names one: somebody follows it, and can end it.
+    # True if the call has no default time limit, because the user watches it and can end it.
     unlimited: bool
 
-    # How much text the reader passes on.
+    # The largest text that the reader passes on.
     window: Optional[Window]
 
 
-# A part of the promise that is not kept. None of them is essential: without the essential ones there is no box.
+# A promise that is not enforced. All of these are optional: if an essential one is missing, the call does not start.
 Lack = Literal["protected", "metadata", "stat", "ipc", "terminals", "signals", "truncate", "moves"]
 
 
@@ -910,7 +910,7 @@ Mode = Literal["default", "slow", "background"]
 Name = Union[str, float]
 
 
-# What network a call has. Those that allow more are greater.
+# The network of a call. Values that allow more are greater.
 Network = Literal["off", "loopback", "on"]
 
 
@@ -919,7 +919,7 @@ Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "No
 
 
 class NoticeAdvice(TypedDict):
-    """There is a better tool for this; the command ran all the same."""
+    """Another tool fits better; the command was run."""
 
     kind: Literal["advice"]
 
@@ -958,14 +958,14 @@ class NoticeAuditFailed(TypedDict):
 
 
 class NoticeChanges(TypedDict):
-    """What the call did to files, or would do."""
+    """The changes that the call made, or that the trial would make."""
 
-    # The set that keeps it.
+    # The number of the change set.
     id: ChangesId
 
     kind: Literal["changes"]
 
-    # In one line.
+    # The text in one line.
     line: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -973,7 +973,7 @@ class NoticeChanges(TypedDict):
 
 
 class NoticeChangesLimit(TypedDict):
-    """The call was ended, as more than that of what it did to files would have had to be kept."""
+    """The call was ended because its preimages reached the size limit."""
 
     kind: Literal["changes_limit"]
 
@@ -985,7 +985,7 @@ class NoticeChangesLimit(TypedDict):
 
 
 class NoticeChangesUnknown(TypedDict):
-    """What the call did to files is not known, or not all of it."""
+    """The changes of the call are unknown, or not completely known."""
 
     kind: Literal["changes_unknown"]
 
@@ -997,7 +997,7 @@ class NoticeChangesUnknown(TypedDict):
 
 
 class NoticeChangesUnwatched(TypedDict):
-    """What is left running of a call that was compared before and after, and not watched: what it changes from then on is in no set."""
+    """The call was scanned, not traced, and left processes running. Their further changes are not recorded."""
 
     kind: Literal["changes_unwatched"]
 
@@ -1029,10 +1029,10 @@ class NoticeFailedStage(TypedDict):
 class NoticeFieldRenamed(TypedDict):
     """A field was given under an alternative name."""
 
-    # The name as given.
-    given: str
-
     kind: Literal["field_renamed"]
+
+    # The name in the request.
+    name: str
 
     # The canonical name.
     used: str
@@ -1107,7 +1107,7 @@ class NoticeOverwritten(_NoticeOverwrittenAlways, total=False):
 
 
 class NoticeProtectedChanged(TypedDict):
-    """Files changed or appeared during the call that run or configure programs outside of the box."""
+    """Files changed or appeared that run or configure programs outside the sandbox."""
 
     kind: Literal["protected_changed"]
 
@@ -1119,9 +1119,9 @@ class NoticeProtectedChanged(TypedDict):
 
 
 class NoticeSandboxDenied(TypedDict):
-    """A message in the output names a file that the box forbids."""
+    """A message in the output names a file that the sandbox forbids."""
 
-    # What is forbidden.
+    # The forbidden access.
     access: Access
 
     kind: Literal["sandbox_denied"]
@@ -1137,14 +1137,14 @@ class NoticeSandboxDenied(TypedDict):
 
 
 class NoticeSandboxNetwork(TypedDict):
-    """The command tried to reach a network that is not there."""
+    """The command tried to reach a network that the sandbox does not provide."""
 
     kind: Literal["sandbox_network"]
 
-    # What there is of a network.
+    # The network of the call.
     network: Network
 
-    # How often.
+    # The number of attempts.
     refused: int
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -1152,11 +1152,11 @@ class NoticeSandboxNetwork(TypedDict):
 
 
 class NoticeSandboxPartial(TypedDict):
-    """The box does not keep all of its promise here; said once a session."""
+    """The sandbox does not enforce all of its promises here. Reported once per conversation."""
 
     kind: Literal["sandbox_partial"]
 
-    # What is not kept.
+    # The promises that are not enforced.
     missing: List[Lack]
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -1164,11 +1164,11 @@ class NoticeSandboxPartial(TypedDict):
 
 
 class NoticeSandboxUnknown(TypedDict):
-    """What the box had to do with the call is not known, as a file system does not answer."""
+    """A file system did not answer, so a part of the sandbox's observations is unknown."""
 
     kind: Literal["sandbox_unknown"]
 
-    # What is not known.
+    # What is unknown.
     unknown: List[Unknown]
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -1227,7 +1227,7 @@ class NoticeTimeoutClamped(TypedDict):
 
 
 class NoticeWaitingForInput(TypedDict):
-    """A program waits for input that nobody provides."""
+    """A program waits for input that no user can type."""
 
     kind: Literal["waiting_for_input"]
 
@@ -1239,7 +1239,7 @@ class NoticeWaitingForInput(TypedDict):
 
 
 class NoticeWithoutSupervisor(TypedDict):
-    """There is no supervisor: processes are found by process group and by scanning only."""
+    """No supervisor runs: processes are found only by process group and by scanning `/proc`."""
 
     kind: Literal["without_supervisor"]
 
@@ -1251,12 +1251,12 @@ class NoticeWithoutSupervisor(TypedDict):
 
 
 class OutputSummary(TypedDict):
-    """Counts of an output stream. Bytes are raw bytes as printed; lines are counted as by `wc -l`, plus one for a last line without a newline."""
+    """Counts of an output stream. Bytes are raw bytes; lines are counted as by `wc -l`, plus one for a last line without a newline."""
 
-    # Whether it was replaced by a line that says it is binary.
+    # True if a line that says `binary` replaces the output.
     binary: bool
 
-    # Which part of the output that limit keeps.
+    # The part of the output that the limit keeps.
     direction: Direction
 
     # Raw bytes that are not shown.
@@ -1274,16 +1274,16 @@ class OutputSummary(TypedDict):
     # The lines shown: `[first, last]`, from 1, inclusive.
     shown_ranges: List[Tuple[int, int]]
 
-    # Printed, in bytes.
+    # Bytes printed.
     total_bytes: int
 
-    # Printed, in lines.
+    # Lines printed.
     total_lines: int
 
-    # Whether anything is not shown.
+    # True if a part of the output is not shown.
     truncated: bool
 
-    # Which limit truncated it.
+    # The limit that truncated the output.
     truncated_by: Optional[TruncatedBy]
 
 
@@ -1348,10 +1348,10 @@ class _RequestAlways(TypedDict):
 class Request(_RequestAlways, total=False):
     """A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings."""
 
-    # Working directory; relative to the session's.
+    # Working directory; a relative path starts from the host's directory.
     cwd: Optional[str]
 
-    # Shown to people, never interpreted.
+    # A description for the user, never interpreted.
     description: Optional[str]
 
     # Environment variables for this call; `null` unsets.
@@ -1366,10 +1366,10 @@ class Request(_RequestAlways, total=False):
     # Ask for a terminal, or refuse one that the host offers.
     pty: Optional[bool]
 
-    # Another box for this call. One that allows more than the settings do has to be approved.
+    # Another sandbox for this call. The user must approve one that allows more than the settings.
     sandbox: Optional[SandboxRequest]
 
-    # Persistent shell to run in; without it, the call gets a shell of its own.
+    # Persistent shell that runs the script; absent for a new shell.
     session: Optional[SessionName]
 
     # The command's stdin.
@@ -1381,7 +1381,7 @@ class Request(_RequestAlways, total=False):
     # Time limit in seconds.
     timeout: Optional[Union[float, str]]
 
-    # Run it with its changes to files held back.
+    # Run the call as a trial, which holds its changes to files.
     trial: Optional[TrialRequest]
 
 
@@ -1967,7 +1967,7 @@ class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
     """Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`)."""
 
     # What the client's own judge found out: the call is run without judging it again. Only a worker takes it, and runs nothing without it; `request` is then a call in full, under the usual names.
-    judged: Optional[Judged]
+    findings: Optional[Judged]
 
     # Whether to send updates before the response, and of which kind.
     stream: Stream
@@ -2052,52 +2052,52 @@ class RpcUpdateText(_RpcUpdateTextAlways, total=False):
     id: Optional[RpcId]
 
 
-# A level, or no box. Those that allow more are greater.
+# The sandbox level of the settings. Levels that allow more are greater.
 SandboxLevel = Literal["read_only", "workspace_write", "off"]
 
 
 class _SandboxRequestAlways(TypedDict):
-    # Why, for whoever decides.
+    # The reason, shown to the user who decides.
     reason: str
 
 
 class SandboxRequest(_SandboxRequestAlways, total=False):
-    """What a request asks for in place of what the settings say. What is left out stays as it is."""
+    """The sandbox that a request asks for. An absent field keeps the value of the settings."""
 
-    # How much may be written.
+    # What the call may write.
     level: Optional[SandboxLevel]
 
-    # What network there is.
+    # The network of the call.
     network: Optional[Network]
 
-    # Writable in addition; absolute, or beginning with `~/`.
+    # Further writable paths; absolute, or beginning with `~/`.
     writable: List[str]
 
 
 class _SandboxedAlways(TypedDict):
-    # What the output says was denied, and the box forbids.
+    # Files that the output names as denied and that the sandbox forbids.
     denied: List[DeniedAccess]
 
-    # How much of the promise was observed to be enforced.
+    # How much of the sandbox was observed to be enforced.
     enforced: Enforced
 
-    # Whether more was allowed to this call than the settings allow.
+    # True if this call was allowed more than the settings allow.
     escalated: bool
 
-    # How much could be written.
+    # What the call could write.
     level: SandboxLevel
 
-    # What of it was not.
+    # The promises that were not enforced.
     missing: List[Lack]
 
-    # What network there was.
+    # The network of the call.
     network: Network
 
 
 class Sandboxed(_SandboxedAlways, total=False):
-    """The box that a call ran in, in its result."""
+    """The sandbox of a finished call, in its result."""
 
-    # Attempts to reach a network that is not there; absent where they cannot be counted.
+    # The number of refused attempts to reach the network; absent where they cannot be counted.
     network_refused: Optional[int]
 
 
@@ -2156,7 +2156,7 @@ class Stage(TypedDict):
     code: int
 
 
-# The outcome of a call; exactly one of these. Never a guess: `exited{0}` is only reported if that exit was observed (or if we closed a lifted pipe, which a notice says).
+# The outcome of a call. Never a guess: `exited{0}` is reported only if that exit was observed, or if the host closed the pipe of a lifted `head`, which a notice says.
 Status = Union["StatusExited", "StatusSignaled", "StatusTimedOut", "StatusCancelled", "StatusMovedToBackground", "StatusBlocked", "StatusNotStarted", "StatusLost"]
 
 
@@ -2168,7 +2168,7 @@ class _StatusBlockedAlways(TypedDict):
 
 
 class StatusBlocked(_StatusBlockedAlways, total=False):
-    """A check refused it; nothing was started."""
+    """A check refused the call; nothing was started."""
 
     # The tool to use instead, if the rule names one.
     suggested_tool: Optional[str]
@@ -2197,41 +2197,41 @@ class _StatusLostAlways(TypedDict):
 
 
 class StatusLost(_StatusLostAlways, total=False):
-    """It was started, but how it ended is unknown."""
+    """The command was started, and its end was not observed."""
 
-    # Whether the connection to where it was to run was cut: all of it may have run there, or a part, or nothing.
+    # True if the connection to the remote host was cut: all of the script may have run, a part, or nothing.
     may_have_run: bool
 
 
 class StatusMovedToBackground(TypedDict):
-    """It continues in the background."""
+    """The command continues in the background."""
 
-    # Its id in the session.
+    # The id of the job.
     job: JobId
 
     kind: Literal["moved_to_background"]
 
-    # The file that holds its output; an absolute path.
+    # The absolute path of its output file.
     output: str
 
-    # Its process group: `kill -9 -<pgid>` ends all of it.
+    # Its process group: `kill -9 -<pgid>` ends the whole group.
     pgid: int
 
-    # Pid of its shell.
+    # The pid of its shell.
     pid: int
 
 
 class StatusNotStarted(TypedDict):
-    """A system error before the command started: no such shell, no such directory, the spawn failed."""
+    """A system error prevented the start: for example no such shell, or no such directory."""
 
     kind: Literal["not_started"]
 
-    # What was wrong, with the offending value.
+    # What failed, with the offending value.
     reason: str
 
 
 class StatusSignaled(TypedDict):
-    """The shell was killed by a signal that we did not send."""
+    """The shell was killed by a signal that the host did not send."""
 
     kind: Literal["signaled"]
 
@@ -2291,16 +2291,16 @@ class _ToolResultAlways(TypedDict):
     # Files with the full output.
     artifacts: List[ArtifactRef]
 
-    # Its working directory; absolute.
+    # The working directory of the call; absolute.
     cwd: str
 
-    # From the hand-over of the script to the shell's end, in milliseconds.
+    # Milliseconds from the hand-over of the script to the end of the shell.
     duration_ms: float
 
     # `Status::is_error` of `status`.
     is_error: bool
 
-    # Notices: what else is worth knowing.
+    # Notices.
     notices: List[Notice]
 
     # Counts of the output and of the part shown.
@@ -2315,7 +2315,7 @@ class _ToolResultAlways(TypedDict):
     # When the script was handed over, or when the call was refused.
     started_at: Timestamp
 
-    # How it ended.
+    # How the call ended.
     status: Status
 
     # The tool that a refusal suggests.
@@ -2331,16 +2331,16 @@ class _ToolResultAlways(TypedDict):
 class ToolResult(_ToolResultAlways, total=False):
     """The result of a call, the same on every interface."""
 
-    # What it did to files, or would do; absent if nobody looked.
+    # The change set of the call; absent if changes were not recorded.
     changes: Optional[Changes]
 
-    # Whether a trial of what was refused would run: the same request with `"trial": true`.
+    # True if the refused request would run as a trial: the same request with `"trial": true`.
     offers_trial: bool
 
-    # The box that it ran in; absent if there was none.
+    # The sandbox of the call; absent without one.
     sandbox: Optional[Sandboxed]
 
-    # The target that it ran on; absent for this machine.
+    # The remote host that ran the call; absent for this machine.
     target: Optional[str]
 
 
@@ -2351,11 +2351,11 @@ TrialRequest = Literal[True, "atomic"]
 TruncatedBy = Literal["bytes", "lines", "head_tail", "line_length"]
 
 
-# How much of a set can be taken back.
+# How much of a change set can be undone.
 Undoable = Literal["whole", "part", "no"]
 
 
-# What could not be found out about a call in its box, as a file system does not answer.
+# What is unknown about a sandboxed call because a file system did not answer.
 Unknown = Literal["changed", "denied"]
 
 

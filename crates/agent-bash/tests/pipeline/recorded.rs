@@ -76,15 +76,15 @@ async fn why_a_call_left_the_sandbox_and_who_let_it() {
         let Escalation {
             reason,
             allowed: was_allowed,
-            answer,
+            answer: recorded,
             ..
         } = entry.await.escalation.unwrap();
         assert_eq!(
             (&*reason, was_allowed),
             ("needs the network", Some(allowed))
         );
-        let said = said.unwrap_or_default();
-        assert!(said.contains(answer.unwrap_or_default()), "{said}");
+        let recorded = recorded.unwrap_or_default();
+        assert!(recorded.contains(answer.unwrap_or_default()), "{recorded}");
     }
     let entry = recorded(json!("true"), CallOptions::default(), |tool| tool).await;
     assert_eq!(entry.escalation, None);

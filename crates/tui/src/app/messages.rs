@@ -9,21 +9,21 @@ const SHOWN: Duration = Duration::from_secs(8);
 impl App {
     /// Notes since when a message is shown. Call it after everything that may have set one.
     pub(crate) fn note_message(&mut self, now: Duration) {
-        let is_known = |(said, _): &(String, Duration)| Some(said) == self.message.as_ref();
-        if !self.message.as_ref().is_some_and(is_known) {
-            self.message = self.message.clone().map(|message| (message, now));
+        let is_known = |(shown, _): &(String, Duration)| Some(shown) == self.message.as_ref();
+        if !self.shown_message.as_ref().is_some_and(is_known) {
+            self.shown_message = self.message.clone().map(|message| (message, now));
         }
     }
 
     /// When the message ends; a question stays until it is answered.
     pub(super) fn message_ends(&self) -> Option<Duration> {
-        let (_, since) = self.message.as_ref().filter(|_| !self.is_leaving)?;
+        let (_, since) = self.shown_message.as_ref().filter(|_| !self.is_leaving)?;
         Some(*since + SHOWN)
     }
 
     pub(super) fn end_message(&mut self, now: Duration) {
         if self.message_ends().is_some_and(|end| now >= end) {
-            (self.message, self.message) = (None, None);
+            (self.message, self.shown_message) = (None, None);
             // What is no longer said is no longer agreed to.
             self.is_quitting = false;
         }

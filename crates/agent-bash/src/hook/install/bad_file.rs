@@ -13,7 +13,7 @@ pub enum BadFile {
         error: String,
     },
     /// Something else is in the hook's place.
-    #[error("`{place}` must be {expected}; repair it first")]
+    #[error("`{path}` must be {expected}; repair it first")]
     OtherShape {
         /// The path to it within the file.
         path: String,
