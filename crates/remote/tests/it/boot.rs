@@ -154,7 +154,7 @@ async fn what_is_in_the_way_is_named() {
     world.env.insert("PATH".into(), path.into());
     let error = obstacle(world.remote()).await;
     assert!(
-        matches!(&error.what, Obstacle::Machine { machine, .. } if there == "sparc64"),
+        matches!(&error.what, Obstacle::Machine { machine, .. } if machine == "sparc64"),
         "{error}"
     );
 
