@@ -8,7 +8,7 @@ use agent_bash_core::visible::{one_line, shown};
 use std::fmt::Write as _;
 
 /// What is said of a set that is known by comparing alone.
-const BY_COMPARING: &str = "  by scan, may be incomplete: nobody could watch the call, so its directory was compared before and after;
+const BY_COMPARING: &str = "  by scan, may be incomplete: the call could not be traced, so its directory was scanned before and after;
   what others changed meanwhile is in it, and nothing of it can be taken back\n";
 
 /// The word for what has become of a set.

@@ -202,7 +202,7 @@ async fn who_is_in_the_way_of_a_commit_is_known() {
     let request = json!({"command": "make other", "trial": "atomic"});
     case.run(request).await;
     let refused = sets.commit(ChangesId(1)).unwrap_err();
-    let told = "[Trial 1 not applied: new was changed by somebody else meanwhile.]";
+    let told = "[Trial 1 not applied: new was changed by another process meanwhile.]";
     assert_eq!(refused.to_string(), told);
     let conflict = |refused| match refused {
         ChangesRefused::Conflict(conflict) => conflict,
@@ -265,7 +265,7 @@ async fn what_somebody_else_has_changed_is_not_written_over() {
     case.meanwhile = true;
     let result = case.run(tried(&json!("atomic"))).await;
     assert_eq!(state(&result), Some(ChangesState::Held), "{result:?}");
-    let said = "[Trial 1 not applied: new was changed by somebody else meanwhile.]";
+    let said = "[Trial 1 not applied: new was changed by another process meanwhile.]";
     assert!(result.text.contains(said), "{}", result.text);
     let kept = std::fs::read_to_string(case.repo().join("new")).unwrap();
     assert_eq!(kept, "somebody else's");

@@ -297,7 +297,7 @@ fn a_list_says_what_became_of_each() {
     ];
     assert_eq!(got, want);
     let error = place.store().show("other", first).unwrap_err().to_string();
-    assert!(error.contains("there is no set of changes 1"), "{error}");
+    assert!(error.contains("changes 1 do not exist"), "{error}");
     assert!(!place.state.join("changes/other").exists());
 }
 

@@ -139,7 +139,7 @@ fn what_was_not_kept_is_not_called_undone() {
     }
     assert_eq!(changes.not_kept.len(), 1, "{changes:?}");
     let refused = store.undo(SESSION, changes.id, &[], false).unwrap_err();
-    assert!(refused.to_string().contains("was not kept"), "{refused}");
+    assert!(refused.to_string().contains("were not stored"), "{refused}");
     let shown = store.show(SESSION, changes.id).unwrap();
     assert_eq!(shown.state, ChangesState::Done);
 }

@@ -92,7 +92,7 @@ fn no_more_is_claimed_than_a_walk_can_tell() {
     let store = place.store();
     let refused = store.undo(SESSION, changes.id, &[], false).unwrap_err();
     assert!(
-        refused.to_string().contains("nobody could watch"),
+        refused.to_string().contains("scanned, not traced"),
         "{refused}"
     );
     // What others write where a file was is not its former content.

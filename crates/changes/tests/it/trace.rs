@@ -386,7 +386,7 @@ fn a_list_keeps_no_contents() {
         .undo(SESSION, changes.id, &[], false)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("only their names were kept"), "{error}");
+    assert!(error.contains("only their names were recorded"), "{error}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn what_is_not_there_is_said() {
     let unknown = home.run(&["changes", "undo", "7"]);
     assert_eq!(unknown.code, Some(1));
     assert!(
-        unknown.stderr.contains("there is no set of changes 7"),
+        unknown.stderr.contains("changes 7 do not exist"),
         "{}",
         unknown.stderr
     );
@@ -175,7 +175,7 @@ fn sessions_that_have_sets_of_this_directory_are_named() {
     for words in [["undo", "3"], ["show", "2"], ["commit", "1"]] {
         let (code, said) = changes(&words);
         assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("there is no set of changes "), "{said}");
+        assert!(said.contains("do not exist in this state directory"), "{said}");
         assert!(said.ends_with(others), "{said}");
     }
     let (_, said) = changes(&["undo", "7", "--state", "newer"]);
@@ -192,7 +192,7 @@ fn a_conflict_is_named_and_a_trial_is_discarded() {
     assert_eq!(commit.code, Some(1));
     assert_eq!(
         commit.stderr,
-        "[Trial 1 not applied: src/a.rs was changed by somebody else meanwhile.]\n"
+        "[Trial 1 not applied: src/a.rs was changed by another process meanwhile.]\n"
     );
     let json = home.run(&["changes", "commit", "1", "--json"]);
     let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
@@ -295,7 +295,7 @@ fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
     let undo = changes(&["undo", "1"]);
     assert_eq!(undo.code, Some(1));
     assert!(
-        undo.stderr.contains("nobody could watch them"),
+        undo.stderr.contains("they were scanned, not traced"),
         "{}",
         undo.stderr
     );

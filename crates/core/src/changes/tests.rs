@@ -189,7 +189,7 @@ fn the_texts_are_fixed() {
         ),
         (
             conflict_text(ChangesId(7), &FileName::new("src/a.rs")),
-            "[Trial 7 not applied: src/a.rs was changed by somebody else meanwhile.]",
+            "[Trial 7 not applied: src/a.rs was changed by another process meanwhile.]",
         ),
         (
             undone_text(ChangesId(8), 4),

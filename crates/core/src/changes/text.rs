@@ -128,7 +128,7 @@ pub fn applied_text(id: ChangesId, counts: &ChangeCounts) -> String {
 /// Returns the text of a trial that was not committed because another process changed `file`.
 pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
     let name = one_line(&file.path);
-    format!("[Trial {id} not applied: {name} was changed by somebody else meanwhile.]")
+    format!("[Trial {id} not applied: {name} was changed by another process meanwhile.]")
 }
 
 /// Returns the text of a trial that changed no file.

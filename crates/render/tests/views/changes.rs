@@ -69,7 +69,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
             "conflict",
             said(
                 CardChanges::new(held),
-                "[Trial 7 not applied: src/a.rs was changed by somebody else meanwhile.]",
+                "[Trial 7 not applied: src/a.rs was changed by another process meanwhile.]",
                 true,
             ),
         ),

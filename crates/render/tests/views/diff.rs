@@ -87,7 +87,7 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
         ..view
     };
     let said = DiffView {
-        message: Some("there is nothing to be taken back"),
+        message: Some("there is nothing to undo"),
         ..view
     };
     let empty = DiffView { lines: &[], ..view };

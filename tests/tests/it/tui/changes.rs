@@ -237,7 +237,7 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
         tmux.shows("Δ ~1 −1 held")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
         tmux.press(&["C-Up", "c"])?;
-        tmux.shows("[Trial 2 not applied: a.txt was changed by somebody else meanwhile.]\n│ → `R` tries it again")?;
+        tmux.shows("[Trial 2 not applied: a.txt was changed by another process meanwhile.]\n│ → `R` tries it again")?;
         ensure!(world.cwd().join("old.txt").exists(), "nothing was done");
         tmux.press(&["F3"])?;
         tmux.shows("[Trial 3: nothing applied yet.")?;
