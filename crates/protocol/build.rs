@@ -2,7 +2,7 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // The commit, by whoever builds what others install.
+    // The commit, set by the packager.
     println!("cargo::rerun-if-env-changed=AGENT_BASH_BUILD");
     let commit = variable("AGENT_BASH_BUILD").unwrap_or_else(|| "development".to_owned());
     let told = ["TARGET", "PROFILE"].map(|name| variable(name).unwrap_or_default());

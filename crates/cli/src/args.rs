@@ -1,5 +1,6 @@
-//! The command line as clap parses it: names, help texts, and which options exclude each other. What the commands
-//! do is in [`crate::commands`]. One file per command; `values` holds what several share.
+//! The command line as clap parses it: names, help texts, and which options exclude each other.
+//! What the commands do is in [`crate::commands`]. One file per command; `values` holds what
+//! several share.
 
 mod about;
 mod artifact;
@@ -77,7 +78,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-// Options are described only for the command that is called; for help and completions, for all of them.
+// Options are described only for the command that is called; for help and completions, for all of
+// them.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -93,7 +95,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Answer an agent's hook that asks before it runs a command.
     Hook(HookArgs),
-    /// Explain how a script is read: its commands, each rule's verdict, and an alternative that passes.
+    /// Explain how a script is read: its commands, each rule's verdict, and an alternative that
+    /// passes.
     Explain(ExplainArgs),
     /// Print the tool definition for a model: description and JSON Schema.
     Schema(SchemaArgs),

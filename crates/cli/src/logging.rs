@@ -6,8 +6,9 @@ use tracing_subscriber::EnvFilter;
 
 const VARIABLE: &str = "AGENT_BASH_LOG";
 
-/// Starts logging if the variable is set: to a level (`debug`), or to filters of `tracing-subscriber`
-/// (`agent_bash_process=debug,warn`). Invalid filters are ignored, with a message on stderr.
+/// Starts logging if the variable is set: to a level (`debug`), or to filters of
+/// `tracing-subscriber` (`agent_bash_process=debug,warn`). Invalid filters are ignored, with a
+/// message on stderr.
 pub(crate) fn init(host: &HostContext) {
     let Some(wanted) = host.env.get(&OsString::from(VARIABLE)) else {
         return;

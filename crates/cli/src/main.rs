@@ -1,7 +1,7 @@
 //! The `agent-bash` command: the library's tool for people and scripts.
 //!
-//! Contains nothing that a user of the library would miss: it parses the command line, sets up the process, and
-//! prints.
+//! Contains nothing that a user of the library would miss: it parses the command line, sets up the
+//! process, and prints.
 
 mod args;
 mod commands;
@@ -27,8 +27,8 @@ use usage::Usage;
 
 const USAGE_ERROR: u8 = 2;
 
-/// `EX_IOERR`: the work was done, but the result could not be written to stdout. Distinct from the code for "not
-/// started".
+/// `EX_IOERR`: the work was done, but the result could not be written to stdout. Distinct from the
+/// code for "not started".
 const UNWRITTEN: u8 = 74;
 
 /// As `timeout(1)` and `env(1)`: they failed themselves, not the command.

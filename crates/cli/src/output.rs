@@ -1,5 +1,6 @@
-//! Writing to our own stdout and stderr; all output goes through here. A closed pipe is not an error (`agent-bash
-//! run … | head -1`). Output to a terminal is cleaned, so that text from commands and files cannot control it.
+//! Writing to our own stdout and stderr; all output goes through here. A closed pipe is not an
+//! error (`agent-bash run … | head -1`). Output to a terminal is cleaned, so that text from
+//! commands and files cannot control it.
 
 use agent_bash::core::{Cancel, Flow, OutputConsumer, StreamId};
 use agent_bash::sink::TerminalText;

@@ -1,5 +1,5 @@
-//! Reports a panic, which is a bug of ours, as one plain line on stderr with its location, and exits with a failure
-//! code.
+//! Reports a panic, which is a bug of ours, as one plain line on stderr with its location, and
+//! exits with a failure code.
 
 use crate::output;
 use agent_bash::panics::{caught, message};

@@ -1,5 +1,5 @@
-//! A status line on stderr for commands that take longer than a second: elapsed time and amount of output. Only on
-//! a terminal, and erased when the command has ended.
+//! A status line on stderr for commands that take longer than a second: elapsed time and amount of
+//! output. Only on a terminal, and erased when the command has ended.
 
 use agent_bash::HostContext;
 use agent_bash::core::{Clock, Flow, OutputConsumer, StreamId, short_duration};
@@ -24,7 +24,8 @@ const ERASE: &str = "\r\x1b[K";
 pub(crate) struct Progress {
     counts: Arc<Counts>,
     task: JoinHandle<()>,
-    /// Whether a line is on the screen. Locked while writing, so that no line is drawn after the final erase.
+    /// Whether a line is on the screen. Locked while writing, so that no line is drawn after the
+    /// final erase.
     painted: Arc<Mutex<bool>>,
 }
 

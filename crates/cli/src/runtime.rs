@@ -1,5 +1,6 @@
-//! Starts a tokio runtime with all its threads and descriptors, or fails with an error that says what is missing.
-//! (Tokio itself panics if a thread or descriptor cannot be had, and what it has started by then blocks for ever.)
+//! Starts a tokio runtime with all its threads and descriptors, or fails with an error that says
+//! what is missing. (Tokio itself panics if a thread or descriptor cannot be had, and what it has
+//! started by then blocks for ever.)
 
 use agent_bash::process::supervisor::Supervisor;
 use anyhow::Context;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use tokio::runtime::{Builder, EnterGuard, Runtime};
 use tokio::sync::oneshot;
 
-/// Descriptors needed by a runtime (epoll, waker, signals), and as many again for what uses it first.
+/// Descriptors needed by a runtime (epoll, waker, signals), and as many again for what uses it
+/// first.
 const DESCRIPTORS: usize = 12;
 
 const NO_THREAD: &str = "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)";
@@ -36,8 +38,9 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     build(Builder::new_multi_thread().worker_threads(workers))
 }
 
-/// The runtime of a program that makes one call. A single separate thread handles I/O events and timers, so that
-/// these are not delayed if the call blocks (on a disk, or on whoever reads its output).
+/// The runtime of a program that makes one call. A single separate thread handles I/O events and
+/// timers, so that these are not delayed if the call blocks (on a disk, or on whoever reads its
+/// output).
 pub(crate) struct OneCall(Runtime);
 
 impl OneCall {
@@ -54,7 +57,8 @@ impl OneCall {
         self.0.enter()
     }
 
-    /// Starts the thread, and runs `call` on the current one. Blocking work that is still pending is abandoned.
+    /// Starts the thread, and runs `call` on the current one. Blocking work that is still pending
+    /// is abandoned.
     ///
     /// # Errors
     /// No thread can be started.
@@ -89,12 +93,13 @@ fn can_open(descriptors: usize) -> io::Result<()> {
     others.collect::<io::Result<Vec<_>>>().map(drop)
 }
 
-/// How long to wait for supervisors that end with this program; those that withstand SIGKILL are not waited for.
+/// How long to wait for supervisors that end with this program; those that withstand SIGKILL are
+/// not waited for.
 pub(crate) const LAST_ONES: Duration = Duration::from_secs(1);
 
-/// Shuts down before the program exits. Pending blocking work (reading stdin, a write that nobody reads) is
-/// abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does not reap, they would remain
-/// zombies.
+/// Shuts down before the program exits. Pending blocking work (reading stdin, a write that nobody
+/// reads) is abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does
+/// not reap, they would remain zombies.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
     supervisor.all_reaped(LAST_ONES);

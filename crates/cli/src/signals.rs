@@ -1,5 +1,6 @@
-//! Handles Ctrl-C and other termination signals: the first cancels the command, so that its partial result can
-//! still be printed; a second SIGINT exits at once (the supervisor then ends what is left).
+//! Handles Ctrl-C and other termination signals: the first cancels the command, so that its partial
+//! result can still be printed; a second SIGINT exits at once (the supervisor then ends what is
+//! left).
 
 use agent_bash::core::Cancel;
 use std::sync::Arc;
@@ -25,8 +26,9 @@ pub(crate) struct CalledOff {
 }
 
 impl CalledOff {
-    /// Installs the handlers. SIGHUP stays ignored if it was when we started, so that `nohup` works. SIGINT does
-    /// not: scripts start background commands with SIGINT ignored, and whoever sends it to us anyway means us.
+    /// Installs the handlers. SIGHUP stays ignored if it was when we started, so that `nohup`
+    /// works. SIGINT does not: scripts start background commands with SIGINT ignored, and whoever
+    /// sends it to us anyway means us.
     ///
     /// # Errors
     /// The system cannot install a handler.

@@ -38,7 +38,8 @@ impl Start {
     /// Captures it.
     ///
     /// # Errors
-    /// The current directory cannot be determined. [`Usage`]: the state directory is named by a relative path.
+    /// The current directory cannot be determined. [`Usage`]: the state directory is named by a
+    /// relative path.
     pub(crate) fn of_this_process(token: Token) -> anyhow::Result<Self> {
         let mut host = HostContext::capture(PathBuf::from("/"));
         let named = host
@@ -94,7 +95,8 @@ impl Start {
     }
 }
 
-/// A relative path would be another directory wherever a command is started, and what is kept would not be found again.
+/// A relative path would be another directory wherever a command is started, and what is kept would
+/// not be found again.
 fn check_state_dir(host: &HostContext) -> Result<(), Usage> {
     const NAME: &str = "AGENT_BASH_STATE_DIR";
     let named = host.env.get(&OsString::from(NAME)).map(PathBuf::from);
@@ -108,9 +110,9 @@ fn check_state_dir(host: &HostContext) -> Result<(), Usage> {
     }
 }
 
-/// The current directory under the name that the user's shell has for it (`PWD`, with symbolic links), if that is
-/// the same directory. If the directory was removed, the name is used all the same: the pipeline then reports it as
-/// missing.
+/// The current directory under the name that the user's shell has for it (`PWD`, with symbolic
+/// links), if that is the same directory. If the directory was removed, the name is used all the
+/// same: the pipeline then reports it as missing.
 fn current_dir(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     #[expect(
         clippy::disallowed_methods,

@@ -10,10 +10,12 @@ use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 /// The light background colours in `COLORFGBG`: white and bright white.
 const LIGHT: [&str; 2] = ["7", "15"];
 
-/// How long a terminal may take to say what its background is. One that does not know the question says so at once.
+/// How long a terminal may take to say what its background is. One that does not know the question
+/// says so at once.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// The requested theme, or else the one that the environment suggests, or the terminal itself. Our terminal has to be one.
+/// The requested theme, or else the one that the environment suggests, or the terminal itself. Our
+/// terminal has to be one.
 pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
     chosen(asked, host, background_is_light)
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// An error in the arguments, as opposed to one while executing them. Exit code 2, as for clap's own errors.
+/// An error in the arguments, as opposed to one while executing them. Exit code 2, as for clap's
+/// own errors.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 

@@ -8,8 +8,8 @@ use std::ffi::{OsStr, OsString};
 /// After it, nothing is an option.
 const END_OF_OPTIONS: &str = "--";
 
-/// The value of `--safe-mode` is optional, so clap accepts it only after `=`. Written separately it means the same,
-/// for every command: no real command has the name of a level.
+/// The value of `--safe-mode` is optional, so clap accepts it only after `=`. Written separately it
+/// means the same, for every command: no real command has the name of a level.
 pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     let mut options = true;
@@ -31,7 +31,8 @@ fn is_level(word: &str) -> bool {
     SafeLevelArg::from_str(word, false).is_ok()
 }
 
-/// How to pass a command with options of its own, if that is what clap complained about: `agent-bash run ls -la`.
+/// How to pass a command with options of its own, if that is what clap complained about:
+/// `agent-bash run ls -la`.
 pub(crate) fn advice(kind: ErrorKind, words: &[OsString]) -> Option<String> {
     let [_, run, script @ ..] = words else {
         return None;

@@ -1,9 +1,9 @@
 //! The second reader: tree-sitter-bash, which says whether it finds the same commands as ours.
 //!
-//! It is asked where a misreading of ours would do harm: before a filter is taken off, and in safe mode. Some valid
-//! scripts it misreads, or cannot read (several heredocs on a line, `coproc`): then the filter stays, and safe mode
-//! refuses. Its error recovery is quadratic in time and memory, so there are limits. Its tree is walked with a cursor,
-//! never recursively.
+//! The comparison runs where a misreading of ours would do harm: before a filter is taken off, and in safe
+//! mode. Some valid scripts it misreads, or cannot read (several heredocs on a line, `coproc`):
+//! then the filter stays, and safe mode refuses. Its error recovery is quadratic in time and
+//! memory, so there are limits. Its tree is walked with a cursor, never recursively.
 
 use tree_sitter::{Node, Parser};
 
@@ -13,16 +13,17 @@ use crate::{Parsed, Span};
 /// Longest text in bytes that is given to the grammar.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Limit of characters that open something (pipes, parentheses, braces, heredocs) in a text for the grammar.
-/// Recovering from one unfinished pipe costs about 40 KiB and 0.2 ms for each pipe before it.
+/// Limit of characters that open something (pipes, parentheses, braces, heredocs) in a text for the
+/// grammar. Recovering from one unfinished pipe costs about 40 KiB and 0.2 ms for each pipe before
+/// it.
 const MAX_OPENERS: usize = 600;
 
-/// What comes of comparing the readings.
+/// The result of comparing both readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreement {
     /// Both find the same commands, with the same words.
     Same,
-    /// They find different ones.
+    /// The readers find different commands.
     Different,
     /// The grammar cannot read the text, or it is beyond its limits.
     Unread,
@@ -60,8 +61,8 @@ fn parse(text: &str) -> Option<Vec<CommandWord>> {
         return None;
     }
     let mut text = in_ascii(text);
-    // Without a trailing newline the grammar tries error recovery first, which takes half of the time for a short
-    // pipeline. After a backslash a newline would be a continuation.
+    // Without a trailing newline the grammar tries error recovery first, which takes half of the
+    // time for a short pipeline. After a backslash a newline would be a continuation.
     if !text.ends_with(['\n', '\\']) {
         text.push('\n');
     }
@@ -102,9 +103,9 @@ fn parse(text: &str) -> Option<Vec<CommandWord>> {
     }
 }
 
-/// The text with as many letters as each character beyond ASCII has bytes, so that places stay. Its scanner asks C's
-/// `isdigit` about such a character after `{`, which reads beyond a table and may end the process; and to bash they are
-/// letters of a word, blanks among them, too.
+/// The text with as many letters as each character beyond ASCII has bytes, so that places stay. Its
+/// scanner asks C's `isdigit` about such a character after `{`, which reads beyond a table and may
+/// end the process; and to bash they are letters of a word, blanks among them, too.
 fn in_ascii(text: &str) -> String {
     text.bytes()
         .map(|byte| {
@@ -117,8 +118,8 @@ fn in_ascii(text: &str) -> String {
         .collect()
 }
 
-/// After some pipelines the grammar takes a newline for a blank, without reporting an error: `a | b | c | d && e` and the
-/// next line become one command.
+/// After some pipelines the grammar takes a newline for a blank, without reporting an error: `a | b
+/// | c | d && e` and the next line become one command.
 fn begins_line(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
     before.ends_with('\n') && !before.ends_with("\\\n")
@@ -131,8 +132,8 @@ fn span(node: Node<'_>) -> Span {
     }
 }
 
-/// The words of the simple commands of our reading, sorted. Substitutions are followed with a work list rather than by
-/// recursion.
+/// The words of the simple commands of our reading, sorted. Substitutions are followed with a work
+/// list rather than by recursion.
 fn ours(list: &List) -> Vec<CommandWord> {
     let mut out = Vec::new();
     let mut lists = vec![list];
@@ -250,8 +251,8 @@ mod tests {
         }
     }
 
-    /// Given to the grammar as it is, some such character is a digit to it, by what lies behind the table, and some other
-    /// ends the process.
+    /// Given to the grammar as it is, some such character is a digit to it, by what lies behind the
+    /// table, and some other ends the process.
     #[test]
     fn any_character_after_a_brace_is_read() {
         for char in ('\u{80}'..=char::MAX).step_by(61) {

@@ -1,4 +1,5 @@
-//! Commands that need a terminal: editors, pagers, interpreters without a script, whatever asks for a password.
+//! Commands that need a terminal: editors, pagers, interpreters without a script, whatever asks for
+//! a password.
 
 mod table;
 
@@ -8,13 +9,13 @@ use agent_bash_syntax::git::Git;
 use agent_bash_syntax::run::{Field, ResolvedCommand};
 use table::{ROWS, Row, Wants};
 
-/// What a script wants of a terminal.
+/// The terminal that a script needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WantsTerminal {
     /// The program.
     pub program: String,
-    /// It draws on all of it.
+    /// True if the script draws on the whole screen.
     pub draws: bool,
 }
 
@@ -29,7 +30,8 @@ const SHELLS: [&str; 12] = [
 /// These say what they are, and do nothing else.
 const SAY: [&str; 2] = ["--version", "--help"];
 
-/// The first command of a script that is known to need a terminal, or the first of them that draws.
+/// Returns the first command of a script that opens an interactive shell, or a terminal
+/// multiplexer.
 pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
     let mut found = None;
     for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
@@ -48,7 +50,8 @@ pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
     found
 }
 
-/// The first command of a script that is a shell in which somebody types commands, or a terminal in the terminal.
+/// Returns the first command of a script that opens an interactive shell, or a terminal
+/// multiplexer.
 pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
     let here = script.ran.iter().filter(|ran| is_run_here(ran));
     here.filter(|ran| wanted_by(ran, script).is_some())
@@ -74,7 +77,8 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
     last.is_some_and(|ran| is_paged(Git::read(&ran.words)))
 }
 
-/// The first command that a script itself puts into the background with `&`, as it is written there.
+/// The first command that a script itself puts into the background with `&`, as it is written
+/// there.
 pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
     let span = |command: &Command| match command {
         Command::Simple(simple) => simple.span,
@@ -83,7 +87,7 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
     let mut entries = script.parsed.list.entries.iter();
     let first = entries.find(|entry| entry.background)?;
     let start = first.stages.first().map(span)?.start;
-    // What is `a && b &` is in it as a whole.
+    // The list `a && b &` runs in the background as a whole.
     let rest = entries.take_while(|entry| entry.link != Link::Next && entry.background);
     let last = rest.last().unwrap_or(first);
     let end = last.stages.last().map(span)?.end;

@@ -1,7 +1,7 @@
 //! The part of a script that led to a verdict, in a form that is safe for a terminal.
 //!
-//! A script must not reach the terminal unchanged: control characters move the cursor or set the title, and bidi
-//! controls display text in another order than bash reads it.
+//! A script must not reach the terminal unchanged: control characters move the cursor or set the
+//! title, and bidi controls display text in another order than bash reads it.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -13,14 +13,15 @@ use agent_bash_core::visible;
 pub struct MarkedLine {
     /// Its number, from 1.
     pub number: usize,
-    /// Its text, safe to show: see [`visible`]. A long line is reduced to the surroundings of the mark.
+    /// Its text, safe to show: see [`visible`]. A long line is reduced to the surroundings of the
+    /// mark.
     pub text: String,
     /// Spaces and `^`, in terminal columns.
     pub mark: String,
 }
 
-/// Maximum width: together with what is around it, the line fits an 80-column terminal, as wrapping would displace
-/// the mark.
+/// Maximum width: together with what is around it, the line fits an 80-column terminal, as wrapping
+/// would displace the mark.
 const MAX_COLUMNS: usize = 69;
 
 /// Columns kept before the mark when a line is cut.
@@ -32,8 +33,8 @@ const TAB: &str = "    ";
 /// Maximum number of lines shown.
 const MAX_LINES: usize = 10;
 
-/// The lines that a span touches, at most ten, each with its part of the span underlined. Empty if the span is
-/// beyond the end of the script.
+/// The lines that a span touches, at most ten, each with its part of the span underlined. Empty if
+/// the span is beyond the end of the script.
 pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     let mut out = Vec::new();
     let mut start = 0;

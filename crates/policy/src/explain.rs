@@ -56,7 +56,7 @@ pub struct Explanation {
     pub commands: Vec<ReadCommand>,
     /// Whether both readers found the same commands.
     pub readers_agree: bool,
-    /// What the verdict does not cover.
+    /// Remarks on what the verdict does not cover.
     pub remarks: Vec<String>,
 }
 

@@ -16,7 +16,8 @@ pub enum Group {
     DataLoss,
     /// Running code that was downloaded or cannot be read. Off by default.
     RemoteCode,
-    /// Accidents that cost the machine or a home: disks, modes, start-up files, processes. On by default.
+    /// Accidents that cost the machine or a home: disks, modes, start-up files, processes. On by
+    /// default.
     System,
     /// Deleting the data of services: volumes, infrastructure, databases, buckets. Off by default.
     Services,

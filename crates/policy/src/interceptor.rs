@@ -1,10 +1,11 @@
 //! The interceptor: finds out whether the caller has a better tool for a command.
 //!
-//! Rules are data from the settings. A rule matches a resolved simple command in the one-line form that [`line`]
-//! produces: the command's name without directory, its words with special characters escaped by a backslash and
-//! white space in them as `␣`, then its redirections, each as ` > target`. So ` > ` in a pattern can only match a
-//! redirection. Commands in a pipe, or whose output is captured, are left alone: no tool can replace them. Output
-//! that is only shortened by `head` or `tail` does not count as piped.
+//! Rules are data from the settings. A rule matches a resolved simple command in the one-line form
+//! that [`line`] produces: the command's name without directory, its words with special characters
+//! escaped by a backslash and white space in them as `␣`, then its redirections, each as ` >
+//! target`. So ` > ` in a pattern can only match a redirection. Commands in a pipe, or whose output
+//! is captured, are left alone: no tool can replace them. Output that is only shortened by `head`
+//! or `tail` does not count as piped.
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -13,20 +14,20 @@ use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::{Piece, Value};
 use crate::{Check, Finding, Script, Span, Verdict};
 
-/// What happens if a rule matches.
+/// The effect of a matching rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InterceptMode {
     /// The command does not run.
     Block,
-    /// It runs, and the result carries a notice.
+    /// The command runs, and the result has a notice.
     Advise,
     /// Rules are not applied.
     #[default]
     Off,
 }
 
-/// What a rule's pattern is matched against.
+/// The text that a pattern is matched against.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchOn {
@@ -49,7 +50,7 @@ pub struct InterceptRule {
     pub tool: String,
     /// The message.
     pub message: String,
-    /// What the pattern is matched against.
+    /// The text that the pattern is matched against.
     #[serde(default, rename = "match")]
     pub on: MatchOn,
 }
@@ -98,7 +99,8 @@ pub fn default_rules() -> Vec<InterceptRule> {
         rule(
             "write",
             r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
-            // Devices and kernel interfaces are not regular files, and the output of `tee` itself does not matter.
+            // Devices and kernel interfaces are not regular files, and the output of `tee` itself
+            // does not matter.
             Some(r"^[^t].* (>>?|&>>?) /(dev|proc|sys)/|^tee( -\S+)* (>>? )?/dev/\S+( < \S+)?$"),
             "Use the `write` tool instead of echo/printf/cat/tee into a file.",
         ),
@@ -133,7 +135,8 @@ pub fn default_rules() -> Vec<InterceptRule> {
 }
 
 impl Interceptor {
-    /// Compiles rules. Those with an invalid pattern are skipped and listed in [`Interceptor::invalid`].
+    /// Compiles rules. Those with an invalid pattern are skipped and listed in
+    /// [`Interceptor::invalid`].
     pub fn new(rules: impl IntoIterator<Item = InterceptRule>) -> Self {
         let mut out = Interceptor {
             rules: Vec::new(),
@@ -162,7 +165,8 @@ impl Interceptor {
         &self.invalid
     }
 
-    /// The first rule, in order, that matches and whose tool is one of `tools`, which the caller has.
+    /// The first rule, in order, that matches and whose tool is one of `tools`, which the caller
+    /// has.
     ///
     /// Never [`Verdict::Unreadable`]: unreadable scripts are not intercepted.
     pub fn check(&self, script: &Script<'_>, tools: &[String]) -> Verdict {
@@ -230,8 +234,8 @@ fn replaceable(ran: &ResolvedCommand) -> bool {
         .and_then(|field| field.value.literal())
         .unwrap_or("");
     let own = program.contains('/') && !program.starts_with('/');
-    // The caller's tools cannot see another machine; and no single tool call handles a list of files produced by a
-    // program.
+    // The caller's tools cannot see another machine; and no single tool call handles a list of
+    // files produced by a program.
     let elsewhere = |through: &String| {
         matches!(
             through.as_str(),

@@ -1,5 +1,5 @@
-//! What the exit codes of a script's last commands mean. Used when bash is asked for the exit status of each stage:
-//! the answer is meaningful only if the last statement is a pipeline. And exit code 1 of `grep` or `diff` is a
+//! Tells the meaning of exit codes of a script's last commands: the exit status of each stage is
+//! meaningful only if the last statement is a pipeline, and exit code 1 of `grep` or `diff` is a
 //! result, not a failure.
 
 use crate::Script;
@@ -13,9 +13,9 @@ const PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 /// Subcommands of git for which the same holds.
 const GIT: [&str; 2] = ["diff", "grep"];
 
-/// For each stage of the script's last statement, whether its exit code 1 is a result. `None` unless that statement
-/// is a foreground pipeline of at least two stages, not after `&&`, `||`, `!` or `time`, of
-/// a script without a syntax error.
+/// For each stage of the script's last statement, whether its exit code 1 is a result. `None`
+/// unless that statement is a foreground pipeline of at least two stages, not after `&&`, `||`, `!`
+/// or `time`, of a script without a syntax error.
 pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     match script.parsed.list.entries.last()? {
         ListEntry {
@@ -37,8 +37,9 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
 /// Commands of the shell's own that are over at once.
 const AT_ONCE: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
 
-/// Whether nothing more of a script runs when the program that runs is interrupted: its commands are programs, each of which has to
-/// succeed for the next, or that have only `cd` and the like before them.
+/// Whether nothing more of a script runs when the program that runs is interrupted: its commands
+/// are programs, each of which has to succeed for the next, or that have only `cd` and the like
+/// before them.
 pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
     let entries = &script.parsed.list.entries;
     let program = |command: &Command| match command {
@@ -83,7 +84,8 @@ pub fn ends_with_answer(script: &Script<'_>) -> bool {
     last.is_some_and(|stage| is_answer(script, stage))
 }
 
-/// False for a compound stage, and for one whose command word is computed.
+/// True if exit code 1 of the stage is a result. False for a compound stage and for a computed
+/// command word.
 fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     let Command::Simple(simple) = stage else {
         return false;
@@ -91,7 +93,8 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     let Some(last) = simple.words.last() else {
         return false;
     };
-    // The command itself, after its variable assignments and without its redirections; substitutions are inside it.
+    // The command itself, after its variable assignments and without its redirections;
+    // substitutions are inside it.
     let itself = |ran: &&ResolvedCommand| {
         ran.span.start >= simple.span.start
             && ran.span.end == last.span.end

@@ -1,8 +1,9 @@
 //! Normalisation: turns a trailing `| head` or `| tail` into a limit on what is shown.
 //!
-//! Works on the syntax tree, and only where the result is the same: the whole script must be a single pipeline,
-//! both readers must agree on it, and its last stages must be plain `head` and `tail` with a positive number.
-//! Applying the limits (full stream, stdout only, closing the pipe) is done elsewhere.
+//! Works on the syntax tree, and only where the result is the same: the whole script must be a
+//! single pipeline, both readers must agree on it, and its last stages must be plain `head` and
+//! `tail` with a positive number. Applying the limits (full stream, stdout only, closing the pipe)
+//! is done elsewhere.
 
 use crate::agreement::{Agreement, agreement};
 use crate::syntax::Parsed;

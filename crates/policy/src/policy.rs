@@ -42,7 +42,8 @@ impl Policy {
         .collect()
     }
 
-    /// The combined verdict: the first that blocks, otherwise the first unreadable one, otherwise allow.
+    /// The combined verdict: the first that blocks, otherwise the first unreadable one, otherwise
+    /// allow.
     pub fn decide(&self, script: &Script<'_>) -> Verdict {
         decided(self.answers(script))
     }

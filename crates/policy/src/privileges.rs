@@ -1,17 +1,19 @@
-//! Programs that take privileges which their user lends them: they do nothing where new privileges were given up.
+//! Programs that take privileges which their user lends them: they do nothing where new privileges
+//! were given up.
 
 use crate::attended::opens_shell;
 use agent_bash_syntax::Script;
 
-/// Installed with a bit or a capability that makes them more powerful than whoever starts them.
+/// Programs installed with a set-ID bit or a capability, so that they have more privileges than the
+/// user.
 const PRIVILEGED: [&str; 22] = [
     "at", "chage", "chfn", "chsh", "crontab", "doas", "expiry", "fusermount", "fusermount3",
     "gpasswd", "mount", "newgidmap", "newgrp", "newuidmap", "passwd", "pkexec", "sg", "ssh-agent",
     "su", "sudo", "sudoedit", "umount",
 ];
 
-/// The first of them that a script may run, or run something through; else a shell that it opens, in which somebody may type
-/// one.
+/// Returns the first such program that a script may run, or an interactive shell in which the user
+/// may type one.
 pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
     let is = |name: &str| {
         PRIVILEGED
@@ -44,7 +46,7 @@ mod tests {
             ("echo a | xargs sudo rm", Some("sudo")),
             ("f() { doas ls; }; f", Some("doas")),
             ("echo sudo; git commit -m 'use sudo'", None),
-            // Somebody may type it there.
+            // The user may type it in that shell.
             ("cd /tmp && zsh -l", Some("zsh")),
             ("tmux attach", Some("tmux")),
             ("bash build.sh; sh -c make; bash <in; ssh host bash", None),

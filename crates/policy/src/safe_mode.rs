@@ -1,12 +1,13 @@
 //! Safe mode: allows only what is on a list.
 //!
-//! Everything that is not recognised is refused. Both readers must agree on the script, it may only consist of
-//! lists and pipelines of simple commands, and each command must begin with an entry of the list, without an option
-//! by which it runs another program or writes a file of the caller's choice (`git`, `programs`).
+//! Everything that is not recognised is refused. Both readers must agree on the script, it may only
+//! consist of lists and pipelines of simple commands, and each command must begin with an entry of
+//! the list, without an option by which it runs another program or writes a file of the caller's
+//! choice (`git`, `programs`).
 //!
-//! That is what a text can promise. What a listed command does is not in its text: a test runner runs the project's
-//! code, git runs what a repository's configuration names. [`SafeLevel::ReadOnly`] says that the caller has the
-//! system hold it to reading as well.
+//! A check of the text can promise no more. What a listed command does is not in its text: a test runner
+//! runs the project's code, git runs what a repository's configuration names.
+//! [`SafeLevel::ReadOnly`] says that the caller has the system hold it to reading as well.
 
 mod git;
 mod programs;
@@ -24,7 +25,8 @@ pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
 /// The message for a script that cannot be parsed (a fixed text of the `workspace` profile).
 pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
 
-/// What holds a command to what safe mode allows. The check of the text is the same at both.
+/// How a command is limited to the promise of safe mode. The check of the text is the same at both
+/// levels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafeLevel {
@@ -48,7 +50,7 @@ impl SafeLevel {
 /// The configuration of safe mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SafeMode {
-    /// What holds commands to it.
+    /// The level.
     pub level: SafeLevel,
     /// The allowed command prefixes, in whole words.
     pub allowed: Vec<String>,
@@ -210,7 +212,8 @@ fn is_descriptor(target: &str) -> bool {
     target == "-" || (!target.is_empty() && target.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Checks one command: it must be on the list, and neither run another program nor write a file by its options.
+/// Checks one command: it must be on the list, and neither run another program nor write a file by
+/// its options.
 fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<Refusal> {
     let refuse = |rule, why: String| {
         let words = ran

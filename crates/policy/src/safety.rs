@@ -1,7 +1,8 @@
 //! The safety checks.
 //!
-//! A rule looks at resolved commands and reports what is wrong with one. A [`RuleSelection`] determines which rules
-//! apply; their results are turned into a [`Verdict`] here. `syntax` does the parsing.
+//! A rule looks at resolved commands and reports what is wrong with one. A [`RuleSelection`]
+//! determines which rules apply; their results are turned into a [`Verdict`] here. `syntax` does
+//! the parsing.
 
 mod command_line;
 mod core_rules;
@@ -92,8 +93,8 @@ fn finding(rule: &Rule, hit: Hit) -> Finding {
     }
 }
 
-/// What all commands of a script touch of which a rule refuses one: they would run in the same trial. `None` if that is not
-/// known of one of them, or is more than files.
+/// Returns the paths that all commands of a refused script touch, since they would run in the same
+/// trial. `None` if the paths of a command are unknown, or it affects more than files.
 fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     if scene.is_broken || script.over_limit || script.syntax_error.is_some() {
         return None;

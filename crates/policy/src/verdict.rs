@@ -19,7 +19,7 @@ pub enum Check {
     Interceptor,
 }
 
-/// What was found against a script.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The check.
@@ -30,14 +30,14 @@ pub struct Finding {
     pub group: Option<Group>,
     /// The message.
     pub message: String,
-    /// What to do instead; may be empty.
+    /// The alternative; may be empty.
     pub suggestion: String,
     /// The offending part of the script, in bytes.
     pub span: Span,
     /// The offending words, resolved.
     pub words: Vec<String>,
-    /// What a script touches of which the safety rules refuse something: absolute paths, not normalised. Empty if that is
-    /// not known of all of it, or is more than files.
+    /// The paths that a refused script touches: absolute, not normalised. Empty if not all of them
+    /// are known, or the script affects more than files.
     pub paths: Vec<PathBuf>,
     /// For the interceptor: the tool to use instead.
     pub suggested_tool: Option<String>,
@@ -45,21 +45,21 @@ pub struct Finding {
 
 /// The result of a check.
 ///
-/// Serialised as one flat object: `verdict`, `check`, `rule`, `group`, `message`, `instead` (the suggestion),
-/// `span`, `suggested_tool`; fields that do not apply are `null`.
+/// Serialised as one flat object: `verdict`, `check`, `rule`, `group`, `message`, `instead` (the
+/// suggestion), `span`, `suggested_tool`; fields that do not apply are `null`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// No objection.
     Allow,
-    /// It must not run as it is.
+    /// The script must not run.
     Block(Finding),
-    /// It could not be parsed completely, and nothing in the parsed part is objectionable. Safe mode refuses such a
-    /// script; if only the safety check says so, bash will report the error itself.
+    /// The script could not be parsed completely, and the parsed part has no finding. Safe mode
+    /// refuses such a script. If only the safety check reports it, bash prints the error itself.
     Unreadable(Finding),
 }
 
 impl Verdict {
-    /// What was found, if anything.
+    /// Returns the finding, if any.
     pub fn finding(&self) -> Option<&Finding> {
         match self {
             Verdict::Allow => None,

@@ -15,7 +15,7 @@ pub struct ChangesListData {
 /// A set of changes in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesSetData {
-    /// What it did, or would do.
+    /// The changes.
     pub changes: Changes,
     /// When its call was begun.
     pub started_at: Timestamp,
@@ -28,7 +28,7 @@ pub struct ChangesSetData {
     /// The set of the call that it outlived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ChangesId>,
-    /// That call or an earlier one of its shell: it is not known which has left it running.
+    /// True if an earlier call of the same shell may have started the processes instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or_earlier: bool,
 }
@@ -40,19 +40,21 @@ pub struct ChangesDiffData {
     pub files: Vec<FileDiffData>,
 }
 
-/// What changed in a file.
+/// The diff of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDiffData {
-    /// What was done to it.
+    /// The change.
     pub file: FileChange,
     /// A unified diff, with the file's own characters; `null` if there is none.
     pub diff: Option<String>,
     /// Whether there is none because it is not text.
     pub binary: bool,
-    /// The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now.
+    /// The file was changed again since, and what it was meanwhile is not kept: compared with the
+    /// file as it is now.
     #[serde(default)]
     pub changed_since: bool,
-    /// Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did.
+    /// Of a held trial: the file was changed since, so that this cannot be committed. The diff is
+    /// what the trial did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_the_way: bool,
     /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
@@ -75,9 +77,9 @@ pub struct ChangesPreviewData {
     pub counts: ChangeCounts,
     /// All of them.
     pub files: Vec<FileChange>,
-    /// What somebody has changed since; because of these nothing would be done, unless in part.
+    /// Files that were changed since. They prevent the operation, unless it may be done in part.
     pub conflicts: Vec<FileName>,
-    /// Those that would be changed in part: all, if nothing conflicts.
+    /// The changes that are possible in part: all without conflicts.
     #[serde(default)]
     pub free: Vec<FileChange>,
 }

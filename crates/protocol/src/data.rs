@@ -38,7 +38,7 @@ pub struct BashData {
     /// The artifact with the full output, if some of it is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
-    /// What else happened, as in a result; for example that the user's shell was reset.
+    /// Notices, as in a result; for example that the user's shell was reset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
     /// The same under the names that clients of similar protocols use.
@@ -78,8 +78,8 @@ pub struct CancelData {
 pub struct CheckData {
     /// `allow`, `block` or `unreadable`.
     pub verdict: String,
-    /// The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are `null` if the
-    /// script is allowed.
+    /// The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are
+    /// `null` if the script is allowed.
     pub check: Option<String>,
     /// The id of the rule.
     pub rule: Option<String>,
@@ -110,8 +110,8 @@ pub enum SchemaData {
     },
     /// An adapter's tools.
     Adapter {
-        /// Each in the form that its provider's API takes: with a `type` that the provider knows, or with `name`,
-        /// `description` and `input_schema`.
+        /// Each in the form that its provider's API takes: with a `type` that the provider knows,
+        /// or with `name`, `description` and `input_schema`.
         tools: Vec<Value>,
     },
 }
@@ -119,14 +119,14 @@ pub enum SchemaData {
 /// Data of `adapter_call`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AdapterCallData {
-    /// What the model reads, in the format of the adapted tool.
+    /// The text for the model, in the format of the adapted tool.
     pub content: String,
     /// Whether the tool reports an error.
     pub is_error: bool,
     /// Structured output in the adapted tool's format; `null` if it has none.
     pub structured: Option<Value>,
-    /// The regular result, of the last command if there were several; `null` while the call continues, and if it
-    /// ran no command.
+    /// The regular result, of the last command if there were several; `null` while the call
+    /// continues, and if it ran no command.
     pub result: Option<ToolResult>,
 }
 
@@ -138,7 +138,7 @@ pub struct ProgramData {
     pub code: Option<i32>,
     /// All that it printed, at most 4 MiB.
     pub out: Piece,
-    /// What it said on stderr, at most 256 KiB.
+    /// Its stderr, at most 256 KiB.
     pub err: Piece,
 }
 
@@ -189,8 +189,8 @@ pub struct JobData {
     /// Why what it changes is not recorded, if it was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
-    /// it.
+    /// If it has ended or is lost: its processes that are still alive. Those that hold its output
+    /// still write to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
 }
@@ -225,7 +225,7 @@ pub enum JobProgress {
     },
     /// How it ended is unknown.
     Lost {
-        /// What was observed instead.
+        /// The observation.
         reason: String,
     },
 }
@@ -246,7 +246,7 @@ pub enum JobEndingData {
         /// The platform's signal number.
         number: i32,
     },
-    /// It reached its time limit.
+    /// The time limit passed.
     TimedOut {
         /// The limit in milliseconds.
         after_ms: u64,
@@ -266,7 +266,8 @@ pub struct JobOutputData {
     pub next: u64,
     /// Whether this is the end of the output so far.
     pub at_end: bool,
-    /// Whether this is the end for good: the job has ended and nothing holds its output open any more.
+    /// Whether this is the end for good: the job has ended and nothing holds its output open any
+    /// more.
     pub complete: bool,
     /// The job, as it was just before the output was read.
     pub job: JobData,

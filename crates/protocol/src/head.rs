@@ -1,10 +1,11 @@
-//! Extracts the id and the kind of request from a line that could not be parsed as a request, so that the error
-//! response can name it. Works byte by byte: an overlong line is scanned while it passes, and errors elsewhere in
-//! it (half a surrogate pair, a missing end) do not matter.
+//! Extracts the id and the kind of request from a line that could not be parsed as a request, so
+//! that the error response can name it. Works byte by byte: an overlong line is scanned while it
+//! passes, and errors elsewhere in it (half a surrogate pair, a missing end) do not matter.
 
 use serde_json::Value;
 
-/// Longest name or value that is kept, in bytes. Anything longer is no field we look for, or not a reasonable id.
+/// Longest name or value that is kept, in bytes. Anything longer is no field we look for, or not a
+/// reasonable id.
 const LONGEST: usize = 64 * 1024;
 
 /// The fields that identify a request, taken from the outermost object only.

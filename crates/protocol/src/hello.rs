@@ -1,4 +1,4 @@
-//! `hello`: who the two ends are, and on what terms they talk.
+//! `hello`: introduces both ends of a connection.
 
 use crate::unlogged::Unlogged;
 use schemars::JsonSchema;
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Introduces the client. Everything is optional for a client of this machine's; a worker (`rpc --worker`) takes it as
-/// its first request, and needs `protocol`.
+/// Introduces the client. Everything is optional for a client of this machine's; a worker (`rpc
+/// --worker`) takes it as its first request, and needs `protocol`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Hello {
@@ -18,22 +18,23 @@ pub struct Hello {
     /// names it is also told of jobs that end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<u32>,
-    /// For a worker: the session in whose directory jobs and artifacts are kept; one path component.
+    /// For a worker: the session in whose directory jobs and artifacts are kept; one path
+    /// component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// For a worker: proves that the session is the client's. The first client of a session sets it, and a later one
-    /// with another is refused.
+    /// For a worker: proves that the session is the client's. The first client of a session sets
+    /// it, and a later one with another is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Unlogged<String>>,
-    /// For a worker: when nothing has come from the client for so long, calls are ended, and the worker ends: seconds,
-    /// or a text such as `"60s"`. Absent: never.
+    /// For a worker: when nothing has come from the client for so long, calls are ended, and the
+    /// worker ends: seconds, or a text such as `"60s"`. Absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Value>,
     /// For a worker: the settings in force, by key. Its own machine's settings do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Unlogged<Map<String, Value>>>,
-    /// For a worker: the directory of calls that name none; absolute, or below the user's home with `~`. By default
-    /// the one it was started in.
+    /// For a worker: the directory of calls that name none; absolute, or below the user's home with
+    /// `~`. By default the one it was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// For a worker: variables that are added to its own environment.
@@ -50,14 +51,14 @@ pub struct HelloData {
     pub protocol: u32,
     /// The profile in force: how calls behave and how results read.
     pub profile: String,
-    /// The model's other tools from now on; `null` if nobody has named them.
+    /// The model's other tools from now on; `null` if none were named.
     pub tools: Option<Vec<String>>,
-    /// The machine that a worker is on; absent if it is none.
+    /// The machine of a worker; absent for another server.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineData>,
 }
 
-/// The machine that a worker runs on, as far as a host has to know it.
+/// The machine of a worker; absent for another server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineData {
     /// Changes with every boot of the machine; `null` if unknown.

@@ -1,7 +1,9 @@
-//! The JSON-lines protocol of `agent-bash rpc` as types: one object per line, requests in, responses and updates out.
+//! The JSON-lines protocol of `agent-bash rpc` as types: one object per line, requests in,
+//! responses and updates out.
 //!
-//! Both ends use them: the server that answers, and a program that asks, such as a host whose commands run on another
-//! machine. What the messages mean is in `docs/rpc.md`; that they arrive, and what they do, is up to the two ends.
+//! Both ends use them: the server that answers, and a program that asks, such as a host whose
+//! commands run on another machine. What the messages mean is in `docs/rpc.md`; that they arrive,
+//! and what they do, is up to the two ends.
 
 pub mod changes;
 pub mod data;
@@ -28,11 +30,11 @@ pub const MAX_REQUESTS: usize = 256;
 /// Limit of the total length of their lines. A single line is at most [`MAX_LINE`].
 pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 
-/// The version of what the two ends say to each other. A host and its target must agree on it; it changes with every
-/// change that an older end would misread.
+/// The version of what the two ends say to each other. A host and its target must agree on it; it
+/// changes with every change that an older end would misread.
 pub const PROTOCOL: u32 = 1;
 
-/// Which build this is: the commit, if whoever built it has said which, the platform, and whether it is optimised. For
+/// The build: the commit if the packager set it, the platform, and whether it is optimised. For
 /// telling builds apart, not for comparing.
 pub const BUILD: &str = env!("AGENT_BASH_BUILT_AS");
 

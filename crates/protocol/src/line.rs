@@ -1,5 +1,5 @@
-//! Reads lines of bounded length. A longer line is consumed to its end and dropped, except for its id, so that the
-//! next line is read correctly.
+//! Reads lines of bounded length. A longer line is consumed to its end and dropped, except for its
+//! id, so that the next line is read correctly.
 
 use crate::head::{Head, Scan};
 use std::io;

@@ -1,8 +1,8 @@
-//! The messages of the protocol: requests in, responses and updates out. The `data` of responses is in
-//! [`crate::data`].
+//! The messages of the protocol: requests in, responses and updates out. The `data` of responses is
+//! in [`crate::data`].
 //!
-//! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the `camelCase` names that
-//! existing clients of such protocols use.
+//! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the
+//! `camelCase` names that existing clients of such protocols use.
 
 use crate::data::JobData;
 use crate::file::Piece;
@@ -40,13 +40,14 @@ pub struct RpcRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RpcCall {
-    /// Introduces the client; applies to all later requests. Optional, except for a worker. Data: `HelloData`.
+    /// Introduces the client; applies to all later requests. Optional, except for a worker. Data:
+    /// `HelloData`.
     Hello(Hello),
     /// Runs a command of the user's in the session's own shell. Data: `BashData`.
     Bash {
         /// The script.
         command: String,
-        /// Whether to send updates before the response, and of which kind.
+        /// The kind of updates to send before the response, if any.
         #[serde(default)]
         stream: Stream,
         /// Hides the command from the model (`!!cmd`).
@@ -67,14 +68,16 @@ pub enum RpcCall {
     ToolCall {
         /// The call (`request.schema.json`), or just its command.
         request: Value,
-        /// Whether to send updates before the response, and of which kind.
+        /// The kind of updates to send before the response, if any.
         #[serde(default)]
         stream: Stream,
-        /// The other tools that the model has, for this call; by default those of `hello` or the settings.
+        /// The other tools that the model has, for this call; by default those of `hello` or the
+        /// settings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
-        /// What the client's own judge found out: the call is run without judging it again. Only a worker takes it,
-        /// and runs nothing without it; `request` is then a call in full, under the usual names.
+        /// The findings of the client's policy: the call is run without checking it again. Only a
+        /// worker accepts it, and runs nothing without it; `request` is then a complete call with
+        /// canonical names.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         findings: Option<Box<Findings>>,
     },
@@ -198,7 +201,8 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<usize>,
     },
-    /// Lists the sets of changes of the session: what calls did to files, or would do. Data: `ChangesListData`.
+    /// Lists the sets of changes of the session: what calls did to files, or would do. Data:
+    /// `ChangesListData`.
     #[serde(rename = "changes.list")]
     ChangesList,
     /// Returns a set with all its files. Data: `Changes`.
@@ -225,13 +229,13 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         redo: bool,
     },
-    /// Makes what a trial held back: all of it, or, if somebody else has changed one of the files, nothing (`conflict`).
-    /// Data: `ChangesDoneData`.
+    /// Commits a held trial: all changes, or none if another process changed one of the files
+    /// (`conflict`). Data: `ChangesDoneData`.
     #[serde(rename = "changes.commit")]
     ChangesCommit {
         /// Its number, or its link.
         changes: Name,
-        /// It is the model that asks, not the user: the setting `changes.commit` applies.
+        /// True if the model asks, not the user: the setting `changes.commit` applies.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         for_model: bool,
     },
@@ -249,7 +253,8 @@ pub enum RpcCall {
         /// Only these files, and what is in these directories. Default: all.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
-        /// Leave what somebody has changed since, and take back the rest; otherwise nothing is done then (`conflict`).
+        /// Skip files that were changed since, and undo the rest. Otherwise nothing is changed then
+        /// (`conflict`).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
     },
@@ -259,7 +264,8 @@ pub enum RpcCall {
         /// Its number, or its link.
         changes: Name,
     },
-    /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`.
+    /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data:
+    /// `ShellsData`.
     #[serde(rename = "session.list")]
     SessionList,
     /// Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`.
@@ -277,12 +283,12 @@ pub enum RpcCall {
     /// Ends the model's turn. Data: `MessagesData` with the commands that were held back.
     #[serde(rename = "session.end_turn")]
     SessionEndTurn,
-    /// Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a
-    /// worker does. Data: `ProgramData`.
+    /// Runs this program once more, with these words as its arguments, such as `jobs list`, and
+    /// waits for its end. Only a worker does. Data: `ProgramData`.
     Program {
         /// Its arguments.
         words: Vec<String>,
-        /// What it reads on its stdin. Default: nothing.
+        /// Its stdin. Default: empty.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Piece>,
     },
@@ -298,8 +304,8 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         length: Option<usize>,
     },
-    /// Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes
-    /// its place after the last piece. Data: `FileWrittenData`.
+    /// Writes a file, which is there as a whole or not at all: pieces go into a temporary file
+    /// beside it, which takes its place after the last piece. Data: `FileWrittenData`.
     #[serde(rename = "file.write")]
     FileWrite {
         /// Its path, as for `file.read`.
@@ -312,7 +318,8 @@ pub enum RpcCall {
         /// The upload that this piece continues; absent for the first piece.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upload: Option<u64>,
-        /// Its permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask.
+        /// Its permissions, as a number. By default those of the file that it replaces, or 420
+        /// (`0644`) less the umask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
@@ -326,7 +333,8 @@ fn is_0(number: &u64) -> bool {
     *number == 0
 }
 
-/// Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
+/// Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`),
+/// `"delta"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
 #[schemars(with = "StreamForm")]
 pub enum Stream {
@@ -399,7 +407,7 @@ pub struct RpcResponse<D = Value> {
     /// The response's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<D>,
-    /// What was wrong with the request, and what to do about it.
+    /// The error of the request, and what to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The kind of error, where a program can do something about it.
@@ -413,7 +421,7 @@ pub struct RpcResponse<D = Value> {
 pub enum ErrorCode {
     /// The two ends speak different versions of the protocol.
     Protocol,
-    /// The session's token is another: it is somebody else's.
+    /// The token differs: the state directory belongs to another host.
     Token,
     /// A worker runs only what was judged.
     NotJudged,
@@ -427,7 +435,7 @@ pub enum ErrorCode {
     NoSpace,
     /// Another error of the system's.
     Io,
-    /// Somebody else has changed files meanwhile; nothing was done.
+    /// Another process changed files meanwhile; nothing was changed.
     Conflict,
 }
 
@@ -445,8 +453,8 @@ impl<D> RpcResponse<D> {
         }
     }
 
-    /// The response to a request that could not be served. `command` is its `type`, or empty if that could not be
-    /// read.
+    /// The response to a request that could not be served. `command` is its `type`, or empty if
+    /// that could not be read.
     pub fn failure(id: Option<RpcId>, command: &str, error: impl Into<String>) -> Self {
         Self {
             id,
@@ -520,11 +528,12 @@ pub enum JobEndedTag {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum UpdateOutput {
-    /// What has come since the previous update (`"stream": "delta"`).
+    /// The new output since the previous update (`"stream": "delta"`).
     Delta {
         /// Text to append.
         delta: String,
-        /// Remove this many bytes from the end of the text so far first: a carriage return has overwritten them.
+        /// Remove this many bytes from the end of the text so far first: a carriage return has
+        /// overwritten them.
         rewind: usize,
         /// Bytes skipped before `delta` because output came too fast.
         skipped_bytes: u64,

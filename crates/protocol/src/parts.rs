@@ -1,4 +1,4 @@
-//! A request taken apart, for whoever hands it on.
+//! Splits a request for a program that forwards it.
 
 use crate::message::RpcCall;
 use serde_json::{Map, Value};

@@ -1,10 +1,12 @@
-//! The command that leads to a target: the users' own clients, with their own configuration and credentials. Never a
-//! terminal, nothing secret: what a program is given as arguments everybody on the machine can read.
+//! The command that leads to a target: the users' own clients, with their own configuration and
+//! credentials. Never a terminal, nothing secret: what a program is given as arguments everybody on
+//! the machine can read.
 
 use crate::target::{SCRIPT, Way};
 use std::ffi::OsString;
 
-/// The words of the command that runs `script` there by a POSIX shell, with our stdin and stdout as its.
+/// The words of the command that runs `script` there by a POSIX shell, with our stdin and stdout as
+/// its.
 pub fn argv(way: &Way, script: &str) -> Vec<OsString> {
     let words: Vec<String> = match way {
         Way::Ssh { to, port } => {

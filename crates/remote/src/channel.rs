@@ -1,7 +1,8 @@
-//! The channel to a target: requests and answers by id, many beside each other, over one pair of streams.
+//! The channel to a target: requests and answers by id, many beside each other, over one pair of
+//! streams.
 //!
-//! What comes from a target is not to be trusted: everything is bounded, and what does not belong closes the channel. Whether
-//! a request was written decides what is said of it when that happens.
+//! What comes from a target is not to be trusted: everything is bounded, and what does not belong
+//! closes the channel. Whether a request was written decides what is said of it when that happens.
 
 mod incoming;
 mod state;
@@ -85,8 +86,9 @@ impl Channel {
         self.shared.dead()
     }
 
-    /// Asks for `kind` with the fields of `body`, an object, and waits for the data of the answer. `live` gets the output
-    /// that comes before it. `cancel` asks the target to end the request, which it then answers.
+    /// Asks for `kind` with the fields of `body`, an object, and waits for the data of the answer.
+    /// `live` gets the output that comes before it. `cancel` asks the target to end the request,
+    /// which it then answers.
     ///
     /// Dropping the future cancels the request, and forgets its answer.
     ///
@@ -123,8 +125,8 @@ impl Channel {
         }
     }
 
-    /// Ends it in order: the target hears the end of its input, ends what runs, and answers. At most `limit` later it is
-    /// ended anyway.
+    /// Ends it in order: the target hears the end of its input, ends what runs, and answers. At
+    /// most `limit` later it is ended anyway.
     pub async fn close(mut self, limit: Duration) {
         self.shared.finish();
         tokio::select! {
@@ -132,8 +134,8 @@ impl Channel {
             _ = &mut self.running => return,
             () = self.clock.sleep(limit) => {}
         }
-        // The transport is killed where the task is dropped, and that is later than the abort: whoever ends this process
-        // next must not leave it behind.
+        // The transport is killed where the task is dropped, and that is later than the abort:
+        // whoever ends this process next must not leave it behind.
         self.running.abort();
         let _ = (&mut self.running).await;
     }

@@ -1,5 +1,5 @@
-//! The way to a target: starts the transport, has the script run, uploads our program where it is missing, and ends where
-//! that program has its stdin and stdout.
+//! The way to a target: starts the transport, has the script run, uploads our program where it is
+//! missing, and ends where that program has its stdin and stdout.
 
 use crate::argv::argv;
 use crate::error::{NotReached, Obstacle};
@@ -174,7 +174,8 @@ async fn within<T>(
     }
 }
 
-/// What the script says next: the rest of the line behind the nonce. Anything before it is somebody else's.
+/// What the script says next: the rest of the line behind the nonce. Anything before it is somebody
+/// else's.
 async fn answer(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String, Obstacle> {
     let mut seen = Vec::new();
     while !seen.ends_with(nonce.as_bytes()) {

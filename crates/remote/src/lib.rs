@@ -1,5 +1,5 @@
-//! Another machine, behind any command that gives stdin and stdout to our program there: `ssh`, `docker exec`, `podman
-//! exec`, `kubectl exec`, or a command of the user's.
+//! Another machine, behind any command that gives stdin and stdout to our program there: `ssh`,
+//! `docker exec`, `podman exec`, `kubectl exec`, or a command of the user's.
 //!
 //! - [`Target`]: where, by name. [`argv`]: the command that leads there.
 //! - [`Program`]: our own program, which is uploaded where it is missing.

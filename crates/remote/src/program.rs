@@ -1,4 +1,5 @@
-//! The program that is uploaded: which machine it is for, whether it brings its own libc, and the hash that it is known by.
+//! The program that is uploaded: which machine it is for, whether it brings its own libc, and the
+//! hash that it is known by.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

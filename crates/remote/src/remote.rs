@@ -1,5 +1,5 @@
-//! A target that is kept in reach: dialled when it is first needed, and once more when the channel was closed before a
-//! request was on its way.
+//! A target that is kept in reach: dialled when it is first needed, and once more when the channel
+//! was closed before a request was on its way.
 
 use crate::channel::{Channel, Failed, Patience, Update};
 use crate::dial::{CONNECT, LAST_WORDS, LocalHost, dial};
@@ -64,7 +64,8 @@ pub struct Remote {
     hello: Hello,
     patience: Patience,
     connection: Mutex<Option<Arc<Connection>>>,
-    /// Why it was not reached when nobody asked yet, and when that was: who asks next need not wait for it again.
+    /// Why it was not reached when nobody asked yet, and when that was: who asks next need not wait
+    /// for it again.
     failed: Mutex<Option<(Duration, NotReached)>>,
 }
 
@@ -142,7 +143,8 @@ impl Remote {
         Ok(dialled)
     }
 
-    /// As [`Self::connected`], before there is anything to ask: a failure is what is answered to who asks soon.
+    /// As [`Self::connected`], before there is anything to ask: a failure is what is answered to
+    /// who asks soon.
     ///
     /// # Errors
     /// [`NotReached`].
@@ -207,8 +209,8 @@ impl Remote {
         Err(not_reached(what, said.text()))
     }
 
-    /// As [`Channel::ask`], on a channel that is dialled if there is none, and once more if it was closed before the request
-    /// was written.
+    /// As [`Channel::ask`], on a channel that is dialled if there is none, and once more if it was
+    /// closed before the request was written.
     ///
     /// # Errors
     /// [`AskError`].

@@ -1,7 +1,9 @@
-//! The script that is run at a target first: it looks for our program, takes it where it is missing, and becomes it.
+//! The script that is run at a target first: it looks for our program, takes it where it is
+//! missing, and becomes it.
 //!
-//! POSIX's shell and few programs: `dash`, busybox and `bash` read it alike. It goes through the login shell of an ssh
-//! server in single quotes, so that it must have no single quote, backslash, exclamation mark or newline in it.
+//! POSIX's shell and few programs: `dash`, busybox and `bash` read it alike. It goes through the
+//! login shell of an ssh server in single quotes, so that it must have no single quote, backslash,
+//! exclamation mark or newline in it.
 
 use crate::{Program, Target};
 
@@ -28,8 +30,8 @@ pub(crate) mod word {
 /// The name of the program at a target, in front of its hash.
 const NAME: &str = "agent-bash-";
 
-/// The script. What it says begins with `nonce`, which is in it in two parts: a server that shows what it is asked to run
-/// says nothing that we would take for the script's words.
+/// The script. What it says begins with `nonce`, which is in it in two parts: a server that shows
+/// what it is asked to run says nothing that we would take for the script's words.
 pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String {
     let (first, second) = nonce.split_at(nonce.len() / 2);
     let directories = match target.directory.as_deref() {
@@ -58,7 +60,8 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
             word::RUN
         ),
         format!("[ {install} = 1 ] || no {}", word::MISSING),
-        // What runs is found by running something. A directory that is there keeps its mode: it may be anything.
+        // What runs is found by running something. A directory that is there keeps its mode: it may
+        // be anything.
         r#"for d in "$@" -; do [ "$d" = - ] && break; [ -n "$d" ] || continue; [ -d "$d" ] || mkdir -p "$d"; own "$d" || continue; t=$d/.try-$$; echo : > "$t" && chmod 700 "$t" && "$t"; r=$?; rm -f "$t"; [ $r = 0 ] && break; done"#.to_owned(),
         format!("[ \"$d\" = - ] && no {}", word::NOWHERE),
         format!("f=$d/{NAME}$h; t=$d/.new-$$; say {}", word::NEED),

@@ -1,4 +1,5 @@
-//! What a transport says beside the channel, on its stderr: the last of it is kept for the reason of a failure.
+//! What a transport says beside the channel, on its stderr: the last of it is kept for the reason
+//! of a failure.
 
 use agent_bash_core::visible;
 use std::collections::VecDeque;

@@ -39,7 +39,8 @@ pub enum Way {
         /// Container; otherwise the pod's default.
         container: Option<String>,
     },
-    /// Any program; the word `{script}` stands for the script that it is to have run by `/bin/sh -c`.
+    /// Any program; the word `{script}` stands for the script that it is to have run by `/bin/sh
+    /// -c`.
     Command(Vec<String>),
 }
 

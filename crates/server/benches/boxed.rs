@@ -1,7 +1,9 @@
-//! What a box or a record of changes adds to a call over RPC whose shell waits: the same call without either, recorded as
-//! for an undo, in a box of the base tier, and in one of the full tier, alternating.
+//! What a box or a record of changes adds to a call over RPC whose shell waits: the same call
+//! without either, recorded as for an undo, in a box of the base tier, and in one of the full tier,
+//! alternating.
 //!
-//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of
+//! `main`.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]

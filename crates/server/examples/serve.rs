@@ -1,5 +1,5 @@
-//! A server and its client in one program, speaking JSON lines over an in-memory duplex stream: `cargo run -p
-//! agent-bash-server --example serve -- 'ls | wc -l'`.
+//! A server and its client in one program, speaking JSON lines over an in-memory duplex stream:
+//! `cargo run -p agent-bash-server --example serve -- 'ls | wc -l'`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -15,7 +15,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 type Failed = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failed> {
-    // Must come first, before any thread exists: this program re-executes itself as the supervisor of its commands.
+    // Must come first, before any thread exists: this program re-executes itself as the supervisor
+    // of its commands.
     let token = supervisor::init();
     let host = HostContext::capture(std::path::absolute(".")?);
     let settings = settings::load(&host)?.settings;

@@ -1,9 +1,9 @@
-//! agent-bash for other programs: JSON lines ([`rpc`]) and the Model Context Protocol ([`mcp`]) over any pair of
-//! streams.
+//! agent-bash for other programs: JSON lines ([`rpc`]) and the Model Context Protocol ([`mcp`])
+//! over any pair of streams.
 //!
-//! The servers hold no logic about commands: what a call does is decided in `agent-bash`, and the result is the
-//! same object on every interface. They keep track of who asked, who is to be told, and what happens when either
-//! side disconnects.
+//! The servers hold no logic about commands: what a call does is decided in `agent-bash`, and the
+//! result is the same object on every interface. They keep track of who asked, who is to be told,
+//! and what happens when either side disconnects.
 
 mod into_data;
 mod jobs;

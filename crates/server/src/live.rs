@@ -19,8 +19,9 @@ pub(crate) trait Watcher: Send {
     fn take(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `work`, which feeds and ends `live`, and meanwhile passes the updates to `watcher`, one at a time. All of
-/// them have been sent when this returns. A client that does not read does not stop `work`'s timers.
+/// Runs `work`, which feeds and ends `live`, and meanwhile passes the updates to `watcher`, one at
+/// a time. All of them have been sent when this returns. A client that does not read does not stop
+/// `work`'s timers.
 pub(crate) async fn during<T>(
     work: impl Future<Output = T>,
     live: &LiveUpdates,

@@ -1,8 +1,8 @@
 //! The Model Context Protocol over a pair of streams, with `rmcp`.
 //!
-//! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs` deal with what
-//! continues after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` read stored
-//! output. Alternatively, the tools of an adapter.
+//! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs`
+//! deal with what continues after its call; `read_artifact` (`view` under `paged`) and the
+//! resources `artifact://…` read stored output. Alternatively, the tools of an adapter.
 
 mod adapter;
 mod asking;
@@ -42,8 +42,8 @@ const AFTER_GRACE: Duration = Duration::from_secs(2);
 /// How long a client that does not read may delay our exit.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands are cancelled
-/// then, including those with a handle; background jobs live on.
+/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands
+/// are cancelled then, including those with a handle; background jobs live on.
 ///
 /// # Errors
 /// The client does not speak the protocol.

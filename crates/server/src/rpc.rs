@@ -1,7 +1,8 @@
 //! The JSON-lines protocol: one object per line, requests in, responses and updates out.
 //!
-//! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a request does is up to
-//! the session and the tool; this module only tracks requests and their clients.
+//! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a
+//! request does is up to the session and the tool; this module only tracks requests and their
+//! clients.
 
 mod answer;
 mod changes;
@@ -53,11 +54,12 @@ const AFTER_GRACE: Duration = Duration::from_secs(2);
 /// How long a client that does not read may delay our exit.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands are cancelled
-/// then, and answered if the client still reads; background jobs live on.
+/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands
+/// are cancelled then, and answered if the client still reads; background jobs live on.
 ///
-/// Requests start in the order in which they arrive and run concurrently. Their memory is bounded by
-/// [`MAX_REQUESTS`] and [`MAX_REQUEST_BYTES`], and by a bounded queue towards a client that does not read.
+/// Requests start in the order in which they arrive and run concurrently. Their memory is bounded
+/// by [`MAX_REQUESTS`] and [`MAX_REQUEST_BYTES`], and by a bounded queue towards a client that does
+/// not read.
 ///
 /// # Errors
 /// The input cannot be read.
@@ -87,7 +89,8 @@ fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
 struct Serving {
     session: Arc<Conversation>,
     adapted: Adapted,
-    /// The calls of adapters. They may continue after their answers, but not after their client has disconnected.
+    /// The calls of adapters. They may continue after their answers, but not after their client has
+    /// disconnected.
     running: Arc<Running>,
     clock: Arc<dyn Clock>,
     /// It runs what its host has judged, and nothing else.
@@ -192,7 +195,8 @@ impl Serving {
                 Line::Whole(line) => self.take(&line),
             };
             let Some(answer) = answer else { continue };
-            // Backpressure: nothing more is read until there is room for the answer. A signal is still noticed.
+            // Backpressure: nothing more is read until there is room for the answer. A signal is
+            // still noticed.
             tokio::select! {
                 biased;
                 () = self.outbox.send(&answer) => {}
@@ -287,8 +291,8 @@ impl Serving {
     }
 }
 
-/// Returns when everything has been written, or nobody has read it for a while. All clones of the outbox must have been
-/// dropped.
+/// Returns when everything has been written, or nobody has read it for a while. All clones of the
+/// outbox must have been dropped.
 async fn written(writing: Writing, clock: &dyn Clock) {
     tokio::select! {
         biased;

@@ -1,8 +1,8 @@
 //! Our own stdin and stdout as streams integrated with the runtime's reactor.
 //!
-//! Reading or writing on a separate thread costs two thread switches per message. Most clients give us pipes, those
-//! on Node sockets; both are polled asynchronously. The file status flags of the open file description, which may
-//! be shared with other processes, are left unchanged.
+//! Reading or writing on a separate thread costs two thread switches per message. Most clients give
+//! us pipes, those on Node sockets; both are polled asynchronously. The file status flags of the
+//! open file description, which may be shared with other processes, are left unchanged.
 
 mod thread;
 
@@ -18,15 +18,15 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-/// EPIPE instead of SIGPIPE if the client has disconnected. Where the flag does not exist, Rust's runtime ignores
-/// SIGPIPE.
+/// EPIPE instead of SIGPIPE if the client has disconnected. Where the flag does not exist, Rust's
+/// runtime ignores SIGPIPE.
 #[cfg(target_os = "linux")]
 const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const NO_SIGNAL: SendFlags = SendFlags::empty();
 
-/// Stdin and stdout. Whatever can be neither reopened nor used with per-call non-blocking flags (a terminal, a
-/// file, a pipe of another user) is read and written on a separate thread.
+/// Stdin and stdout. Whatever can be neither reopened nor used with per-call non-blocking flags (a
+/// terminal, a file, a pipe of another user) is read and written on a separate thread.
 ///
 /// # Errors
 /// Such a thread cannot be started.
@@ -114,7 +114,8 @@ impl Socket {
     fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let socket = duplicate(fd)?;
         let flags = fcntl_getfl(fd)?;
-        // Set only temporarily: tokio insists on the flag when registering a socket, but not afterwards.
+        // Set only temporarily: tokio insists on the flag when registering a socket, but not
+        // afterwards.
         fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
         let taken = UnixStream::from_std(socket.into());
         fcntl_setfl(fd, flags)?;
@@ -131,7 +132,8 @@ impl Socket {
             let room = buffer.initialize_unfilled();
             let length = self.0.try_io(Interest::READABLE, || {
                 match recv(&self.0, &mut *room, RecvFlags::DONTWAIT) {
-                    // The client disconnected with unread data of ours: treated as EOF, as for a pipe.
+                    // The client disconnected with unread data of ours: treated as EOF, as for a
+                    // pipe.
                     Err(Errno::CONNRESET) => Ok(0),
                     other => Ok(other?.0),
                 }
@@ -213,7 +215,8 @@ mod tests {
     /// More than a pipe or socket buffer holds, so that both sides have to wait.
     const LONG: usize = 4 << 20;
 
-    /// Writes to `output` what is read from `input`, and checks that the flags of both are unchanged.
+    /// Writes to `output` what is read from `input`, and checks that the flags of both are
+    /// unchanged.
     async fn carries(input_fd: OwnedFd, output_fd: OwnedFd) {
         let flags = || [&input_fd, &output_fd].map(|fd| fcntl_getfl(fd).unwrap());
         let before = flags();

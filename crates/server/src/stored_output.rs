@@ -1,4 +1,5 @@
-//! Opens stored output by the names that texts give it: artifacts by number, link or path, job output by path.
+//! Opens stored output by the names that texts give it: artifacts by number, link or path, job
+//! output by path.
 
 use agent_bash::Conversation;
 use agent_bash::exec::Jobs;

@@ -1,5 +1,5 @@
-//! Memory use of a sink: resident memory before, and its peak while 1 GiB of several kinds of output goes through.
-//! The target is a growth of at most 4 MiB.
+//! Memory use of a sink: resident memory before, and its peak while 1 GiB of several kinds of
+//! output goes through. The target is a growth of at most 4 MiB.
 
 #[path = "shared/fixtures.rs"]
 mod fixtures;

@@ -1,5 +1,5 @@
-//! Throughput of a sink. The last group also writes to disk and is compared with `cat > file` over the same input
-//! in the same run; the target is at least 0.6 times its speed.
+//! Throughput of a sink. The last group also writes to disk and is compared with `cat > file` over
+//! the same input in the same run; the target is at least 0.6 times its speed.
 
 #[path = "shared/fixtures.rs"]
 mod fixtures;

@@ -1,5 +1,5 @@
-//! Artifact numbers: handed out in ascending order under a file lock, across all processes that share the
-//! directory, and never reused.
+//! Artifact numbers: handed out in ascending order under a file lock, across all processes that
+//! share the directory, and never reused.
 
 use crate::artifact_list::ids;
 use crate::artifact_options::Naming;
@@ -11,12 +11,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// File that holds the next artifact number, and whose lock guards it.
 pub(crate) const COUNTER: &str = ".next";
 
-/// Attempts to take the counter's lock, yielding in between: about 100 ms. A holder needs microseconds unless it
-/// was stopped, and a run must not wait for a stopped process.
+/// Attempts to take the counter's lock, yielding in between: about 100 ms. A holder needs
+/// microseconds unless it was stopped, and a run must not wait for a stopped process.
 const LOCK_TRIES: u32 = 50_000;
 
-/// Attempts to find a free file name for one number. A second attempt is only needed if something else writes to
-/// the directory.
+/// Attempts to find a free file name for one number. A second attempt is only needed if something
+/// else writes to the directory.
 const NAME_TRIES: u32 = 1000;
 
 /// Takes the next number and creates its file.
@@ -47,8 +47,8 @@ pub(crate) fn allocate(
     Ok((id, name, file))
 }
 
-/// Removes a directory in which only the counter is left, then its session's directory if that is empty. Numbering
-/// restarts afterwards, so call this only when nobody can still hold links to the old artifacts.
+/// Removes a directory with only the counter, then its parent if that is empty. Numbering restarts
+/// afterwards, so call this only when no link to an old artifact can exist any more.
 pub(crate) fn forget(dir: &PrivateDir) {
     let only_counter = || {
         dir.names()
@@ -62,7 +62,8 @@ pub(crate) fn forget(dir: &PrivateDir) {
         return;
     };
     if only_counter() && dir.remove(COUNTER).is_ok() && fs::remove_dir(dir.path()).is_ok() {
-        // Other things live in the session's directory too; `rmdir` leaves it alone unless it is empty.
+        // Other things live in the session's directory too; `rmdir` leaves it alone unless it is
+        // empty.
         if let Some(session) = dir.path().parent() {
             let _ = fs::remove_dir(session);
         }
@@ -75,7 +76,8 @@ fn lock_counter(dir: &PrivateDir) -> io::Result<File> {
     for _ in 0..LOCK_TRIES {
         match counter.try_lock() {
             Ok(()) if is_linked(&counter) => return Ok(counter),
-            // Another process removed the empty directory, and the counter with it, before we got the lock.
+            // Another process removed the empty directory, and the counter with it, before we got
+            // the lock.
             Ok(()) => counter = dir.open_or_create(COUNTER)?,
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),
             Err(TryLockError::Error(error)) => return Err(error),

@@ -1,8 +1,9 @@
 //! [`ArtifactDir`]: one directory per session for full outputs.
 //!
-//! The directory is created with the first artifact, and several processes may share it. Names and limits are in
-//! `artifact_options`, numbering in `allocate`, writing one artifact in `artifact_writer`, eviction in `quota`,
-//! cleaning up after dead processes in `sweep`, reading in `view`.
+//! The directory is created with the first artifact, and several processes may share it. Names and
+//! limits are in `artifact_options`, numbering in `allocate`, writing one artifact in
+//! `artifact_writer`, eviction in `quota`, cleaning up after dead processes in `sweep`, reading in
+//! `view`.
 
 use crate::allocate;
 use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
@@ -21,7 +22,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A session's artifacts. Dropping it removes those it created, if their [`Lifetime`] is the session's.
+/// A session's artifacts. Dropping it removes those it created, if their [`Lifetime`] is the
+/// session's.
 #[derive(Debug)]
 pub struct ArtifactDir {
     shared: Arc<SharedDir>,
@@ -128,16 +130,18 @@ impl ArtifactDir {
         })
     }
 
-    /// The artifact at a path, as the `paged` profile prints it; `None` if the path is not one of this session's.
+    /// The artifact at a path, as the `paged` profile prints it; `None` if the path is not one of
+    /// this session's.
     pub fn find(&self, path: &Path) -> Option<ArtifactInfo> {
         self.list()
             .into_iter()
             .find(|info| Path::new(&info.artifact.path) == path)
     }
 
-    /// Ends the session: removes what was created through this value, if its lifetime is the session's. Files that
-    /// other processes are still writing are kept. So is the counter: a link must resolve to its own output or to
-    /// nothing, never to a later artifact. Also called on drop.
+    /// Ends the session: removes what was created through this value, if its lifetime is the
+    /// session's. Files that other processes are still writing are kept. So is the counter: a link
+    /// must resolve to its own output or to nothing, never to a later artifact. Also called on
+    /// drop.
     pub fn close(&self) -> Removed {
         let mut state = self.shared.state();
         let made = std::mem::take(&mut state.made);
@@ -158,8 +162,8 @@ impl ArtifactDir {
         removed
     }
 
-    /// Removes all artifacts of the session regardless of age, except those that `keep` selects and those that
-    /// belong to a live session of another process.
+    /// Removes all artifacts of the session regardless of age, except those that `keep` selects and
+    /// those that belong to a live session of another process.
     pub fn clear(&self, keep: impl Fn(&ArtifactInfo) -> bool) -> Cleared {
         match self.shared.look() {
             Ok(dir) => sweep::clear(&dir, self.shared.options.clock.wall(), keep),
@@ -167,14 +171,14 @@ impl ArtifactDir {
         }
     }
 
-    /// Removes expired artifacts in all sessions under `root`: session-lifetime artifacts whose process is dead,
-    /// and day-lifetime artifacts that are older than a day. Call it at startup.
+    /// Removes expired artifacts in all sessions under `root`: session-lifetime artifacts whose
+    /// process is dead, and day-lifetime artifacts that are older than a day. Call it at startup.
     pub fn sweep(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep(root, now)
     }
 
-    /// As [`Self::sweep`], but at most once an hour. For programs that make a single call: a sweep looks at every
-    /// artifact.
+    /// As [`Self::sweep`], but at most once an hour. For programs that make a single call: a sweep
+    /// looks at every artifact.
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep_when_due(root, now)
     }
@@ -193,7 +197,8 @@ impl ArtifactDir {
         let dir = shared.make().map_err(failed)?;
         quota::make_room(&dir, &shared.options, 0, None)?;
         let (id, name, file) = {
-            // Threads of this process queue on the mutex, so only other processes contend for the file lock.
+            // Threads of this process queue on the mutex, so only other processes contend for the
+            // file lock.
             let _turn = shared.state();
             allocate::allocate(shared.options.naming, &dir, meta, stream).map_err(failed)?
         };

@@ -1,4 +1,4 @@
-//! What is in a session's directory, and how much of it was removed.
+//! Lists the artifacts of a state directory, and counts removed ones.
 
 use crate::sidecar::Sidecar;
 use agent_bash_core::{ArtifactId, ArtifactRef, Status, Timestamp};
@@ -10,7 +10,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ArtifactInfo {
-    /// The reference as results carry it. If another process is still writing the artifact, its current length.
+    /// The reference as results carry it. If another process is still writing the artifact, its
+    /// current length.
     pub artifact: ArtifactRef,
     /// The command, or the first 16 KB of it.
     pub command: String,
@@ -36,11 +37,11 @@ pub struct Removed {
     pub bytes: u64,
 }
 
-/// What [`ArtifactDir::clear`](crate::ArtifactDir::clear) did.
+/// The result of [`ArtifactDir::clear`](crate::ArtifactDir::clear).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Cleared {
-    /// What is gone.
+    /// The removed artifacts.
     pub removed: Removed,
     /// Artifacts that are still in use and were therefore kept.
     pub in_use: u64,

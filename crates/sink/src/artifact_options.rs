@@ -1,4 +1,5 @@
-//! Where artifacts are stored, how their files are named, how large they may grow and how long they are kept.
+//! Where artifacts are stored, how their files are named, how large they may grow and how long they
+//! are kept.
 
 use crate::sidecar::Lifetime;
 use agent_bash_core::{ArtifactId, ArtifactMeta, Clock, StreamId};
@@ -90,8 +91,8 @@ impl Naming {
             Self::Numbered if attempt == 0 => format!("{id}.log"),
             Self::Numbered => format!("{id}-{attempt}.log"),
             Self::Paged => {
-                // The clock has millisecond resolution; the attempt number below tells apart calls in the same
-                // millisecond.
+                // The clock has millisecond resolution; the attempt number below tells apart calls
+                // in the same millisecond.
                 let nanos = meta.started_at.0.saturating_mul(1_000_000);
                 let nanos = nanos.saturating_add(u64::from(attempt));
                 let stream = match stream {

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// Appends to a file with mode 0600 that any number of processes may share. The file is opened for each line, so
-/// log rotation may rename it at any time.
+/// Appends to a file with mode 0600 that any number of processes may share. The file is opened for
+/// each line, so log rotation may rename it at any time.
 #[derive(Debug, Clone)]
 pub struct AuditFile {
     path: PathBuf,

@@ -25,8 +25,9 @@ pub struct CallOptions {
     pub tail: Option<NonZeroU64>,
     /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
-    /// Stdout, a newline and stderr share one window under the `Tail` and `Head` policies (`workspace`: "100 KB
-    /// applies to the two joined"). Otherwise each stream has a window of its own.
+    /// Stdout, a newline and stderr share one window under the `Tail` and `Head` policies
+    /// (`workspace`: "100 KB applies to the two joined"). Otherwise each stream has a window of its
+    /// own.
     pub share_window: bool,
 }
 
@@ -52,7 +53,8 @@ pub struct CallReport {
 }
 
 impl CallOutput {
-    /// Sinks without output yet. If `store` is given, it keeps the full output where that is needed.
+    /// Sinks without output yet. If `store` is given, it keeps the full output where that is
+    /// needed.
     pub fn new(
         options: CallOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -87,8 +89,8 @@ impl CallOutput {
         }
     }
 
-    /// From now on, shows no more than `window` holds, counted over both streams and regardless of their limits.
-    /// Nothing that was already taken is lost.
+    /// From now on, shows no more than `window` holds, counted over both streams and regardless of
+    /// their limits. Nothing that was already taken is lost.
     pub fn narrow(&mut self, window: Window) {
         self.window = Some(window);
     }
@@ -182,7 +184,7 @@ fn within(window: Window, bytes: usize) -> Window {
     }
 }
 
-/// What is left of a shared window after one stream and the separating newline.
+/// Returns the rest of a shared window after one stream and the separating newline.
 fn left_of(window: Window, report: &SinkReport) -> Window {
     let shown = |count| usize::try_from(count).unwrap_or(usize::MAX);
     match shown(report.summary.shown_bytes) {
@@ -204,7 +206,8 @@ impl CallReport {
             .collect()
     }
 
-    /// The counts of both streams as one, stdout first: stderr's line numbers continue after stdout's.
+    /// The counts of both streams as one, stdout first: stderr's line numbers continue after
+    /// stdout's.
     pub fn summary(&self) -> OutputSummary {
         let mut all = self.first.summary.clone();
         let Some(stderr) = &self.stderr else {

@@ -1,4 +1,5 @@
-//! A page of a kept output with its colours, for a view that draws them. Its text alone is what [`FileView::lines`] gives.
+//! A page of a kept output with its colours, for a view that draws them. Its text alone is what
+//! [`FileView::lines`] gives.
 
 use crate::sanitise::TextSink;
 use crate::terminal_text::begun_len;
@@ -12,8 +13,8 @@ const BEFORE: u64 = 64 << 10;
 const MOST: usize = MAX_PAGE;
 
 impl FileView {
-    /// The marked text of a page of lines, with the colour sequences (SGR) that were printed in it or apply to its beginning.
-    /// Nothing else in it acts.
+    /// The marked text of a page of lines, with the colour sequences (SGR) that were printed in it
+    /// or apply to its beginning. Nothing else in it acts.
     ///
     /// # Errors
     /// I/O errors.

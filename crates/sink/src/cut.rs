@@ -1,7 +1,7 @@
 //! The truncation policies: select the pieces to show from the window of a finished stream.
 //!
-//! All four work on positions within the clean text and on line numbers. How many raw bytes a cut drops is then
-//! looked up in the window.
+//! All four work on positions within the clean text and on line numbers. How many raw bytes a cut
+//! drops is then looked up in the window.
 
 use crate::lines::Text;
 use crate::report::{Piece, Shown};
@@ -9,7 +9,7 @@ use crate::scan;
 use crate::window::{Shrink, TextPart, Window};
 use agent_bash_core::{Direction, TruncatedBy, Truncation, whole_characters};
 
-/// What is shown, and how much is not.
+/// The shown pieces, and the number of bytes not shown.
 pub(crate) struct Cut {
     pub(crate) shown: Shown,
     pub(crate) truncated_by: Option<TruncatedBy>,
@@ -41,7 +41,8 @@ pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
     }
 }
 
-/// Cuts the text of a stream of `raw` bytes to the last `tail` lines (if given) and then by the policy.
+/// Cuts the text of a stream of `raw` bytes to the last `tail` lines (if given) and then by the
+/// policy.
 pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
     cut_within(text, policy, usize::MAX, tail, raw)
 }
@@ -71,7 +72,8 @@ pub(crate) fn cut_within(
                 head_lines,
                 tail_lines,
             } => {
-                // Head and tail together must not exceed the lines that are shown whole, or they would overlap.
+                // Head and tail together must not exceed the lines that are shown whole, or they
+                // would overlap.
                 let head_lines = head_lines.min(max_lines.div_ceil(2));
                 let tail_lines = tail_lines.min(max_lines / 2);
                 let shown = head_and_tail(text, max_bytes, head_lines, tail_lines);
@@ -104,7 +106,8 @@ pub(crate) fn cut_within(
     }
 }
 
-/// What is shown, what truncated it, and which part it is. The direction means nothing if nothing was truncated.
+/// The shown pieces, the limit that truncated them, and the kept part. The direction has no meaning
+/// if nothing was truncated.
 type Choice = (Shown, Option<TruncatedBy>, Direction);
 
 /// The text as it is shown if the policy does not cut it.
@@ -129,7 +132,8 @@ fn fits(text: &Text, (max_bytes, max_lines): (usize, usize)) -> bool {
     text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
 }
 
-/// The largest text, in bytes and lines, that a policy leaves uncut, if at most `most` lines may be shown.
+/// The largest text, in bytes and lines, that a policy leaves uncut, if at most `most` lines may be
+/// shown.
 fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     match policy {
         Truncation::Tail { bytes } | Truncation::Head { bytes } => (bytes, most),
@@ -142,8 +146,9 @@ fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     }
 }
 
-/// The last `wanted` lines of a text that has more. If they exceed the policy's limits, their end is kept: the
-/// caller asked for the end, and where the wanted lines begin is only known once the stream is over.
+/// The last `wanted` lines of a text that has more. If they exceed the policy's limits, their end
+/// is kept: the caller asked for the end, and where the wanted lines begin is only known once the
+/// stream is over.
 fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) -> Choice {
     let lines = wanted.min(max_lines as u64);
     let by = if wanted > lines {

@@ -1,11 +1,12 @@
-//! Finds where an escape sequence ends, by means of `vte`, the parser that terminals use (ECMA-48, Paul Williams'
-//! state machine). Sequences are removed; their meaning is ignored except for the few with which programs redraw and edit a
-//! line ([`LineEdit`]).
+//! Finds where an escape sequence ends, by means of `vte`, the parser that terminals use (ECMA-48,
+//! Paul Williams' state machine). Sequences are removed; their meaning is ignored except for the
+//! few with which programs redraw and edit a line ([`LineEdit`]).
 //!
-//! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS, PM, APC) never
-//! reach it, because it buffers an OSC body of any length in memory. And an unterminated string must not swallow
-//! the rest of an output: a string ends after [`MAX_STRING`] bytes, and at a line's end. (Sixels broken into
-//! several lines would therefore show as text; hardly anything writes them so.)
+//! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS,
+//! PM, APC) never reach it, because it buffers an OSC body of any length in memory. And an
+//! unterminated string must not swallow the rest of an output: a string ends after [`MAX_STRING`]
+//! bytes, and at a line's end. (Sixels broken into several lines would therefore show as text;
+//! hardly anything writes them so.)
 
 use agent_bash_core::LineEdit;
 use vte::{Params, Parser, Perform};
@@ -20,7 +21,7 @@ const DEL: u8 = 0x7f;
 /// Longest body of a string sequence, in bytes. The longest ones in practice are inline images.
 const MAX_STRING: u32 = 1 << 20;
 
-/// What a byte within a sequence turned out to be.
+/// The meaning of a byte within a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Part of the sequence, which continues.
@@ -48,13 +49,13 @@ enum EscapeState {
     /// In the middle of an ESC or CSI sequence.
     Sequence,
     /// In the body of a string sequence.
-    Body { is_osc: bool, left: u32 },
+    Body { is_osc: bool, remaining: u32 },
 }
 
 impl Escape {
-    /// Length and effect of a complete control sequence (`ESC [ … final`) at the start of `bytes`, if it is
-    /// well-formed. The fast path for most sequences, which need no parser: parameter and intermediate bytes, in
-    /// any order, up to a byte from `@` to `~`.
+    /// Length and effect of a complete control sequence (`ESC [ … final`) at the start of `bytes`,
+    /// if it is well-formed. The fast path for most sequences, which need no parser: parameter and
+    /// intermediate bytes, in any order, up to a byte from `@` to `~`.
     pub(crate) fn simple(bytes: &[u8]) -> Option<(usize, Option<LineEdit>)> {
         let [ESC, b'[', rest @ ..] = bytes else {
             return None;
@@ -86,7 +87,7 @@ impl Escape {
     /// Takes the next byte. [`Step::Last`] and [`Step::After`] end the sequence.
     pub(crate) fn byte(&mut self, byte: u8) -> Step {
         match self.state {
-            EscapeState::Body { is_osc, left } => self.in_body(is_osc, left, byte),
+            EscapeState::Body { is_osc, remaining } => self.in_body(is_osc, remaining, byte),
             EscapeState::Opened | EscapeState::Sequence => self.in_sequence(byte),
         }
     }
@@ -96,7 +97,8 @@ impl Escape {
             self.open();
             return Step::Inside;
         }
-        // Text inside a sequence: the sequence is broken, and must not take part of a UTF-8 character with it.
+        // Text inside a sequence: the sequence is broken, and must not take part of a UTF-8
+        // character with it.
         if byte >= 0x80 {
             return self.cancel(Step::After);
         }
@@ -106,7 +108,7 @@ impl Escape {
             self.feed(byte);
             self.state = EscapeState::Body {
                 is_osc: byte == b']',
-                left: MAX_STRING,
+                remaining: MAX_STRING,
             };
             return Step::Inside;
         }
@@ -130,7 +132,7 @@ impl Escape {
         }
     }
 
-    fn in_body(&mut self, is_osc: bool, left: u32, byte: u8) -> Step {
+    fn in_body(&mut self, is_osc: bool, remaining: u32, byte: u8) -> Step {
         match byte {
             ESC => {
                 self.open();
@@ -139,10 +141,10 @@ impl Escape {
             CAN | SUB => self.cancel(Step::Last(None)),
             BEL if is_osc => self.cancel(Step::Last(None)),
             b'\n' => self.cancel(Step::After),
-            _ if left == 0 => self.cancel(Step::After),
+            _ if remaining == 0 => self.cancel(Step::After),
             _ => {
-                let left = left - 1;
-                self.state = EscapeState::Body { is_osc, left };
+                let remaining = remaining - 1;
+                self.state = EscapeState::Body { is_osc, remaining };
                 Step::Inside
             }
         }
@@ -160,7 +162,7 @@ impl Escape {
     }
 }
 
-/// What `vte` reported for a byte.
+/// The report of `vte` for a byte.
 #[derive(Default)]
 struct ByteEffect {
     ended: bool,

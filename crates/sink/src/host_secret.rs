@@ -1,4 +1,5 @@
-//! What only this user's programs on this machine know: targets recognise their host by what is derived from it.
+//! A secret of this user on this machine. Remote hosts recognise their host by a value derived from
+//! it.
 
 use agent_bash_os::PrivateDir;
 use std::fs::File;
@@ -12,10 +13,10 @@ const FILE: &str = "secret";
 /// Bytes of it.
 const LENGTH: usize = 32;
 
-/// The secret that is kept below `root`; made when it is first asked for.
+/// Returns the secret below `root`, and creates it at the first use.
 ///
 /// # Errors
-/// The directory cannot be made or read, or belongs to somebody else.
+/// The directory cannot be created or read, or belongs to another user.
 pub fn host_secret(root: &Path) -> io::Result<[u8; LENGTH]> {
     let directory = PrivateDir::create(root, &[DIRECTORY])?;
     let kept = || -> io::Result<[u8; LENGTH]> {

@@ -9,11 +9,12 @@
 //! | a record of calls | [`AuditFile`] |
 //! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`], [`TerminalText`] |
 //!
-//! What a stream passes through, one file each: `sanitise` (with `escape`, `scan`) cleans, `lines` applies line
-//! limits and counts, `window` keeps both ends, `cut` holds the truncation policies, `spill` moves raw bytes to disk.
-//! No text *around* an output is written here: the headings and notices of a result belong to `agent-bash`, which
-//! makes them from the report. `wording` holds the phrases that other crates share. This crate starts no processes and
-//! knows nothing of terminals.
+//! The stages of a stream, one file each: `sanitise` (with `escape`, `scan`) cleans, `lines`
+//! applies line limits and counts, `window` keeps both ends, `cut` holds the truncation policies,
+//! `spill` moves raw bytes to disk. No text *around* an output is written here: the headings and
+//! notices of a result belong to `agent-bash`, which makes them from the report. `wording` holds
+//! the phrases that other crates share. This crate starts no processes and knows nothing of
+//! terminals.
 
 mod allocate;
 mod artifact_dir;

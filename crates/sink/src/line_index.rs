@@ -1,5 +1,5 @@
-//! A sparse line index for large files: the number of line ends before every 64 KiB boundary. 13 KB for a 100 MB
-//! file.
+//! A sparse line index for large files: the number of line ends before every 64 KiB boundary. 13 KB
+//! for a 100 MB file.
 
 use crate::scan;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Bytes between two entries.
 pub(crate) const BLOCK: u64 = 64 * 1024;
 
-/// Index of a file's first bytes. If the file has grown since, reading continues from where the index ends.
+/// Index of a file's first bytes. If the file has grown since, reading continues from where the
+/// index ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LineIndex {
     /// Line ends before the end of each whole block.
@@ -46,8 +47,8 @@ impl LineIndex {
         self.lines + u64::from(self.open)
     }
 
-    /// The last entry at or before the end of line `ended`: its position, and the number of lines that ended before
-    /// it.
+    /// The last entry at or before the end of line `ended`: its position, and the number of lines
+    /// that ended before it.
     pub(crate) fn before(&self, ended: u64) -> (u64, u64) {
         match self.ended.partition_point(|&lines| lines < ended) {
             0 => (0, 0),

@@ -1,16 +1,19 @@
-//! Lines: overwriting by carriage returns, the limit on line length, the call's `head`, and the counts.
+//! Lines: overwriting by carriage returns, the limit on line length, the call's `head`, and the
+//! counts.
 //!
-//! The line being written is kept separate from the finished ones, because a carriage return may still take it
-//! back, and that must not cost the lines before it. What is finally shown is decided in `cut`.
+//! The line being written is kept separate from the finished ones, because a carriage return may
+//! still take it back, and that must not cost the lines before it. What is finally shown is decided
+//! in `cut`.
 
 use crate::sanitise::TextSink;
 use crate::scan;
 use crate::window::{Shrink, Window};
 
-/// Bytes of the open line that are kept regardless of the window: the range that backspaces can reach.
+/// Bytes of the open line that are kept regardless of the window: the range that backspaces can
+/// reach.
 const OPEN_KEPT: usize = 4096;
 
-/// The text of a stream, line by line, of which only a window is kept.
+/// The text of a stream, line by line, with only a window kept.
 pub(crate) struct Lines {
     finished: Window,
     open: Window,
@@ -27,8 +30,8 @@ pub(crate) struct Lines {
     clamped: bool,
     /// Whether visible text was overwritten or erased.
     overwritten: bool,
-    /// No LF has come yet. Until one does, CRs end lines, so that a file with CR line ends reads as lines. The
-    /// first LF shows that the CRs were overwriting instead.
+    /// No LF has come yet. Until one does, CRs end lines, so that a file with CR line ends reads as
+    /// lines. The first LF shows that the CRs were overwriting instead.
     cr_ends: bool,
     /// Such a CR-ended line had visible text.
     cr_text_seen: bool,
@@ -105,8 +108,8 @@ impl Lines {
         }
     }
 
-    /// A text without any LF consists of the lines that its CRs end; except with `head`, which counts lines as they
-    /// come.
+    /// A text without any LF consists of the lines that its CRs end; except with `head`, which
+    /// counts lines as they come.
     pub(crate) fn or_of_carriage_returns(mut self) -> Self {
         self.cr_ends = self.wanted.is_none();
         self
@@ -388,7 +391,7 @@ impl Clamping {
             self.chars += chars;
             return true;
         }
-        // It stood for a single character, however long its own text is.
+        // The stand-in represents a single character, however long its own text is.
         self.omit(1, raw);
         false
     }
@@ -400,7 +403,8 @@ impl Clamping {
         self.omitted += chars;
     }
 
-    /// Removes omitted characters first, then counts the kept ones to remove. Returns how many were omitted ones.
+    /// Removes omitted characters first, then counts the kept ones to remove. Returns how many were
+    /// omitted ones.
     fn take_back(&mut self, chars: usize) -> usize {
         let omitted = self.omitted.min(chars as u64);
         self.omitted -= omitted;
@@ -414,7 +418,8 @@ impl Clamping {
     }
 }
 
-/// Where character number `n` (from 0) begins in a piece of UTF-8; its length if it has `n` characters or fewer.
+/// Where character number `n` (from 0) begins in a piece of UTF-8; its length if it has `n`
+/// characters or fewer.
 fn nth_char(text: &[u8], n: u64) -> usize {
     let Ok(n) = usize::try_from(n) else {
         return text.len();

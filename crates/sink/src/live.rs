@@ -1,9 +1,9 @@
 //! [`LiveUpdates`]: the output of a running command, for whoever watches it.
 //!
-//! The executor pushes; the watcher awaits [`LiveUpdates::next`], or takes what is there whenever it draws. Awaited
-//! updates are at least [`LiveOptions::interval`] apart, the last one always arrives, and unchanged content is not
-//! repeated. The cost per second is bounded however much is printed: one buffer copy per chunk, and one buffer per
-//! update.
+//! The executor pushes; the watcher awaits [`LiveUpdates::next`], or takes what is there whenever
+//! it draws. Awaited updates are at least [`LiveOptions::interval`] apart, the last one always
+//! arrives, and unchanged content is not repeated. The cost per second is bounded however much is
+//! printed: one buffer copy per chunk, and one buffer per update.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::tail_buffer::TailBuffer;
@@ -39,15 +39,15 @@ impl LiveOptions {
     }
 }
 
-/// What updates contain.
+/// The contents of updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LiveKind {
     /// The current tail, cleaned.
     Snapshot,
-    /// What has come since the last update, cleaned.
+    /// The new output since the last update, cleaned.
     Delta,
-    /// What has come since the last update, as printed: for a watcher that draws colours.
+    /// The new raw output since the last update, for a watcher that draws colours.
     Raw,
 }
 
@@ -62,20 +62,20 @@ pub enum LiveUpdate {
         /// Bytes printed so far.
         total_bytes: u64,
     },
-    /// What has come since the last update.
+    /// The new output since the last update.
     Delta {
-        /// Remove this many bytes from the end of the text so far first: the part of a line that a carriage return
-        /// has overwritten.
+        /// Remove this many bytes from the end of the text so far first: the part of a line that a
+        /// carriage return has overwritten.
         rewind: usize,
         /// Clean text to append.
         text: String,
-        /// Raw bytes before this text that were skipped because output came too fast. A line begun before them
-        /// stays as it is.
+        /// Raw bytes before this text that were skipped because output came too fast. A line begun
+        /// before them stays as it is.
         skipped_bytes: u64,
         /// Bytes printed so far.
         total_bytes: u64,
     },
-    /// What has come since the last update.
+    /// The new output since the last update.
     Raw {
         /// The bytes; from the beginning of a line on if something before them was skipped.
         bytes: Vec<u8>,
@@ -108,11 +108,11 @@ struct Shared {
     watcher: Option<Waker>,
 }
 
-/// What a watcher does next.
+/// The next step of a watcher.
 enum Step {
     Deliver(LiveUpdate),
     Wait(Duration),
-    /// What has come changes nothing that is seen.
+    /// The new output changes nothing visible.
     Nothing,
     End,
 }
@@ -162,8 +162,8 @@ impl LiveUpdates {
         shared.wake();
     }
 
-    /// The next update; `None` after the last one. Sleeps until there is output, and on `clock` until the interval
-    /// since the last update is over. Cancel safe.
+    /// The next update; `None` after the last one. Sleeps until there is output, and on `clock`
+    /// until the interval since the last update is over. Cancel safe.
     pub async fn next(&self, clock: &dyn Clock) -> Option<LiveUpdate> {
         loop {
             self.changed().await;
@@ -208,8 +208,8 @@ impl LiveUpdates {
         }
     }
 
-    /// The update that is there now, however short ago the last one was; `None` if nothing has changed. `watcher` is
-    /// woken once, by whatever comes next.
+    /// The update that is there now, however short ago the last one was; `None` if nothing has
+    /// changed. `watcher` is woken once, by whatever comes next.
     pub fn take(&self, watcher: &Waker) -> Option<LiveUpdate> {
         let mut shared = self.lock();
         shared.watcher = Some(watcher.clone());

@@ -1,5 +1,5 @@
-//! Searches a line of any length in bounded memory and keeps the context of its first match. Of a line longer than
-//! [`SEGMENT`], only as much of the end is held as a match may be long.
+//! Searches a line of any length in bounded memory and keeps the context of its first match. Of a
+//! line longer than [`SEGMENT`], only as much of the end is held as a match may be long.
 
 use crate::scan;
 use regex::bytes::Regex;

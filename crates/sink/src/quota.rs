@@ -1,5 +1,5 @@
-//! Eviction: keeps artifacts within the session's quota and the file system above its free-space floor, oldest
-//! first.
+//! Eviction: keeps artifacts within the session's quota and the file system above its free-space
+//! floor, oldest first.
 
 use crate::allocate::COUNTER;
 use crate::artifact_list::{Removed, ids};
@@ -9,8 +9,8 @@ use crate::sweep;
 use agent_bash_core::{ArtifactError, ArtifactId};
 use agent_bash_os::PrivateDir;
 
-/// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and artifacts being
-/// written.
+/// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and
+/// artifacts being written.
 pub(crate) fn make_room(
     dir: &PrivateDir,
     options: &ArtifactDirOptions,
@@ -40,7 +40,8 @@ pub(crate) fn make_room(
 fn lack(dir: &PrivateDir, options: &ArtifactDirOptions, needed: u64) -> Option<String> {
     let limits = &options.limits;
     let path = dir.path().display();
-    // If free space cannot be determined, the artifact is allowed; a full disk will show when writing.
+    // If free space cannot be determined, the artifact is allowed; a full disk will show when
+    // writing.
     if let Ok(free) = dir.free()
         && free < limits.free_floor.saturating_add(needed)
         && limits.free_floor > 0

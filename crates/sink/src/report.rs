@@ -7,25 +7,26 @@ use agent_bash_core::{ArtifactRef, OutputSummary, StreamId};
 pub struct SinkReport {
     /// Which stream.
     pub stream: StreamId,
-    /// What to show of it.
+    /// The shown part.
     pub shown: Shown,
     /// The counts.
     pub summary: OutputSummary,
-    /// The full output on disk. It exists exactly if it could be kept and one of these holds: something printed is
-    /// not shown (truncated or [overwritten](Self::overwritten); what `head` and `tail` left out of a successful
-    /// command does not count, as the caller asked for that), or [`crate::OutputSink::take_file_for_survivors`] or
-    /// [`crate::OutputSink::keep`] asked for it.
+    /// The full output on disk. It exists exactly if it could be kept and one of these holds:
+    /// something printed is not shown (truncated or [overwritten](Self::overwritten); what `head`
+    /// and `tail` left out of a successful command does not count, as the caller asked for that),
+    /// or [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for
+    /// it.
     pub artifact: Option<ArtifactRef>,
     /// Why an artifact that should exist does not, for example `No space left on device`.
     pub artifact_failed: Option<String>,
-    /// Visible text was overwritten on its line, by a carriage return, backspaces or an erase sequence, and is not
-    /// shown.
+    /// Visible text was overwritten on its line, by a carriage return, backspaces or an erase
+    /// sequence, and is not shown.
     pub overwritten: bool,
     /// The number of lines that `head` kept, if it cut anything off.
     pub head_satisfied: Option<u64>,
 }
 
-/// What to show of a stream.
+/// The shown part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
     /// All of it; the text is empty if nothing was printed.
@@ -59,8 +60,8 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The text with marks where a line is incomplete: `[N bytes omitted] …` before, `… [N bytes omitted]` after
-    /// it.
+    /// The text with marks where a line is incomplete: `[N bytes omitted] …` before, `… [N bytes
+    /// omitted]` after it.
     pub fn marked(&self) -> String {
         let mark = |missing: u64, before: &str, after: &str| match missing {
             0 => String::new(),

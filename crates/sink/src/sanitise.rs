@@ -1,7 +1,8 @@
-//! Turns raw bytes into clean text: decoding, escape sequences, control characters, carriage returns. The state
-//! carries over between chunks, so it does not matter how the bytes were split.
+//! Turns raw bytes into clean text: decoding, escape sequences, control characters, carriage
+//! returns. The state carries over between chunks, so it does not matter how the bytes were split.
 //!
-//! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
+//! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an
+//! `OutputSink`).
 
 use crate::escape::{Escape, Step};
 use crate::scan;
@@ -35,12 +36,13 @@ const NOISE: u64 = 64;
 /// How a lone CR is handled. CRLF is always a line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriageReturn {
-    /// The text after it overwrites what is on the line, so that of a progress bar the last state is shown.
+    /// The text after it overwrites what is on the line, so that of a progress bar the last state
+    /// is shown.
     #[default]
     Overwrite,
-    /// It ends the line.
+    /// The CR ends the line.
     Newline,
-    /// It is shown as `␍`: for reading artifacts, where nothing may be lost.
+    /// The CR is shown as `␍`, for reading artifacts, where nothing may be lost.
     Marked,
 }
 
@@ -48,13 +50,15 @@ pub enum CarriageReturn {
 pub(crate) trait TextSink {
     /// Text that is identical, byte for byte, to the stream at `raw`.
     fn text(&mut self, text: &[u8], raw: u64);
-    /// A stand-in for the `raw_len` bytes at `raw`; for none of them if it was printed before, or the cursor passed over it.
+    /// A stand-in for the `raw_len` bytes at `raw`; for none of them if it was printed before, or
+    /// the cursor passed over it.
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
     /// A line end for the CR at `raw`.
     fn line_end(&mut self, raw: u64);
     /// The CR at `raw` discards the open line: other text replaces it.
     fn restart_line(&mut self, raw: u64);
-    /// Removes up to `chars` characters from the end of the line, as far as they are available, and returns them.
+    /// Removes up to `chars` characters from the end of the line, as far as they are available, and
+    /// returns them.
     fn take_back(&mut self, chars: usize) -> String;
     /// Removes the line, as far as it is available, and returns it: the cursor is at its beginning.
     fn take_line(&mut self) -> String {
@@ -89,7 +93,8 @@ pub(crate) struct Sanitiser {
     right: String,
     /// Columns between the end of the line and the cursor: blanks, once something is written there.
     blanks: usize,
-    /// The last character, if it was left as it is: it decides whether a joiner after it is spelling.
+    /// The last character, if it was left as it is: it decides whether a joiner after it is
+    /// spelling.
     before: Option<char>,
     /// Length of the current run of NULs, and where the next one would stand.
     nuls: (u32, u64),
@@ -110,7 +115,8 @@ struct Partial {
     len: usize,
 }
 
-/// Whether a sequence sets colours. With a mark in front of its numbers (`ESC [ > 4 m`) it is a wish for something else.
+/// Whether a sequence sets colours. With a mark in front of its numbers (`ESC [ > 4 m`) it is a
+/// wish for something else.
 fn is_sgr(sequence: &[u8]) -> bool {
     let inner = sequence
         .strip_prefix(b"\x1b[")
@@ -151,9 +157,9 @@ impl Sanitiser {
         }
     }
 
-    /// Whether the input is mostly not text (undecodable bytes, controls that no program prints for a reader): more
-    /// than half of it; or more than a third, if there is enough of it to tell. In random bytes about half decode
-    /// by chance, in text of another encoding hardly any do.
+    /// Whether the input is mostly not text (undecodable bytes, controls that no program prints for
+    /// a reader): more than half of it; or more than a third, if there is enough of it to tell. In
+    /// random bytes about half decode by chance, in text of another encoding hardly any do.
     pub(crate) fn is_noise(&self) -> bool {
         let (not_text, raw) = (self.not_text, self.raw);
         not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)
@@ -236,7 +242,8 @@ impl Sanitiser {
             b'\r' => self.pending_cr = self.pending_cr.or(Some(raw)),
             // At the first column a backspace has no effect.
             0x08 if self.pending_cr.is_none() => self.back(1),
-            // BEL, BS, VT, FF, SO, SI, CAN, SUB, DEL: common in text output, so not counted as noise.
+            // BEL, BS, VT, FF, SO, SI, CAN, SUB, DEL: common in text output, so not counted as
+            // noise.
             0x07 | 0x08 | 0x0b | 0x0c | 0x0e | 0x0f | 0x18 | 0x1a | 0x7f => {}
             _ => self.not_text += 1,
         }
@@ -283,8 +290,8 @@ impl Sanitiser {
         self.backspaces += columns - blanks;
     }
 
-    /// Something moves the cursor or edits the line, rather than replace it: applies what was pending, so that all that is
-    /// right of the cursor is in `right`.
+    /// Something moves the cursor or edits the line, rather than replace it: applies what was
+    /// pending, so that all that is right of the cursor is in `right`.
     fn place_cursor(&mut self, out: &mut impl TextSink) {
         match self.pending_cr.take() {
             Some(cr) if std::mem::take(&mut self.erased) => self.return_carriage(cr, true, out),
@@ -305,7 +312,8 @@ impl Sanitiser {
         }
     }
 
-    /// Applies a sequence to the line, with the cursor in its place. Columns are characters, as for backspaces.
+    /// Applies a sequence to the line, with the cursor in its place. Columns are characters, as for
+    /// backspaces.
     fn edit(&mut self, effect: LineEdit, raw: u64, out: &mut impl TextSink) {
         match effect {
             LineEdit::Forward(columns) => self.forward(columns, raw, out),
@@ -379,8 +387,9 @@ impl Sanitiser {
         bytes.len()
     }
 
-    /// A run that begins with non-ASCII; includes ASCII on the way, as most texts mix the two. Decoded as one run,
-    /// since its end would otherwise be searched for again after every undecodable byte.
+    /// A run that begins with non-ASCII; includes ASCII on the way, as most texts mix the two.
+    /// Decoded as one run, since its end would otherwise be searched for again after every
+    /// undecodable byte.
     fn beyond_ascii(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let run = scan::uncontrolled_len(bytes);
         let mut at = 0;
@@ -410,8 +419,8 @@ impl Sanitiser {
         run
     }
 
-    /// Continues a character begun in an earlier chunk. Consumes one byte, or none if it does not belong to the
-    /// character.
+    /// Continues a character begun in an earlier chunk. Consumes one byte, or none if it does not
+    /// belong to the character.
     fn complete(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let Partial {
             bytes: mut begun,
@@ -543,7 +552,7 @@ impl Sanitiser {
         }
     }
 
-    /// What follows a CR replaces the line, or comes behind it.
+    /// Handles a CR: the following text replaces the line, or is appended.
     fn return_carriage(&mut self, cr: u64, erased: bool, out: &mut impl TextSink) {
         match self.carriage_return {
             CarriageReturn::Overwrite => {
@@ -578,7 +587,8 @@ impl Sanitiser {
         for new in line_text.chars() {
             let Some(old) = right.next() else { break };
             gone += old.len_utf8();
-            // Overstriking a character with itself means bold, with `_` underlined: nothing is lost.
+            // Overstriking a character with itself means bold, with `_` underlined: nothing is
+            // lost.
             if old != new && old != ' ' && old != '_' && new != '_' {
                 out.written_over();
             }

@@ -1,11 +1,13 @@
 //! How far a run of bytes extends before one needs a closer look. Stateless.
 //!
-//! Written so that the compiler vectorises it: a block is tested as a whole, without a branch per byte.
+//! Written so that the compiler vectorises it: a block is tested as a whole, without a branch per
+//! byte.
 
 /// Bytes tested at once.
 const BLOCK: usize = 64;
 
-/// Bytes tested one by one first: runs between colour sequences are short, and blocks do not pay off for them.
+/// Bytes tested one by one first: runs between colour sequences are short, and blocks do not pay
+/// off for them.
 const NEAR: usize = 16;
 
 /// Length of the leading run of printable ASCII, TAB and LF.
@@ -15,7 +17,8 @@ pub(crate) fn plain_len(bytes: &[u8]) -> usize {
     })
 }
 
-/// Length of the leading run without control bytes other than TAB and LF. Bytes from 0x80 up are accepted.
+/// Length of the leading run without control bytes other than TAB and LF. Bytes from 0x80 up are
+/// accepted.
 pub(crate) fn uncontrolled_len(bytes: &[u8]) -> usize {
     leading(bytes, |b| {
         (b < 0x20 && b != b'\n' && b != b'\t') || b == 0x7f
@@ -30,7 +33,8 @@ pub(crate) fn unsuspicious_len(bytes: &[u8], suspicious: impl Fn(u8) -> bool) ->
 /// Whether no line in `lines` is longer than `max` bytes, excluding its LF.
 pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
     while lines.len() > max {
-        // A line end must occur within the first `max + 1` bytes; jumping to the last one there skips the most.
+        // A line end must occur within the first `max + 1` bytes; jumping to the last one there
+        // skips the most.
         let Some(end) = memchr::memrchr(b'\n', &lines[..=max]) else {
             return false;
         };
@@ -41,7 +45,8 @@ pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
 
 /// Number of LFs.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
-    // The first `memchr` call of a process detects CPU features, which takes longer than scanning a short text.
+    // The first `memchr` call of a process detects CPU features, which takes longer than scanning a
+    // short text.
     if bytes.len() <= NEAR {
         return bytes.iter().map(|&b| u64::from(b == b'\n')).sum();
     }

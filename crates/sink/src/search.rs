@@ -1,7 +1,7 @@
 //! Searches a kept output for a regular expression, line by line, with context.
 //!
-//! Lines are searched in clean form, as they are shown, so that a colour sequence inside a word hides nothing.
-//! `long_line` searches lines of any length in bounded memory.
+//! Lines are searched in clean form, as they are shown, so that a colour sequence inside a word
+//! hides nothing. `long_line` searches lines of any length in bounded memory.
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
 
-/// What to search for. All fields are required.
+/// The search options. All fields are required.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     /// A regular expression in the syntax of the `regex` crate; `(?i)` in front ignores case.
@@ -25,7 +25,7 @@ pub struct Search {
     pub max_matches: usize,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SearchResult {
@@ -45,8 +45,9 @@ pub struct SearchResult {
 pub struct FoundLine {
     /// Its number, from 1.
     pub number: u64,
-    /// Its text without the line end. Of a long line: what surrounds the first match, or the beginning if it has
-    /// none, with marks that say how much was left out and at which byte of the file to read on.
+    /// Its text without the line end. Of a long line: what surrounds the first match, or the
+    /// beginning if it has none, with marks that say how much was left out and at which byte of the
+    /// file to read on.
     pub text: String,
     /// Whether it matches; otherwise it is context.
     pub is_match: bool,
@@ -132,8 +133,8 @@ impl FileView {
         })
     }
 
-    /// Calls `found` with the number of every line that matches, in order. `goes_on` is asked now and then whether the rest is
-    /// still wanted.
+    /// Calls `found` with the number of every line that matches, in order. `goes_on` is asked now
+    /// and then whether the rest is still wanted.
     ///
     /// # Errors
     /// [`SearchError`].

@@ -1,5 +1,5 @@
-//! A session name held exclusively by one process: two programs started in one directory do not share artifacts and
-//! jobs unless told to.
+//! A session name held exclusively by one process: two programs started in one directory do not
+//! share artifacts and jobs unless told to.
 
 use agent_bash_os::PrivateDir;
 use std::fs::{File, TryLockError};
@@ -20,8 +20,8 @@ pub struct SessionClaim {
 }
 
 impl SessionClaim {
-    /// Claims `name`, or the first of `name-2`, `name-3`, … that no process holds. Once the holder has ended, the
-    /// next claimant gets `name` again, with everything stored for it under `root`.
+    /// Claims `name`, or the first of `name-2`, `name-3`, … that no process holds. Once the holder
+    /// has ended, the next claimant gets `name` again, with everything stored for it under `root`.
     ///
     /// # Errors
     /// The directory cannot be created or is not ours; then nothing can be stored there either.

@@ -1,5 +1,5 @@
-//! Whose session it is, where several hosts could name the same one: the first sets a token, and the others have to
-//! know it.
+//! The owner of a state directory that several hosts could name: the first host sets a token, and
+//! the others must know it.
 
 use agent_bash_os::PrivateDir;
 use std::io::{self, Read as _};
@@ -11,10 +11,10 @@ const FILE: &str = "token";
 /// Longest token.
 const LONGEST: u64 = 1024;
 
-/// What a token says about a session.
+/// The relation of a token to a state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionToken {
-    /// Nobody had the session; from now on it belongs to whoever knows the token.
+    /// The state directory had no owner; from now on it belongs to the hosts that know the token.
     New,
     /// The session was there, and has this token.
     Known,
@@ -22,10 +22,11 @@ pub enum SessionToken {
     Foreign,
 }
 
-/// Compares `token` with that of the session below `root`, and sets it if there is none. `session` is one path component.
+/// Compares `token` with the stored one below `root`, and stores it if there is none. `session` is
+/// one path component.
 ///
 /// # Errors
-/// The directory cannot be made or read, or belongs to somebody else.
+/// The directory cannot be created or read, or belongs to another user.
 pub fn session_token(root: &Path, session: &str, token: &str) -> io::Result<SessionToken> {
     let directory = PrivateDir::create(root, &[session])?;
     let known = match directory.read(FILE) {
@@ -53,7 +54,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt as _;
 
     #[test]
-    fn a_session_belongs_to_who_knows_its_token() {
+    fn state_directory_belongs_to_hosts_with_its_token() {
         let root = tempfile::tempdir().unwrap();
         let said = |session, token| session_token(root.path(), session, token).unwrap();
         assert_eq!(said("a", "one"), SessionToken::New);

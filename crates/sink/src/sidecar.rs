@@ -1,4 +1,4 @@
-//! An artifact's metadata, stored beside it as `<id>.json`: what it belongs to, who created it, whether it is
+//! An artifact's metadata in `<id>.json`: the call, the creating process, and whether it is
 //! complete.
 
 use crate::line_index::LineIndex;
@@ -13,7 +13,8 @@ use std::io::{self, Read};
 /// Longest part of a command that is recorded, in bytes.
 const COMMAND_PART: usize = 16 * 1024;
 
-/// Largest sidecar that is read, in bytes: enough for the command and line index of an artifact of some 100 GB.
+/// Largest sidecar that is read, in bytes: enough for the command and line index of an artifact of
+/// some 100 GB.
 const MAX_SIDECAR: u64 = 16 << 20;
 
 /// The contents of a sidecar.
@@ -32,7 +33,7 @@ pub(crate) struct Sidecar {
     pub(crate) done: Option<Done>,
 }
 
-/// What is known once the call has ended.
+/// The facts about a finished call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) status: Status,
@@ -113,8 +114,8 @@ impl Sidecar {
         Ok(sidecar)
     }
 
-    /// Reads the sidecar and tells whether its owner is certainly dead. The owner may finish the artifact and exit
-    /// between two reads, so once it is dead the sidecar is read again.
+    /// Reads the sidecar and tells whether its owner is certainly dead. The owner may finish the
+    /// artifact and exit between two reads, so once it is dead the sidecar is read again.
     pub(crate) fn read_settled(dir: &PrivateDir, id: ArtifactId) -> io::Result<(Self, bool)> {
         Self::read_settled_by(dir, id, ProcessIdentity::is_dead)
     }
@@ -135,7 +136,8 @@ impl Sidecar {
         dir.replace(&Self::name(self.id), &serde_json::to_vec(self)?)
     }
 
-    /// Removes the artifact, data first: a sidecar without data can be found again, data without a sidecar cannot.
+    /// Removes the artifact, data first: a sidecar without data can be found again, data without a
+    /// sidecar cannot.
     pub(crate) fn remove(&self, dir: &PrivateDir) -> io::Result<()> {
         dir.remove(&self.file)?;
         dir.remove(&Self::name(self.id))

@@ -1,7 +1,7 @@
 //! [`OutputSink`]: one stream of a command's output, from raw bytes to what is shown.
 //!
-//! Only the sequence of steps is here. Cleaning is `sanitise`, lines and windows are `lines` and `window`, the
-//! policies are `cut`, the way to disk is `spill`.
+//! Only the sequence of steps is here. Cleaning is `sanitise`, lines and windows are `lines` and
+//! `window`, the policies are `cut`, the way to disk is `spill`.
 
 use crate::cut::{self, Cut};
 use crate::lines::{Lines, Text};
@@ -33,8 +33,8 @@ pub struct SinkOptions {
 
 /// Bounds, cleans, counts and keeps one stream of output.
 ///
-/// Memory is bounded by the policy's window, however much is pushed. The report does not depend on how the bytes
-/// were split into chunks.
+/// Memory is bounded by the policy's window, however much is pushed. The report does not depend on
+/// how the bytes were split into chunks.
 pub struct OutputSink {
     options: SinkOptions,
     sanitiser: Sanitiser,
@@ -44,8 +44,8 @@ pub struct OutputSink {
 }
 
 impl OutputSink {
-    /// A sink without output yet. `store` keeps the full output where that is needed; without a store nothing is
-    /// kept.
+    /// A sink without output yet. `store` keeps the full output where that is needed; without a
+    /// store nothing is kept.
     pub fn new(
         options: SinkOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -71,8 +71,8 @@ impl OutputSink {
         }
     }
 
-    /// Takes a chunk, split anywhere. Returns [`Flow::Stop`] once `head` has its lines; what is pushed after that
-    /// is still counted and goes into the artifact.
+    /// Takes a chunk, split anywhere. Returns [`Flow::Stop`] once `head` has its lines; what is
+    /// pushed after that is still counted and goes into the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> Flow {
         self.spill.push(bytes);
         self.sanitiser.push(bytes, &mut self.lines);
@@ -83,16 +83,16 @@ impl OutputSink {
         }
     }
 
-    /// A second handle to the artifact, for processes that outlive the call and keep writing to it. From here on
-    /// the artifact exists regardless of what is shown, and holds everything pushed so far. Push nothing more
-    /// afterwards. `None` if the artifact cannot be kept.
+    /// A second handle to the artifact, for processes that outlive the call and keep writing to it.
+    /// From here on the artifact exists regardless of what is shown, and holds everything pushed so
+    /// far. Push nothing more afterwards. `None` if the artifact cannot be kept.
     pub fn take_file_for_survivors(&mut self) -> Option<File> {
         self.kept_for_others = true;
         self.spill.file()
     }
 
-    /// Keeps the artifact even if all output is shown, provided anything was printed. For callers that show less
-    /// than that.
+    /// Keeps the artifact even if all output is shown, provided anything was printed. For callers
+    /// that show less than that.
     pub fn keep(&mut self) {
         self.kept_for_others |= self.total_bytes() > 0;
     }
@@ -108,7 +108,8 @@ impl OutputSink {
         self.finish_with(policy, usize::MAX, end)
     }
 
-    /// Ends the stream and shows no more text than `window` holds, if that is less than the policy allows.
+    /// Ends the stream and shows no more text than `window` holds, if that is less than the policy
+    /// allows.
     pub fn finish_within(self, window: Window, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation.within(window);
         self.finish_with(policy, window.lines, end)
@@ -125,7 +126,8 @@ impl OutputSink {
             let cut = cut::cut_within(&text, policy, most, tail, raw);
             summarise(&text, cut, raw)
         };
-        // What `head` and `tail` left out was not wanted if the command succeeded; if it failed, it may say why.
+        // Lines cut by `head` and `tail` were not wanted if the command succeeded. If it failed,
+        // they may say why.
         let unwanted = summary.truncated_by == Some(TruncatedBy::HeadTail)
             && end.status == Status::Exited { code: 0 };
         let overwritten = text.overwritten && !summary.binary;

@@ -1,7 +1,7 @@
 //! Buffers raw bytes for the artifact: in memory up to a limit, then in a file.
 //!
-//! Whether the file is kept is known only when the stream has ended: an artifact exists exactly if something
-//! printed is not shown. An I/O error stops the keeping, never the run.
+//! Whether the file is kept is known only when the stream has ended: an artifact exists exactly if
+//! something printed is not shown. An I/O error stops the keeping, never the run.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter, StreamId,
@@ -9,8 +9,9 @@ use agent_bash_core::{
 use std::fs::File;
 use std::sync::Arc;
 
-/// Raw bytes held in memory before a file is created. Larger than every profile's window, so that a call whose
-/// output is shown whole does not touch the disk (unless far more was cleaned away than is shown).
+/// Raw bytes held in memory before a file is created. Larger than every profile's window, so that a
+/// call whose output is shown whole does not touch the disk (unless far more was cleaned away than
+/// is shown).
 const HELD: usize = 256 * 1024;
 
 /// Keeps the raw bytes of one stream.
@@ -30,7 +31,7 @@ enum SpillState {
     Failed(String),
 }
 
-/// What became of a stream's artifact.
+/// The outcome of storing a stream.
 #[derive(Debug, Default)]
 pub(crate) struct SpillOutcome {
     pub(crate) artifact: Option<ArtifactRef>,

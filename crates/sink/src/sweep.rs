@@ -13,14 +13,16 @@ use std::path::Path;
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// How long a session's counter is kept after its last artifact: longer than anybody returns to a conversation.
+/// How long the counter is kept after the last artifact: longer than a user returns to a
+/// conversation.
 const REMEMBERED: u64 = 365 * DAY;
 
-/// Its change time is the time of the last sweep. Stored beside the session directories; no session can have this
-/// name.
+/// Its change time is the time of the last sweep. Stored beside the session directories; no session
+/// can have this name.
 const STAMP: &str = ".swept";
 
-/// Minimum time between sweeps for programs that make a single call: a sweep looks at every artifact.
+/// Minimum time between sweeps for programs that make a single call: a sweep looks at every
+/// artifact.
 const INTERVAL: u64 = 60 * 60 * 1000;
 
 /// As [`sweep`], unless one ran within the last hour.
@@ -35,8 +37,8 @@ pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     if matches!(age, Ok(Some(age)) if age < INTERVAL) {
         return Removed::default();
     }
-    // Stamped before the sweep, so that only one of several programs sweeps. If it cannot be written, each of them
-    // does.
+    // Stamped before the sweep, so that only one of several programs sweeps. If it cannot be
+    // written, each of them does.
     let _ = dir.replace(STAMP, b"");
     sweep(root, now)
 }
@@ -57,8 +59,8 @@ pub(crate) fn sweep(root: &Path, now: Timestamp) -> Removed {
     removed
 }
 
-/// Removes what nobody uses, whatever its age: finished artifacts (except those that `keep` selects and those that
-/// go with a live session of another process) and whatever has expired.
+/// Removes unused files of any age: expired artifacts, and finished ones except those that `keep`
+/// selects and those of a running session of another process.
 pub(crate) fn clear(
     dir: &PrivateDir,
     now: Timestamp,
@@ -113,7 +115,7 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
 /// Whether an artifact has expired. `dead`: its owner has ended.
 fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
     match (&sidecar.done, sidecar.lifetime) {
-        // Never finished, and nobody is left to finish it.
+        // The artifact was never finished, and its process has ended.
         (None, _) => dead,
         (Some(done), Lifetime::Session) if !done.shared => dead,
         (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),

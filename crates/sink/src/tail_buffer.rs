@@ -1,7 +1,7 @@
 //! [`TailBuffer`]: the last bytes of a running command's output, for live views.
 //!
-//! Taking a chunk copies at most the buffer's size, and cleaning is done only when a snapshot is taken. Counting,
-//! keeping and the final text are the job of `OutputSink`.
+//! Taking a chunk copies at most the buffer's size, and cleaning is done only when a snapshot is
+//! taken. Counting, keeping and the final text are the job of `OutputSink`.
 
 use crate::cut;
 use crate::lines::Lines;
@@ -63,14 +63,15 @@ impl TailBuffer {
         self.line_ends
     }
 
-    /// The clean text of what is kept, from the first whole line on if something before it was lost.
+    /// The clean text of what is kept, from the first whole line on if something before it was
+    /// lost.
     pub fn snapshot(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let lost = self.total > self.bytes.len() as u64;
         clean(self.carriage_return, lost, &[front, back])
     }
 
-    /// What has come since raw byte `from`; less if not all of it is kept.
+    /// Returns the output since raw byte `from`, or the kept part of it.
     pub fn since(&self, from: u64) -> TailPart {
         let first = self.total - self.bytes.len() as u64;
         let from = from.clamp(first, self.total);

@@ -1,5 +1,5 @@
-//! [`TerminalText`]: live output made safe to write to a terminal. Raw output is not: an escape sequence in it can write the
-//! clipboard, set the title, or inject input.
+//! [`TerminalText`]: live output made safe to write to a terminal. Raw output is not: an escape
+//! sequence in it can write the clipboard, set the title, or inject input.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use agent_bash_core::LineEdit;
@@ -11,8 +11,9 @@ const BACKSPACES: usize = 8;
 /// Longest colour sequence that is held back until it is complete.
 const LONGEST: usize = 64;
 
-/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass, and what moves the cursor within its line or edits it (`\b`, `ESC[nC`,
-/// `D`, `G`, `@`, `P`, `X`, `ESC[K`), as sequences of ours; an incomplete character is held back until it is complete.
+/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass, and what moves the cursor within its
+/// line or edits it (`\b`, `ESC[nC`, `D`, `G`, `@`, `P`, `X`, `ESC[K`), as sequences of ours; an
+/// incomplete character is held back until it is complete.
 pub struct TerminalText {
     sanitiser: Sanitiser,
     /// Also pass colour sequences (SGR).
@@ -40,7 +41,8 @@ impl TerminalText {
         }
     }
 
-    /// Whether the input so far is mostly not text, so that a result would say so instead of showing it.
+    /// Whether the input so far is mostly not text, so that a result would say so instead of
+    /// showing it.
     pub fn is_binary(&self) -> bool {
         self.sanitiser.is_noise()
     }

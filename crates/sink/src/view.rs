@@ -55,7 +55,7 @@ pub struct Page {
     pub capped_at: Option<u64>,
 }
 
-/// What follows a page.
+/// Where the page after this one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Nothing.
@@ -67,7 +67,8 @@ pub enum Next {
 }
 
 impl Page {
-    /// One line that says what was shown and where to continue; `None` if the page holds everything.
+    /// One line that says what was shown and where to continue; `None` if the page holds
+    /// everything.
     pub fn hint(&self) -> Option<String> {
         let shown = self.shown()?;
         let next = match self.next {
@@ -78,7 +79,7 @@ impl Page {
         Some(format!("[{shown}{next}]"))
     }
 
-    /// What to say about the part that was shown; `None` if the page holds everything.
+    /// Returns the sentence about the shown part; `None` if the page holds everything.
     pub fn shown(&self) -> Option<String> {
         let total = self.total_lines;
         let shown = match self.piece.lines {
@@ -141,7 +142,8 @@ impl FileView {
         Ok(view)
     }
 
-    /// The cleaner for reading: it discards nothing visible, so that what a result left out can be found here.
+    /// The cleaner for reading: it discards nothing visible, so that what a result left out can be
+    /// found here.
     pub(crate) fn sanitiser(&self) -> Sanitiser {
         Sanitiser::new(match self.line_end {
             b'\r' => CarriageReturn::Newline,
@@ -202,8 +204,9 @@ impl FileView {
         Ok(lines + u64::from(last != self.line_end))
     }
 
-    /// `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page never exceeds
-    /// [`MAX_PAGE`]: it then ends after a whole line, or inside one that is longer than a page.
+    /// `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page never
+    /// exceeds [`MAX_PAGE`]: it then ends after a whole line, or inside one that is longer than a
+    /// page.
     ///
     /// # Errors
     /// I/O errors.
@@ -320,8 +323,8 @@ impl FileView {
         Ok(found.filter(|&start| start < len))
     }
 
-    /// Cleans the file from byte `start` on, limited to `lines` lines, `raw_limit` raw bytes and a page of text.
-    /// Returns the text and the number of raw bytes it accounts for.
+    /// Cleans the file from byte `start` on, limited to `lines` lines, `raw_limit` raw bytes and a
+    /// page of text. Returns the text and the number of raw bytes it accounts for.
     fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(Piece, u64)> {
         let lines = lines.min(self.most_lines);
         let policy = Truncation::Head {
@@ -340,7 +343,8 @@ impl FileView {
                 Go::On
             }
         })?;
-        // At the end of the requested range, an incomplete character or sequence is left for the next read.
+        // At the end of the requested range, an incomplete character or sequence is left for the
+        // next read.
         let raw = match sanitiser.settled() {
             settled if left == 0 && settled > 0 => {
                 sanitiser.settle(&mut text);
@@ -365,7 +369,8 @@ impl FileView {
         Ok((piece, taken))
     }
 
-    /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take` stops.
+    /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take`
+    /// stops.
     pub(crate) fn each_chunk(
         &self,
         mut from: u64,

@@ -1,11 +1,12 @@
-//! A bounded view of an unbounded text: its first bytes, its last bytes, and the raw stream position of both.
+//! A bounded view of an unbounded text: its first bytes, its last bytes, and the raw stream
+//! position of both.
 //!
 //! Knows bytes, not lines or policies; `lines` fills it and `cut` reads it.
 
 use crate::scan;
 use std::collections::VecDeque;
 
-/// A text of which both ends are kept.
+/// A text with both ends kept.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     head_cap: usize,
@@ -38,8 +39,8 @@ pub(crate) struct TextPart {
     lead: usize,
     /// Position of the first byte within the text.
     pub(crate) start: u64,
-    /// Maps text to stream positions: one entry wherever their offset changes. The first covers the byte before
-    /// `start`, if there is one.
+    /// Maps text to stream positions: one entry wherever their offset changes. The first covers the
+    /// byte before `start`, if there is one.
     runs: VecDeque<Run>,
     /// Raw stream position after the last byte.
     raw_end: u64,
@@ -64,7 +65,8 @@ struct Clamp {
 }
 
 impl Window {
-    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of the latter once `shrink` applies.
+    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of the latter once `shrink`
+    /// applies.
     pub(crate) fn new(head_cap: usize, tail_cap: usize, shrink: Option<Shrink>) -> Self {
         Self {
             head_cap,
@@ -108,7 +110,7 @@ impl Window {
         self.tail.buffer.extend_from_slice(&text[surplus..]);
         self.tail.raw_end = self.raw_end;
         if raw_len != text.len() as u64 {
-            // What is cleaned away after a stand-in does not belong to it.
+            // Bytes that are removed after a stand-in do not belong to it.
             self.tail.runs.push_back(Run {
                 text: self.total,
                 raw: self.raw_end,
@@ -166,13 +168,14 @@ impl Window {
         self.first_seen = None;
     }
 
-    /// Whether any of what was appended, and not taken back, is visible; whether it is kept does not matter. Not for a
-    /// text that [took](Self::take) another.
+    /// Whether any of what was appended, and not taken back, is visible; whether it is kept does
+    /// not matter. Not for a text that [took](Self::take) another.
     pub(crate) fn is_seen(&self) -> bool {
         self.first_seen.is_some_and(|at| at < self.total)
     }
 
-    /// Removes up to `chars` characters from the kept end and returns them; none if the text has clamp marks.
+    /// Removes up to `chars` characters from the kept end and returns them; none if the text has
+    /// clamp marks.
     pub(crate) fn take_back(&mut self, chars: usize) -> String {
         let part = &self.tail;
         if chars == 0 || !part.clamps.is_empty() {
@@ -198,8 +201,8 @@ impl Window {
         taken
     }
 
-    /// Raw stream position before the byte at `text`, and before anything that was cleaned away in front of it.
-    /// `None` if the byte is not kept.
+    /// Raw stream position before the byte at `text`, and before anything that was cleaned away in
+    /// front of it. `None` if the byte is not kept.
     pub(crate) fn raw_before(&self, text: u64) -> Option<u64> {
         match text {
             0 => Some(0),
@@ -284,8 +287,8 @@ impl TextPart {
         }
     }
 
-    /// Compacts the buffer and makes room for `wanted` bytes. It grows to at most twice the cap, so that bytes are
-    /// moved once per cap's worth of input.
+    /// Compacts the buffer and makes room for `wanted` bytes. It grows to at most twice the cap, so
+    /// that bytes are moved once per cap's worth of input.
     fn close_up(&mut self, wanted: usize, cap: usize) {
         let len = self.len();
         self.buffer.copy_within(self.lead.., 0);

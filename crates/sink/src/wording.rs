@@ -2,7 +2,8 @@
 
 use agent_bash_core::{ArtifactRef, SizeStyle, size_text};
 
-/// The suffix to the name of a file that holds only the beginning of its output: ` (truncated at 100MB)`.
+/// The suffix to the name of a file that holds only the beginning of its output: ` (truncated at
+/// 100MB)`.
 pub fn truncated_note(artifact: &ArtifactRef) -> String {
     if artifact.complete {
         return String::new();

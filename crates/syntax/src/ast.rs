@@ -1,7 +1,7 @@
 //! The syntax tree that our reader produces: commands, words and their parts, as written.
 //!
-//! Nothing is resolved (that is `expand`) or judged here. The nesting is bounded by the reader's depth limit, so
-//! dropping a tree cannot overflow the stack.
+//! Nothing is resolved (that is `expand`) or judged here. The nesting is bounded by the reader's
+//! depth limit, so dropping a tree cannot overflow the stack.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -85,7 +85,7 @@ pub struct Simple {
 /// A compound command.
 #[derive(Debug, Clone)]
 pub struct Compound {
-    /// What it is.
+    /// The type.
     pub kind: CompoundKind,
     /// Redirections behind it, which hold for all of it.
     pub redirs: Vec<Redir>,
@@ -159,7 +159,7 @@ pub struct Arm {
     pub patterns: Vec<Word>,
     /// Run on a match.
     pub body: List,
-    /// It ends with `;&` or `;;&`: an arm below may run after it.
+    /// True if the arm ends with `;&` or `;;&`: the next arm may run after it.
     pub goes_on: bool,
 }
 

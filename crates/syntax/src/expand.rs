@@ -1,8 +1,8 @@
-//! Turns words into fields in bash's order: braces, tilde, parameters and substitutions, splitting, active glob
-//! characters.
+//! Turns words into fields in bash's order: braces, tilde, parameters and substitutions, splitting,
+//! active glob characters.
 //!
-//! Substitutions are *followed* here (the commands in them are judged), and their output is used if it is known, as
-//! for `$(echo rm)`. The file system is never consulted: a glob remains a glob.
+//! Substitutions are *followed* here (the commands in them are judged), and their output is used if
+//! it is known, as for `$(echo rm)`. The file system is never consulted: a glob remains a glob.
 
 mod brace;
 mod parameter;
@@ -37,7 +37,8 @@ impl Fields<'_> {
         self.started = false;
     }
 
-    /// Adds the value of an unquoted expansion: split at `IFS` characters, with glob characters active.
+    /// Adds the value of an unquoted expansion: split at `IFS` characters, with glob characters
+    /// active.
     fn push_splitting(&mut self, value: &Value) {
         for piece in value.pieces() {
             match piece {
@@ -185,7 +186,8 @@ impl Machine<'_> {
         rest
     }
 
-    /// Expands a word where bash neither splits nor globs: assignments, redirection targets, `case`.
+    /// Expands a word where bash neither splits nor globs: assignments, redirection targets,
+    /// `case`.
     pub(super) fn single(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
@@ -220,8 +222,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Follows the commands in an arithmetic expression: its substitutions, and those in the values of variables
-    /// that it names, because bash evaluates these recursively.
+    /// Follows the commands in an arithmetic expression: its substitutions, and those in the values
+    /// of variables that it names, because bash evaluates these recursively.
     pub(super) fn arithmetic(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let text = self.single(parts, st);
         if let Some(number) = text.literal() {

@@ -1,4 +1,5 @@
-//! The command line of `find`: what it finds, whether it deletes that, which commands it runs on it.
+//! The command line of `find`: what it finds, whether it deletes that, which commands it runs on
+//! it.
 
 use super::pattern::push_globbed;
 use super::run::Field;
@@ -7,12 +8,12 @@ use super::value::Value;
 /// A parsed `find` command line.
 #[derive(Debug, Default)]
 pub struct Search {
-    /// What it finds, as operands: each starting point combined with the name patterns, or alone.
+    /// The results as operands: each starting point combined with the name patterns, or alone.
     pub found: Vec<Value>,
-    /// It has `-delete`.
+    /// True with `-delete`.
     pub deletes: bool,
-    /// Whether a test narrows down what it finds: by name, age, size, owner, …; the file type (`-type`) does not
-    /// count.
+    /// Whether a test narrows down what it finds: by name, age, size, owner, …; the file type
+    /// (`-type`) does not count.
     pub is_narrowed: bool,
     /// The commands of `-exec` and similar actions, with `{}` as written.
     pub commands: Vec<Vec<Field>>,
@@ -35,8 +36,8 @@ const NARROWING: [&str; 31] = [
     "-links", "-samefile", "-used", "-newermt",
 ];
 
-/// Tests, actions and options with one argument that do not; those with another number of arguments are handled
-/// individually.
+/// Tests, actions and options with one argument that do not; those with another number of arguments
+/// are handled individually.
 const OTHERS: [&str; 10] = [
     "-type", "-maxdepth", "-mindepth", "-fstype", "-regextype", "-printf", "-fprint", "-fprint0",
     "-fls", "-context",
@@ -135,7 +136,7 @@ impl Search {
                 if search.found.len() >= MAX_FOUND {
                     break;
                 }
-                // Old files below `/tmp` belong to nobody.
+                // Old files below `/tmp` are considered unused.
                 let leftovers = search.is_narrowed && is_temporary(start);
                 let filter = match filter {
                     None if leftovers => Some(&few()),

@@ -1,8 +1,9 @@
 //! The last resort: finds anything in a raw text that could be a command.
 //!
-//! Used if a text cannot be parsed (a syntax error, or over a limit), so that its contents are still judged. It
-//! splits at every character that could separate commands, even in quotes, and ignores nesting. It
-//! over-approximates: it finds too much, but never misses a command that is written literally.
+//! Used if a text cannot be parsed (a syntax error, or over a limit), so that its contents are
+//! still judged. It splits at every character that could separate commands, even in quotes, and
+//! ignores nesting. It over-approximates: it finds too much, but never misses a command that is
+//! written literally.
 
 use crate::{Context, Span};
 

@@ -1,5 +1,5 @@
-//! The command line of git: global options, subcommand, and options as git parses them (clusters, unambiguous
-//! prefixes, `--no-`).
+//! The command line of git: global options, subcommand, and options as git parses them (clusters,
+//! unambiguous prefixes, `--no-`).
 
 use super::run::Field;
 use super::value::Value;
@@ -74,7 +74,7 @@ impl<'w> Git<'w> {
             .push((name.to_ascii_lowercase(), Value::text(value)));
     }
 
-    /// What `git config` sets: the name in lower case, and its value.
+    /// Returns the name, in lower case, and the value that `git config` sets.
     pub fn configures(&self) -> Option<(String, Value)> {
         if self.subcommand() != Some("config") {
             return None;
@@ -105,8 +105,8 @@ impl<'w> Git<'w> {
 pub struct Options {
     /// Letters of short options that take a value.
     pub valued: &'static str,
-    /// All long options without dashes, with a trailing `=` if they take a value. The list must be complete, as
-    /// prefixes are only accepted if they are unambiguous.
+    /// All long options without dashes, with a trailing `=` if they take a value. The list must be
+    /// complete, as prefixes are only accepted if they are unambiguous.
     pub long: &'static [&'static str],
 }
 

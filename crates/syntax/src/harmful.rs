@@ -8,5 +8,6 @@ pub(super) const HARMFUL: [&str; 39] = [
     "terraform", "tofu", "aws", "dropdb", "psql", "mysql", "mkfs.ext4", "prisma", "rails", "rake",
 ];
 
-/// Those that scripts of `npm run` and its like are named after, too: they count only where they stand in a text.
+/// Commands whose names scripts of `npm run` and similar also use. They count only in the text of a
+/// shell script.
 pub(crate) const ALSO_NAMES: [&str; 3] = ["shutdown", "reboot", "halt"];

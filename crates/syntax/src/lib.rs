@@ -1,9 +1,11 @@
 //! Determines which commands a bash script would run, by reading it as bash would.
 //!
-//! The reader (`reader`) follows bash's own tokenizer; from its result, the walk in `run` lists the commands that may run,
-//! with their words resolved. Where it gives up, `flat` splits the raw text into anything that could be a command.
+//! The reader (`reader`) follows bash's own tokenizer; from its result, the walk in `run` lists the
+//! commands that may run, with their words resolved. Where it gives up, `flat` splits the raw text
+//! into anything that could be a command.
 //!
-//! Nothing here passes judgement, and nothing accesses files, processes, the environment or a clock.
+//! Nothing here passes judgement, and nothing accesses files, processes, the environment or a
+//! clock.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -92,8 +94,8 @@ impl Parsed<'_> {
 }
 
 impl<'t> Script<'t> {
-    /// Parses a script and follows it. A caller with several questions about a text parses it once and reuses the
-    /// result.
+    /// Parses a script and follows it. A caller with several questions about a text parses it once
+    /// and reuses the result.
     pub fn read(text: &'t str, context: &'t Context) -> Self {
         Self::follow(Parsed::read(text), context)
     }

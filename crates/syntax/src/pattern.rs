@@ -8,7 +8,8 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     let mut at = 0;
     while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
         let start = at + found;
-        // `!(…)` of extglob: everything but its contents; `*(…)` and `?(…)`, with which zsh chooses.
+        // `!(…)` of extglob: everything but its contents; `*(…)` and `?(…)`, with which zsh
+        // chooses.
         let group = text[start..]
             .find(')')
             .filter(|_| text[start + 1..].starts_with('('));
@@ -35,8 +36,8 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     value.push_text(&text[plain..]);
 }
 
-/// Longest bracket expression searched for, in bytes; searching further from each opening bracket would be
-/// quadratic.
+/// Longest bracket expression searched for, in bytes; searching further from each opening bracket
+/// would be quadratic.
 const MAX_BRACKET: usize = 256;
 
 /// Length of a bracket expression at the beginning of `text`.

@@ -1,12 +1,12 @@
 //! Our own reader: parses bash text into commands, by bash's rules rather than from grammar tables.
 //!
-//! It follows bash's tokenizer closely wherever that decides what runs: redirections may be anywhere, heredoc
-//! bodies begin at the next newline, a backslash-newline vanishes, `time`, `!` and `coproc` are keywords. It reads
-//! as far as it can. What precedes a syntax error is kept, because bash runs a script line by line and would get
-//! that far.
+//! The reader follows bash's tokenizer closely wherever that decides what runs: redirections may be
+//! anywhere, heredoc bodies begin at the next newline, a backslash-newline vanishes, `time`, `!`
+//! and `coproc` are keywords. It reads as far as it can. What precedes a syntax error is kept,
+//! because bash runs a script line by line and would get that far.
 //!
-//! It resolves and judges nothing. It runs in time linear in the length of the text, and recurses only to
-//! [`MAX_DEPTH`]; beyond that it stops and reports it.
+//! The reader resolves no words and decides nothing. It runs in time linear in the length of the text, and recurses
+//! only to [`MAX_DEPTH`]; beyond that it stops and reports it.
 
 mod compound;
 mod expansion;
@@ -23,15 +23,15 @@ use super::ast::{Assign, Command, Compound, Link, List, ListEntry, Redir, Simple
 use crate::Span;
 use pending::Pending;
 
-/// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people stay below 10; each
-/// level costs about 2 KiB of stack.
+/// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people
+/// stay below 10; each level costs about 2 KiB of stack.
 pub(crate) const MAX_DEPTH: u16 = 48;
 
 /// Limit of words and commands per script, including nested texts.
 pub(crate) const MAX_NODES: u32 = 50_000;
 
-/// Limit of stages per pipeline. Nobody writes longer ones, and an unfinished one is the most expensive input for
-/// the grammar.
+/// The largest number of stages of a pipeline. Real scripts have fewer, and an unfinished pipeline
+/// is the most expensive input for the grammar.
 const MAX_STAGES: usize = 500;
 
 /// Why a text could not be read completely.
@@ -210,7 +210,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The unquoted word at this place (letters, digits and keyword characters only), without consuming it.
+    /// The unquoted word at this place (letters, digits and keyword characters only), without
+    /// consuming it.
     fn keyword(&self) -> &'a str {
         let rest = self.rest();
         let len = rest

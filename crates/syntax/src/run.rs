@@ -1,8 +1,8 @@
 //! Walks through a script like bash and records every command it may run.
 //!
-//! Nothing is executed: all branches are taken, loops are walked once per known value, and command output is only
-//! known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of [`Ran`]: words resolved,
-//! wrappers looked through, nested scripts included.
+//! Nothing is executed: all branches are taken, loops are walked once per known value, and command
+//! output is only known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of
+//! [`Ran`]: words resolved, wrappers looked through, nested scripts included.
 //!
 //! The walk is bounded in steps and depth. If a bound is reached, the list is `incomplete`
 //! (`Machine::incomplete`), and callers fall back to scanning the raw text.
@@ -49,8 +49,8 @@ const MAX_STEPS: u32 = 25_000;
 /// Bytes that may be copied or parsed again per step.
 const BYTES_PER_STEP: usize = 64;
 
-/// Maximum depth of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB of stack in an
-/// unoptimised build.
+/// Maximum depth of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB
+/// of stack in an unoptimised build.
 const MAX_DEPTH: u16 = 80;
 
 /// A pending exit trap.
@@ -197,7 +197,8 @@ impl<'c> Machine<'c> {
         slots.get(self.choice.min(slots.len().saturating_sub(1)))
     }
 
-    /// The array element used in this round if the key does not determine it; `None` if there are too many.
+    /// The array element used in this round if the key does not determine it; `None` if there are
+    /// too many.
     pub(super) fn choose_element<'v>(&mut self, values: &'v [Value]) -> Option<&'v Value> {
         if values.len() > MAX_SLOTS {
             return None;

@@ -27,8 +27,8 @@ pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
 /// Limit of possible values that are tracked.
 pub(super) const MAX_SLOTS: usize = 8;
 
-/// Variables that are in every environment, so a new value is exported, too; for `IFS` and `BASH` a new shell sets
-/// its own.
+/// Variables that are in every environment, so a new value is exported, too; for `IFS` and `BASH` a
+/// new shell sets its own.
 const ENVIRONMENT: [&str; 9] = [
     "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
@@ -74,7 +74,7 @@ impl ShellState {
         known("IFS", " \t\n");
         // If it is set at all, it names a directory for temporary files.
         known("TMPDIR", "/tmp");
-        // It is some shell; which one makes no difference here.
+        // Any shell serves here.
         known("SHELL", "/bin/bash");
         known("BASH", "/bin/bash");
         if let Some(home) = home {
@@ -207,7 +207,8 @@ impl ShellState {
     }
 }
 
-/// The variables that differ between two joining paths: either value is possible, unless there are too many.
+/// The variables that differ between two joining paths: either value is possible, unless there are
+/// too many.
 fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     let mut out = Vec::new();
     for (name, others) in other.iter() {

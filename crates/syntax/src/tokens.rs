@@ -1,6 +1,7 @@
-//! A script as tokens, for showing it and for completing it while it is typed. Any text has tokens, finished or not.
+//! A script as tokens, for showing it and for completing it while it is typed. Any text has tokens,
+//! finished or not.
 //!
-//! What a script would run is the reader's business, and where it is wrong: see [`ending`].
+//! The reader finds the commands that a script runs; [`ending`] finds its errors.
 
 mod commands;
 mod ending;

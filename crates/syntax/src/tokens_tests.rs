@@ -213,7 +213,7 @@ fn bash_reads_on(line: &str) -> bool {
         .unwrap();
     let said = bash.wait_with_output().unwrap().stderr;
     let said = String::from_utf8(said).unwrap();
-    // What is wrong in front of the end comes first.
+    // An error before the end comes first.
     let first = said.lines().next().unwrap_or("");
     [
         "unexpected end of file", "unexpected EOF", "unexpected token `EOF'",

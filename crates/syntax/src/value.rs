@@ -128,12 +128,12 @@ pub struct Value {
     len: usize,
 }
 
-/// Values longer than this (in bytes) become unknown: enough for any command line people write, too little to be
-/// harmful in a script that doubles a variable in a loop.
+/// Values longer than this (in bytes) become unknown: enough for any command line people write, too
+/// little to be harmful in a script that doubles a variable in a loop.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Represents an unknown piece when a value is parsed as a script. A private-use character: a script that contains
-/// it itself is treated as unknown there.
+/// Represents an unknown piece when a value is parsed as a script. A private-use character: a
+/// script that contains it itself is treated as unknown there.
 pub(crate) const HOLE: char = '\u{f8fe}';
 
 /// The same for a [`Why::Fetched`] piece, so that it is recognised in the script.

@@ -471,7 +471,10 @@ fn a_trial_whose_host_died_is_discarded() {
     let (id, upper) = (set.id(), set.upper());
     // While it runs, it is nobody else's.
     let error = place.store().commit(SESSION, id).unwrap_err().to_string();
-    assert!(error.contains("belong to a command that is still running"), "{error}");
+    assert!(
+        error.contains("belong to a command that is still running"),
+        "{error}"
+    );
     assert!(upper.exists());
     drop(set);
     assert_eq!(difference(&before, &place.files()), "");

@@ -46,7 +46,8 @@ pub(crate) enum ChangesAction {
         /// Only these files, and what is in these directories.
         paths: Vec<PathBuf>,
     },
-    /// Make the changes that a trial held back: all or, if somebody else changed one of the files, none.
+    /// Make the changes that a trial held back: all or, if somebody else changed one of the files,
+    /// none.
     Commit {
         /// Its number, or its link.
         id: ChangesId,

@@ -31,7 +31,8 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Read scripts from stdin, each as a JSON string on a line; print one JSON verdict per line. Exit code 0.
+    /// Read scripts from stdin, each as a JSON string on a line; print one JSON verdict per line.
+    /// Exit code 0.
     #[arg(long)]
     pub(crate) batch: bool,
 }
@@ -54,7 +55,8 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-// What to check a script for. No doc comment: clap would take it for what the command says of itself.
+// What to check a script for. No doc comment: clap would take it for what the command says of
+// itself.
 #[derive(Debug, Args)]
 pub(crate) struct Questions {
     /// Do this check only.
@@ -65,12 +67,13 @@ pub(crate) struct Questions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Also check whether safe mode's list allows it; the list is that of both levels, `read_only` and `listed`.
+    /// Also check whether safe mode's list allows it; the list is that of both levels, `read_only`
+    /// and `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Also check whether one of these tools is better suited; by default those of the settings, if the interceptor
-    /// blocks.
+    /// Also check whether one of these tools is better suited; by default those of the settings, if
+    /// the interceptor blocks.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 

@@ -19,7 +19,8 @@ pub(crate) struct CleanArgs {
     #[arg(long, conflicts_with = "state")]
     pub(crate) all: bool,
 
-    /// Clean another machine: a target as `run --on` takes it. Other versions of our program are removed there, too.
+    /// Clean another machine: a target as `run --on` takes it. Other versions of our program are
+    /// removed there, too.
     #[arg(long, value_name = "TARGET")]
     pub(crate) on: Option<String>,
 }

@@ -58,7 +58,8 @@ pub(crate) enum JobsAction {
     Input {
         /// Its number.
         id: String,
-        /// The text; a newline is appended. Without it, and without --close, our own stdin is copied unchanged.
+        /// The text; a newline is appended. Without it, and without --close, our own stdin is
+        /// copied unchanged.
         text: Option<String>,
         /// Append no newline.
         #[arg(long, short = 'n', requires = "text")]

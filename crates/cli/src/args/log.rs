@@ -7,7 +7,8 @@ use std::path::PathBuf;
 // Which record is read. No doc comment: clap would take it for what the command says of itself.
 #[derive(Debug, Args)]
 pub(crate) struct Recorded {
-    /// The session, or one of its records, as `--list` names them; by default the record that was last written to.
+    /// The session, or one of its records, as `--list` names them; by default the record that was
+    /// last written to.
     #[arg(value_name = "SESSION[@NUMBER]", value_parser = recorded_name)]
     pub(crate) session: Option<RecordName>,
 
@@ -54,7 +55,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) recorded: Recorded,
 
-    /// Where to write the page; `-` is stdout. A file that exists is replaced, a pipe or a device is written to.
+    /// Where to write the page; `-` is stdout. A file that exists is replaced, a pipe or a device
+    /// is written to.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
 }

@@ -19,7 +19,8 @@ Output that is not shown is kept: the text names it as artifact://ID.
   echo 'echo from stdin' | agent-bash run -
   echo '{\"command\": \"ls\", \"cwd\": \"src\"}' | agent-bash run --request")]
 pub(crate) struct RunArgs {
-    /// The script; several words are quoted and joined (put `--` before them); `-` reads the script from stdin.
+    /// The script; several words are quoted and joined (put `--` before them); `-` reads the script
+    /// from stdin.
     #[arg(
         value_name = "SCRIPT",
         required_unless_present = "request",
@@ -62,18 +63,18 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) env: Vec<(String, String)>,
 
-    /// Let the command read our own stdin; without this it reads nothing. `pipe` is for background jobs that
-    /// receive input later through `jobs input`.
+    /// Let the command read our own stdin; without this it reads nothing. `pipe` is for background
+    /// jobs that receive input later through `jobs input`.
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, require_equals = true, default_missing_value = "inherit")]
     pub(crate) stdin: Option<StdinArg>,
 
-    /// Run it only if safe mode's list allows it, in a sandbox that holds it to reading (`read_only`, the default) or without
-    /// (`listed`).
+    /// Run it only if safe mode's list allows it, in a sandbox that holds it to reading
+    /// (`read_only`, the default) or without (`listed`).
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Run it in a sandbox that the kernel holds: it may write in its own temporary directory only, or in the workspace
-    /// too. Refused where the system cannot.
+    /// Run it in a sandbox that the kernel holds: it may write in its own temporary directory only,
+    /// or in the workspace too. Refused where the system cannot.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) sandbox: Option<SandboxArg>,
 
@@ -81,17 +82,20 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NETWORK")]
     pub(crate) network: Option<NetworkArg>,
 
-    /// A directory that `--sandbox workspace_write` may write besides the workspace; may be repeated.
+    /// A directory that `--sandbox workspace_write` may write besides the workspace; may be
+    /// repeated.
     #[arg(long, value_name = "DIR")]
     pub(crate) writable: Vec<PathBuf>,
 
-    /// Run it on another machine: a name of the settings' [targets.NAME], `ssh:[user@]host[:port]`, docker:NAME, podman:NAME or
-    /// kube:[context/]namespace/pod[/container]. What may run is judged here; what it needs is uploaded there once.
+    /// Run it on another machine: a name of the settings' [targets.NAME], `ssh:[user@]host[:port]`,
+    /// docker:NAME, podman:NAME or kube:[context/]namespace/pod[/container]. What may run is judged
+    /// here; what it needs is uploaded there once.
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["pty", "record"])]
     pub(crate) on: Option<String>,
 
-    /// Hold back what it changes in the workspace: show it, and commit or discard it later (`changes`), or commit it at once
-    /// if it exits with 0 (`atomic`). Refused where the system cannot; never run for real instead.
+    /// Hold back what it changes in the workspace: show it, and commit or discard it later
+    /// (`changes`), or commit it at once if it exits with 0 (`atomic`). Refused where the system
+    /// cannot; never run for real instead.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold")]
     pub(crate) trial: Option<TrialArg>,
 
@@ -99,8 +103,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LEVEL")]
     pub(crate) changes: Option<ChangesArg>,
 
-    /// The other tools that the model has, such as `read,grep`: commands for which one of them is better suited are
-    /// refused or commented on, depending on the setting `interceptor.mode`.
+    /// The other tools that the model has, such as `read,grep`: commands for which one of them is
+    /// better suited are refused or commented on, depending on the setting `interceptor.mode`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
@@ -116,11 +120,13 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) stream: bool,
 
-    /// Run it on a terminal of its own, shown on ours until it ends: editors, pagers and prompts work.
+    /// Run it on a terminal of its own, shown on ours until it ends: editors, pagers and prompts
+    /// work.
     #[arg(long, conflicts_with_all = ["stdin", "stream", "head", "tail"])]
     pub(crate) pty: bool,
 
-    /// Record that terminal as asciicast v2, which `asciinema play` shows. Keyboard input is not recorded.
+    /// Record that terminal as asciicast v2, which `asciinema play` shows. Keyboard input is not
+    /// recorded.
     #[arg(long, value_name = "FILE", requires = "pty")]
     pub(crate) record: Option<PathBuf>,
 }

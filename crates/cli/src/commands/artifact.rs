@@ -102,7 +102,8 @@ fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &st
 struct SessionArtifacts(Option<ArtifactDir>);
 
 impl SessionArtifacts {
-    /// Runs `action` on the artifact that a number, a URI or a path names, or says that there is none.
+    /// Runs `action` on the artifact that a number, a URI or a path names, or says that there is
+    /// none.
     fn with(
         &self,
         name: &str,

@@ -22,7 +22,8 @@ use std::path::PathBuf;
 /// Exit code where nothing was done.
 const NOT_DONE: u8 = 1;
 
-/// What a narrow terminal shows less of in a list (the counts of files), and then not at all (where, and when).
+/// What a narrow terminal shows less of in a list (the counts of files), and then not at all
+/// (where, and when).
 const NARROW: Narrow<'_> = Narrow {
     cut: &[(3, 20)],
     left_out: &[4, 1],
@@ -84,8 +85,9 @@ impl ChangesLocation<'_> {
         ChangeSets::in_state(self.state.clone(), session, self.cwd.clone())
     }
 
-    /// Lines that name other sessions with sets of this directory, and how to look there; none if there are none. That of a
-    /// running interface, for example: nothing is done there unasked, as numbers are a session's own.
+    /// Lines that name other sessions with sets of this directory, and how to look there; none if
+    /// there are none. That of a running interface, for example: nothing is done there unasked, as
+    /// numbers are a session's own.
     fn others(&self, now: Timestamp) -> String {
         let sessions = self.sets(self.session).elsewhere().unwrap_or_default();
         let mut text = String::new();
@@ -159,8 +161,8 @@ impl StoredChanges<'_> {
         Ok(())
     }
 
-    /// All sets. Of what outlived a call, the command is that which left it running: where that changed nothing itself, only
-    /// the record has it.
+    /// All sets. Of what outlived a call, the command is that which left it running: where that
+    /// changed nothing itself, only the record has it.
     fn listed(&self) -> Result<Vec<Listed>, Refused> {
         let mut listed = self.sets().list()?;
         let left_by = |one: &Listed| one.after.filter(|_| one.changes.command.is_none());

@@ -50,7 +50,8 @@ pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u
     Ok(exit_code(&explanation.verdict))
 }
 
-/// Whether the script is an agent's hook call: somebody has configured `check` as a hook instead of `hook`.
+/// Whether the script is an agent's hook call: somebody has configured `check` as a hook instead of
+/// `hook`.
 fn is_a_hooks_call(script: &str) -> bool {
     let call: Option<serde_json::Map<String, serde_json::Value>> =
         serde_json::from_str(script).ok();
@@ -65,7 +66,8 @@ fn exit_code(verdict: &Verdict) -> u8 {
     }
 }
 
-/// Reads scripts from stdin, one JSON string per line, and prints a verdict per line in the same order.
+/// Reads scripts from stdin, one JSON string per line, and prints a verdict per line in the same
+/// order.
 fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
     let mut out = io::stdout().lock();
     for (index, line) in io::stdin().lock().lines().enumerate() {
@@ -109,7 +111,8 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
         tools: settings.interceptor_tools.clone().unwrap_or_default(),
         ..Policy::default()
     };
-    // A command that would only be commented on does run. Naming tools here asks for the check explicitly.
+    // A command that would only be commented on does run. Naming tools here asks for the check
+    // explicitly.
     let intercepts = settings.interceptor == InterceptMode::Block || questions.tools.is_some();
     if asks(CheckArg::Interceptor, intercepts) {
         let rules = settings.interceptor_rules.iter().cloned();

@@ -55,8 +55,8 @@ pub(crate) fn clean(args: &CleanArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Removes other versions of the program that a host has uploaded, if this is one: they are known by their hashes, and what
-/// runs of them goes on. Returns how many.
+/// Removes other versions of the program that a host has uploaded, if this is one: they are known
+/// by their hashes, and what runs of them goes on. Returns how many.
 fn sweep_other_versions() -> usize {
     let Ok(own) = std::fs::read_link("/proc/self/exe") else {
         return 0;
@@ -138,7 +138,8 @@ fn jobs_directory(start: &Start, name: &str) -> Option<PathBuf> {
     directory.is_dir().then_some(directory)
 }
 
-/// Size of the output files of ended jobs. Output of adopted processes is in artifacts, and counted there.
+/// Size of the output files of ended jobs. Output of adopted processes is in artifacts, and counted
+/// there.
 fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
     jobs.iter()
         .filter(|job| job.state != JobState::Running)

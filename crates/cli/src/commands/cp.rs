@@ -1,4 +1,5 @@
-//! `agent-bash cp`: a file to a target, or from one, in pieces over the same channel as everything else.
+//! `agent-bash cp`: a file to a target, or from one, in pieces over the same channel as everything
+//! else.
 //!
 //! A file is there as a whole or not at all, at either end. What a target says names no path here.
 
@@ -75,8 +76,8 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
     copied
 }
 
-/// `TARGET:PATH` is there, everything else here. A path there begins with `/`, `~/` or `./`, so that a target's own colons
-/// are none of its end.
+/// `TARGET:PATH` is there, everything else here. A path there begins with `/`, `~/` or `./`, so
+/// that a target's own colons are none of its end.
 fn end(text: &str, settings: &Settings) -> End {
     let ends = text.match_indices(':').map(|(at, _)| text.split_at(at));
     for (target, path) in ends {
@@ -179,7 +180,8 @@ async fn download(
         if offset == 0 {
             mode = piece.mode & PERMISSIONS;
         }
-        // What was appended since is not a part of it; a target that never ends does not fill our disk.
+        // What was appended since is not a part of it; a target that never ends does not fill our
+        // disk.
         let left = usize::try_from(most - offset).unwrap_or(usize::MAX);
         let bytes = &piece.data.0[..piece.data.0.len().min(left)];
         part.write_all(bytes).with_context(cannot)?;

@@ -101,7 +101,8 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     // With default settings the other checks can still be done.
     let theirs = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     let interceptor = interceptor(&theirs);
-    // Our own commands are on nobody's list and need no box; what a box enforces is a line of its own.
+    // Our own commands are on nobody's list and need no box; what a box enforces is a line of its
+    // own.
     let settings = Settings {
         safe_mode: None,
         sandbox: SandboxSettings::default(),
@@ -185,7 +186,8 @@ fn supervisor(canary: &ToolResult) -> Finding {
     Finding::new(grade, "supervisor", detail)
 }
 
-/// What a sandbox enforces; `agent-bash sandbox` tries it. None is a problem if calls are to run in one.
+/// What a sandbox enforces; `agent-bash sandbox` tries it. None is a problem if calls are to run in
+/// one.
 async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
     let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {
@@ -289,8 +291,8 @@ fn variables(start: &Start) -> Finding {
     Finding::new(Grade::of(named.is_empty()), "variables", detail)
 }
 
-/// Whether every rule's pattern is valid (a rule with an invalid one is skipped), and whether there are tools to
-/// propose.
+/// Whether every rule's pattern is valid (a rule with an invalid one is skipped), and whether there
+/// are tools to propose.
 fn interceptor(settings: &Settings) -> Finding {
     let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
     let invalid: Vec<String> = rules

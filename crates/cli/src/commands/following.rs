@@ -1,7 +1,7 @@
 //! `jobs output --follow --on TARGET`: what a job on a target prints, as it comes.
 //!
-//! The output is a file there, which only grows, and is read byte for byte as any file of a target. Its path is the
-//! target's, and is named to the target alone.
+//! The output is a file there, which only grows, and is read byte for byte as any file of a target.
+//! Its path is the target's, and is named to the target alone.
 
 use crate::output::{self, Passed};
 use agent_bash::core::{Cancel, RemoteHost};

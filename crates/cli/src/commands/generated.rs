@@ -18,8 +18,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     clap_complete::generate(args.shell, &mut command, name, &mut text);
     let mut text = String::from_utf8(text).context("the script is not UTF-8")?;
     if args.shell == Shell::Bash {
-        // clap_complete is inconsistent about hyphens in the program's name, and its functions then do not find
-        // each other.
+        // clap_complete is inconsistent about hyphens in the program's name, and its functions then
+        // do not find each other.
         text = text.replace("agent__subcmd__bash", "agent__bash");
         text.push_str(BASH_IDS);
     }

@@ -1,5 +1,6 @@
-//! `agent-bash hook`: answers an agent that asks before it runs a command. The library makes the answer. This
-//! module reads stdin and makes sure that there is an answer in time, and one that blocks if anything goes wrong.
+//! `agent-bash hook`: answers an agent that asks before it runs a command. The library makes the
+//! answer. This module reads stdin and makes sure that there is an answer in time, and one that
+//! blocks if anything goes wrong.
 
 mod file;
 mod install;

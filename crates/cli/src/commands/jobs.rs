@@ -135,8 +135,8 @@ fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Prints the last lines or everything, in parts. With `follow`, keeps printing until the job has ended or we are
-/// cancelled.
+/// Prints the last lines or everything, in parts. With `follow`, keeps printing until the job has
+/// ended or we are cancelled.
 async fn print_output(
     jobs: &Jobs,
     id: &JobId,

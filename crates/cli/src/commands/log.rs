@@ -21,7 +21,8 @@ use std::io::{self, IsTerminal};
 /// Nothing is recorded.
 const NOT_THERE: u8 = 1;
 
-/// What a narrow terminal shows less of, and then not at all. What became of files stays: that is what the log is read for.
+/// What a narrow terminal shows less of, and then not at all. What became of files stays: that is
+/// what the log is read for.
 const NARROW: Narrow<'_> = Narrow {
     cut: &[(FILES, 18), (OUTCOME, 12)],
     left_out: &[AT, TOOK],
@@ -92,8 +93,8 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The table with a line for the day before the first row of each that is not the day before it; the first row is compared
-/// with today.
+/// The table with a line for the day before the first row of each that is not the day before it;
+/// the first row is compared with today.
 fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp) -> String {
     let day = |time| {
         let mut date = words::date(time);
@@ -115,8 +116,8 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
     text
 }
 
-/// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how many files
-/// beyond the directory that is looked at.
+/// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how
+/// many files beyond the directory that is looked at.
 fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
     let changes = result.changes.as_ref();
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());

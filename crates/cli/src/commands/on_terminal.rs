@@ -16,7 +16,8 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-/// The terminals for this command; `None`, with a message on stderr, if we have no terminal to show it on.
+/// The terminals for this command; `None`, with a message on stderr, if we have no terminal to show
+/// it on.
 pub(crate) fn prepare(
     args: &RunArgs,
     start: &Start,

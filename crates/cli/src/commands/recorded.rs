@@ -54,7 +54,8 @@ pub(crate) fn state(start: &Start) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// The record that was asked for, or else the one that was last written to; `None` if there is none.
+/// The record that was asked for, or else the one that was last written to; `None` if there is
+/// none.
 pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<RecordedSession>> {
     let asked = chosen.session.as_ref();
     let mut found = all(start, asked.map(|asked| asked.session.as_str()))?;

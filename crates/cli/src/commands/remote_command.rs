@@ -1,4 +1,5 @@
-//! `--on TARGET` of commands that look at what a machine keeps: the same command is run there, by our program there.
+//! `--on TARGET` of commands that look at what a machine keeps: the same command is run there, by
+//! our program there.
 
 use crate::commands::following::{Followed, follow};
 use crate::commands::{script, target};

@@ -65,7 +65,8 @@ fn deed(of: since::Deed) -> Deed {
     Deed::new(of.at, of.what)
 }
 
-/// With the processes of each that are alive now: a job may run on without those that its call named.
+/// With the processes of each that are alive now: a job may run on without those that its call
+/// named.
 async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
     let mut lines = Vec::new();
     for job in listed {
@@ -93,8 +94,8 @@ fn job_line(job: Job) -> JobLine {
     line
 }
 
-/// Where there is a file, or nothing, it is replaced in one step, and private: the page has what commands printed. Anything
-/// else, such as a pipe or a device, is written to.
+/// Where there is a file, or nothing, it is replaced in one step, and private: the page has what
+/// commands printed. Anything else, such as a pipe or a device, is written to.
 fn write(named: &Path, html: &str) -> io::Result<()> {
     let file = led_to(named)?;
     let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
@@ -112,8 +113,8 @@ fn write(named: &Path, html: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What a path leads to, over the links that it names; it need not exist. Not beyond /proc: what is open there is not
-/// what its link says.
+/// What a path leads to, over the links that it names; it need not exist. Not beyond /proc: what is
+/// open there is not what its link says.
 fn led_to(path: &Path) -> io::Result<PathBuf> {
     /// As many as Linux follows.
     const LINKS: usize = 40;
@@ -163,8 +164,8 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
         .collect()
 }
 
-/// What the record says was renamed: when a part of a set was taken back, or files are gone since, that is not known any more
-/// from what is kept of the set.
+/// What the record says was renamed: when a part of a set was taken back, or files are gone since,
+/// that is not known any more from what is kept of the set.
 fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
     for file in recorded {
         let Some(from) = &file.from else { continue };

@@ -47,7 +47,8 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
     let ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let (result, code) = if args.pty || args.on.is_some() || io::stderr().is_terminal() {
-        // Drawing may block, because terminal output may be stopped; timers and signals then need another worker.
+        // Drawing may block, because terminal output may be stopped; timers and signals then need
+        // another worker.
         let runtime = runtime::start(Some(2))?;
         let ran = runtime.block_on(async {
             let expected = ahead.then_some(&input);
@@ -71,7 +72,8 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
         };
         runtime.block_on(call(prepared, args, input, start))??
     };
-    // A command may exit with this code by itself; only if we cancelled it do we know that the reader is gone.
+    // A command may exit with this code by itself; only if we cancelled it do we know that the
+    // reader is gone.
     let nobody_reads = code == BROKEN_PIPE && matches!(result.status, Status::Cancelled);
     if !nobody_reads {
         print(args, &result)?;
@@ -94,7 +96,8 @@ fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
     )))
 }
 
-/// Refuses a trial on a terminal: it is not possible, and whoever wants to see the one relies on it as on the other.
+/// Refuses a trial on a terminal: it is not possible, and whoever wants to see the one relies on it
+/// as on the other.
 fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), Usage> {
     let is_trial = matches!(input, Input::Parsed(parsed) if parsed.request.trial.is_some());
     if !(args.pty && is_trial) {
@@ -317,7 +320,8 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     output::print(&result.text)
 }
 
-/// The outcome, for a user who has already seen the output; `None` if it is plain success or nothing was started.
+/// The outcome, for a user who has already seen the output; `None` if it is plain success or
+/// nothing was started.
 fn ending(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code } if *code != 0 => Some(format!("exited with code {code}")),

@@ -1,5 +1,5 @@
-//! `agent-bash sandbox`: what a sandbox holds on this system, tried: each attempt is made without one, where it must
-//! succeed to show anything, and then within one.
+//! `agent-bash sandbox`: what a sandbox holds on this system, tried: each attempt is made without
+//! one, where it must succeed to show anything, and then within one.
 
 use crate::commands::session;
 use crate::output;
@@ -22,8 +22,8 @@ use std::path::Path;
 /// The session of the attempts.
 const SESSION: &str = "sandbox";
 
-/// A promise, and a command that breaks it where nothing holds it. `$1` is a directory that is not to be written, `$2`
-/// the port of a server on this machine, `$3` our process.
+/// A promise, and a command that breaks it where nothing holds it. `$1` is a directory that is not
+/// to be written, `$2` the port of a server on this machine, `$3` our process.
 struct Attempt {
     promise: &'static str,
     tried: &'static str,
@@ -92,7 +92,8 @@ const WORK: [(&str, &str); 2] = [
     ),
 ];
 
-/// Prints what is enforced, and a line per attempt. Exit code 1 if something of it is not held, or there is no sandbox.
+/// Prints what is enforced, and a line per attempt. Exit code 1 if something of it is not held, or
+/// there is no sandbox.
 pub(crate) fn sandbox(start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
     runtime.block_on(tried(start))

@@ -8,8 +8,8 @@ use std::io::{self, Read};
 /// The argument that means "read the script from stdin".
 const FROM_STDIN: &str = "-";
 
-/// A single word is the script itself; `-` reads it from stdin; several words are quoted and joined, so that the
-/// command receives them unchanged.
+/// A single word is the script itself; `-` reads it from stdin; several words are quoted and
+/// joined, so that the command receives them unchanged.
 ///
 /// # Errors
 /// Stdin cannot be read, or is not UTF-8.

@@ -14,8 +14,8 @@ use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the session, with additions to its tool, and runs `serve` until it returns. A termination signal triggers its second argument; that is
-/// an orderly end.
+/// Opens the session, with additions to its tool, and runs `serve` until it returns. A termination
+/// signal triggers its second argument; that is an orderly end.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
     start: &Start,
@@ -39,7 +39,8 @@ where
             None => Conversation::open_with(&settings, start.host.clone(), options, add)?,
         };
         let session = Arc::new(session);
-        // As a task: tasks that it wakes then run on the same thread, which saves two thread switches per message.
+        // As a task: tasks that it wakes then run on the same thread, which saves two thread
+        // switches per message.
         let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
         let served = served.await.context("the server has panicked")?;
         session.close();
@@ -52,7 +53,8 @@ where
     served.map(|()| 0)
 }
 
-/// The requested session; by default that of this directory, or the next one that no other program holds.
+/// The requested session; by default that of this directory, or the next one that no other program
+/// holds.
 pub(crate) fn session_name_for(
     asked: Option<&str>,
     protocol: &str,

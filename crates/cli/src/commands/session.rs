@@ -1,5 +1,5 @@
-//! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that outlives the
-//! process.
+//! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that
+//! outlives the process.
 
 use crate::start::Start;
 use crate::usage::Usage;
@@ -13,8 +13,8 @@ use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashToolBuilder, artifacts};
 use std::sync::Arc;
 
-/// The artifacts of the session `name`, after removing expired ones; `None` if neither a state directory nor a home
-/// is known.
+/// The artifacts of the session `name`, after removing expired ones; `None` if neither a state
+/// directory nor a home is known.
 pub(crate) fn artifact_dir(start: &Start, name: &str) -> anyhow::Result<Option<ArtifactDir>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     if let Some(root) = start.host.state_dir() {
@@ -25,14 +25,15 @@ pub(crate) fn artifact_dir(start: &Start, name: &str) -> anyhow::Result<Option<A
         .map_err(|error| Usage(format!("--state: {error}")).into())
 }
 
-/// The background jobs of the session `name`; `None` if neither a state directory nor a home is known.
+/// The background jobs of the session `name`; `None` if neither a state directory nor a home is
+/// known.
 pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     jobs_of_session(&start.host, name, &clock)
 }
 
-/// Opens the session `name` with these settings, for one or a few calls; its artifacts are kept for `lifetime`. `add`
-/// adds parts to the tool.
+/// Opens the session `name` with these settings, for one or a few calls; its artifacts are kept for
+/// `lifetime`. `add` adds parts to the tool.
 pub(crate) fn open_with(
     settings: &Settings,
     start: &Start,

@@ -1,5 +1,5 @@
-//! What has happened since with the changes of recorded calls: what those left running has changed, what was taken back, done
-//! again, committed and discarded. As far as that is still kept.
+//! What has happened since with the changes of recorded calls: what those left running has changed,
+//! what was taken back, done again, committed and discarded. As far as that is still kept.
 
 use crate::start::{Chosen, Start};
 use agent_bash::change_sets::{Listed, Store};
@@ -101,7 +101,8 @@ pub(crate) fn actions(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
     deeds
 }
 
-/// The set whose changes an undo or a redo has turned. An undo can be undone as well: it is what that was an undo of.
+/// The set whose changes an undo or a redo has turned. An undo can be undone as well: it is what
+/// that was an undo of.
 fn turned<'a>(set: &'a Listed, known: &BTreeMap<ChangesId, &'a Listed>) -> Option<&'a Listed> {
     let of = |set: &Listed| set.undoes.or(set.redoes);
     let mut at = *known.get(&of(set)?)?;
@@ -112,7 +113,8 @@ fn turned<'a>(set: &'a Listed, known: &BTreeMap<ChangesId, &'a Listed>) -> Optio
     Some(at)
 }
 
-/// What an undo or a redo has done with a set of whose files these were taken `back` before. Not whole, it is said of which.
+/// What an undo or a redo has done with a set of whose files these were taken `back` before. Not
+/// whole, it is said of which.
 fn inversion_text<'a>(set: &'a Listed, of: &'a Changes, back: &mut BTreeSet<&'a str>) -> String {
     let word = match set.redoes {
         Some(_) => "done again",

@@ -95,7 +95,8 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     Ok(called_off.exit_code().unwrap_or(0))
 }
 
-/// Says which trials wait for a decision still, and how to make it: they are kept for a while, and then gone.
+/// Says which trials wait for a decision still, and how to make it: they are kept for a while, and
+/// then gone.
 fn name_held(session: &Conversation, state: &str) {
     // Where there is no store, nothing is held in it.
     let sets = session.changes().list().unwrap_or_default();

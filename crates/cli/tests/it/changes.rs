@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 
-/// A home with a project in it, and a trial whose changes are held: what an overlay would have written.
+/// A home with a project in it, and a trial whose changes are held: what an overlay would have
+/// written.
 fn held() -> (Home, PathBuf) {
     let home = Home::new();
     home.write("project/src/a.rs", "one\n");
@@ -175,7 +176,10 @@ fn sessions_that_have_sets_of_this_directory_are_named() {
     for words in [["undo", "3"], ["show", "2"], ["commit", "1"]] {
         let (code, said) = changes(&words);
         assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("do not exist in this state directory"), "{said}");
+        assert!(
+            said.contains("do not exist in this state directory"),
+            "{said}"
+        );
         assert!(said.ends_with(others), "{said}");
     }
     let (_, said) = changes(&["undo", "7", "--state", "newer"]);
@@ -202,8 +206,8 @@ fn a_conflict_is_named_and_a_trial_is_discarded() {
     assert!(!project.join("new\u{1b}[2J").exists());
 }
 
-/// The whole way of an ordinary call of many files: recorded, named, taken back. Of a package in a file, so that nothing is
-/// fetched.
+/// The whole way of an ordinary call of many files: recorded, named, taken back. Of a package in a
+/// file, so that nothing is fetched.
 #[test]
 fn what_npm_installs_is_counted_and_taken_back() {
     let home = Home::new();
@@ -250,7 +254,8 @@ fn what_npm_installs_is_counted_and_taken_back() {
     assert_eq!(names(), before);
 }
 
-/// A program has one who watches it. So a recorded call within another one is compared, and every surface says so.
+/// A program has one who watches it. So a recorded call within another one is compared, and every
+/// surface says so.
 #[test]
 fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! The binary as scripts use it: stdout, stderr and exit codes. What calls return under each profile is tested by
-//! the conformance kit.
+//! The binary as scripts use it: stdout, stderr and exit codes. What calls return under each
+//! profile is tested by the conformance kit.
 
 #![expect(
     clippy::expect_used,

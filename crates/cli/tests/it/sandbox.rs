@@ -1,4 +1,5 @@
-//! The sandbox on the command line, with the kernel's own answer: what was written is looked at from outside.
+//! The sandbox on the command line, with the kernel's own answer: what was written is looked at
+//! from outside.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 

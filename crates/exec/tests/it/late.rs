@@ -245,7 +245,9 @@ async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what
     let (store, id) = (place.store(), after[0].changes.id);
     let refused = store.undo(SESSION, id, &[], false).unwrap_err();
     assert!(
-        refused.to_string().contains("belong to a command that is still running"),
+        refused
+            .to_string()
+            .contains("belong to a command that is still running"),
         "{refused}"
     );
     let up = fs::read_to_string(place.temp.path().join("up")).unwrap();

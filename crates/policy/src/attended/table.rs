@@ -1,18 +1,19 @@
 //! The programs that need a terminal, as data.
 
-/// What a program does with the terminal.
+/// The way a program uses the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wants {
-    /// It draws on it, and reads keys: not if its output goes elsewhere.
+    /// The program draws on the screen and reads keys, unless its output is redirected.
     Screen,
-    /// It reads lines from its input: not if that is something else.
+    /// The program reads lines from its input, unless that is redirected.
     Lines,
-    /// The same, of a command that often is in a loop or a function which is given its input: not if anything in the script
-    /// is given any.
+    /// The same, of a command that often is in a loop or a function which is given its input: not
+    /// if anything in the script is given any.
     Answer,
-    /// The same, of a filter: it often is in something that is piped to, so not if anything in the script is.
+    /// The same, of a filter: it often is in something that is piped to, so not if anything in the
+    /// script is.
     Text,
-    /// It asks the terminal itself, whatever its input and output are.
+    /// The program opens the terminal itself, even if input and output are redirected.
     Terminal,
 }
 

@@ -1,9 +1,10 @@
-//! What lets a git command run another program, or write a file of the caller's choice.
+//! Options by which a git command runs another program, or writes a file of the caller's choice.
 
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-/// Global options that only affect display, and those that select the repository; a path follows or is attached.
+/// Global options that only affect display, and those that select the repository; a path follows or
+/// is attached.
 const GLOBALS: &str = "\
     --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs \
     --icase-pathspecs --no-replace-objects --no-lazy-fetch -C --git-dir --work-tree --namespace --bare";
@@ -14,14 +15,15 @@ const RUNNERS: &str = "\
     instaweb hook shell send-email imap-send web--browse gui citool remote-ext \
     remote-fd";
 
-/// Prefixes of options that run a program or write a file in some subcommand; git accepts every unambiguous
-/// abbreviation.
+/// Prefixes of options that run a program or write a file in some subcommand; git accepts every
+/// unambiguous abbreviation.
 const REFUSED: &str = "\
     --upload-pack --receive-pack --exec --output --output-directory --open-files-in-pager \
     --ext-diff --textconv --show-signature --tool --extcmd --config --index-output \
     --object-dir --export-marks --web --info";
 
-/// The first word by which the command runs another program or writes a file of the caller's choice.
+/// The first word by which the command runs another program or writes a file of the caller's
+/// choice.
 pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
         return None;

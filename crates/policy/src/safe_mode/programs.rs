@@ -1,8 +1,10 @@
-//! What lets a listed program other than git run another one, or write a file of the caller's choice.
+//! Options by which a listed program other than git runs another one, or writes a file of the
+//! caller's choice.
 
 use crate::syntax::run::Field;
 
-/// Options that do, as the beginnings of words: those of `find` that are whole words end in a space.
+/// Options that do, as the beginnings of words: those of `find` that are whole words end in a
+/// space.
 const REFUSED: [(&[&str], &[&str]); 6] = [
     (
         &["find"],

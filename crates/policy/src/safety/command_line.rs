@@ -4,8 +4,8 @@ use super::rule::{Hit, is_git};
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or abbreviated;
-/// anything else (`-delete`, `mklabel`) must be a word.
+/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or
+/// abbreviated; anything else (`-delete`, `mklabel`) must be a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
     arguments
         .iter()
@@ -59,7 +59,7 @@ pub(super) struct Deed {
 pub(super) const HARMLESS: [&str; 5] = ["--help", "-help", "--dry-run", "--dryrun", "--version"];
 
 impl Deed {
-    /// What these programs do at these subcommands.
+    /// Returns an entry: these programs perform these actions at these subcommands.
     pub(super) const fn of(
         programs: &'static [&'static str],
         words: &'static [&'static str],
@@ -109,7 +109,7 @@ pub(super) fn deed<'d, 'r>(
         .find_map(|deed| Some((deed, deed.done(name, ran.arguments())?)))
 }
 
-/// What is found if the command performs one of these actions.
+/// Returns the hit if the command performs one of these actions.
 pub(super) fn found(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
     deed(deeds, ran).map(|_| Hit::on(ran, ran.arguments()))
 }
@@ -125,8 +125,8 @@ pub(super) fn found_of_git(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit>
     done.then(|| Hit::on(ran, git.arguments))
 }
 
-/// The arguments after these subcommands. Options may stand between them, and a word after an option may be its
-/// value.
+/// The arguments after these subcommands. Options may stand between them, and a word after an
+/// option may be its value.
 fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
     let mut wanted = words.iter();
     let Some(mut next) = wanted.next() else {

@@ -1,4 +1,5 @@
-//! The rules that also apply, whether or not they are enabled, to what is hidden in other languages.
+//! The rules that also apply, whether or not they are enabled, to what is hidden in other
+//! languages.
 
 use super::rule::Rule;
 use super::{no_blind_git_add, no_dangerous_rm, no_force_push};

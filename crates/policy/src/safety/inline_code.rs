@@ -1,8 +1,8 @@
-//! Group `inline_code`: what the core rules and other enabled rules forbid, inside a program in another language
-//! that is given on the command line.
+//! Group `inline_code`: what the core rules and other enabled rules forbid, inside a program in
+//! another language that is given on the command line.
 //!
-//! The program is not parsed in its language: string literals are found, and those passed to calls that run or
-//! remove something are judged. Literals that are only data are not.
+//! The program is not parsed in its language: string literals are found, and those passed to calls
+//! that run or remove something are judged. Literals that are only data are not.
 
 mod bindings;
 mod calls;
@@ -96,8 +96,8 @@ fn everything(ran: &ResolvedCommand) -> Vec<Call> {
 /// Maximum number of calls of one program that are judged individually.
 const MAX_APART: usize = 200;
 
-/// Deduplicates the calls. If there are very many, the last ones are joined into one text, because parsing each
-/// text has a fixed cost.
+/// Deduplicates the calls. If there are very many, the last ones are joined into one text, because
+/// parsing each text has a fixed cost.
 fn together(mut calls: Vec<Call>) -> Vec<Call> {
     let mut known = HashSet::new();
     calls.retain(|call| known.insert(call.clone()));
@@ -118,7 +118,8 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled rules.
+/// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled
+/// rules.
 fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
     let others = scene
         .enabled

@@ -1,5 +1,5 @@
-//! Programs that execute code given as text: which they are, in what language, and where on the command line the
-//! code is.
+//! Programs that execute code given as text: which they are, in what language, and where on the
+//! command line the code is.
 
 use crate::syntax::run::{Field, Invocation, ResolvedCommand, shell_name};
 use crate::syntax::value::Value;
@@ -20,7 +20,7 @@ pub(super) enum Language {
 /// How the notations of programming languages differ.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Notation {
-    /// What starts a comment that extends to the end of the line.
+    /// The characters that start a comment to the end of the line.
     pub(super) comment: &'static str,
     /// Whether backticks execute their contents.
     pub(super) backticks: bool,
@@ -65,7 +65,7 @@ enum Role {
     Code,
     /// Its value is the file that contains the code.
     File,
-    /// It takes some other value.
+    /// The option takes another value.
     Value,
     /// Something else is executed: stop parsing.
     Other,
@@ -92,7 +92,7 @@ struct Interpreter {
     language: Language,
     options: &'static [(&'static str, Role)],
     operand: Operand,
-    /// It reads the code from standard input if nothing else specifies it.
+    /// True if the program reads code from standard input when no other source is given.
     reads_stdin: bool,
 }
 
@@ -158,7 +158,8 @@ fn find(name: &str) -> Option<&'static Interpreter> {
         .find(|interpreter| interpreter.names.contains(&stem))
 }
 
-/// Where a shell or an interpreter takes its code from; empty for other programs, and for calls that execute none.
+/// Where a shell or an interpreter takes its code from; empty for other programs, and for calls
+/// that execute none.
 pub(super) fn code(ran: &ResolvedCommand) -> Vec<Code<'_>> {
     match ran.name() {
         Some(name) if shell_name(name) => shell(ran).into_iter().collect(),
@@ -221,7 +222,7 @@ impl Interpreter {
                 after =
                     matches!(operand, Operand::After(word) if field.value.literal() == Some(word));
             } else if operand != Operand::Data {
-                // What follows code that was already given is an argument of it.
+                // A word after the code is an argument of it.
                 if out.is_empty() {
                     out.push(match operand {
                         Operand::Code => Code::Text(field, 0),
@@ -232,14 +233,15 @@ impl Interpreter {
             }
         }
         if out.is_empty() && self.reads_stdin {
-            // Some only print their help then, but other versions of the same program do read standard input.
+            // Some only print their help then, but other versions of the same program do read
+            // standard input.
             out.push(Code::Stdin);
         }
         out
     }
 
-    /// The meaning of an option, and the offset of its value within the word if it is attached. In a cluster such
-    /// as `-ne`, the first letter that takes a value counts.
+    /// The meaning of an option, and the offset of its value within the word if it is attached. In
+    /// a cluster such as `-ne`, the first letter that takes a value counts.
     fn option(&self, field: &Field) -> Option<(Role, Option<usize>)> {
         let text = field.value.prefix();
         let known = |name: &str| self.options.iter().find(|(option, _)| *option == name);

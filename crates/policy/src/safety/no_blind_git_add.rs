@@ -11,7 +11,7 @@ use crate::syntax::value::{Piece, Value, Why};
 pub(super) static RULE: Rule = Rule {
     id: "no_blind_git_add",
     group: Group::Core,
-    summary: "Staging files nobody named: `git add -A`, `--all`, `.`, `*`, `:/`, an exclude-only pathspec, a computed list, `--pathspec-from-file`, and `git update-index --add --stdin`.",
+    summary: "Staging files that are not named: `git add -A`, `--all`, `.`, `*`, `:/`, an exclude-only pathspec, a computed list, `--pathspec-from-file`, and `git update-index --add --stdin`.",
     message: "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
     suggestion: "name the files, for example `git add src/lib.rs`; `git add -u` stages what is tracked",
     fires: &[
@@ -57,7 +57,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// The message for a computed list.
 const COMPUTED: (&str, &str) = (
-    "permission denied: the files to add are computed while this runs (by a command, an unquoted variable, or xargs), so that nobody can know which they are. Specify the files explicitly",
+    "permission denied: the files to add are computed while this runs (by a command, an unquoted variable, or xargs), so they are unknown in advance. Specify the files explicitly",
     "print the list first, then write the names out: `git add src/lib.rs`; `git add -u` stages what is tracked, `git add \"$FILE\"` one file",
 );
 
@@ -221,8 +221,8 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
     lexical(&wildless(&letters)) == "/"
 }
 
-/// Whether the unknown part is a single value (a variable, or a line that was read), or only names tracked files
-/// (`git add -u` stages as much).
+/// Whether the unknown part is a single value (a variable, or a line that was read), or only names
+/// tracked files (`git add -u` stages as much).
 fn is_named(spec: &Value) -> bool {
     match spec.pieces() {
         [

@@ -97,8 +97,8 @@ const LONG: [&str; 8] = [
     "dir", "verbose",
 ];
 
-/// What searches that are not narrowed down hand over, by a pipe or a substitution: a starting point stands for each file
-/// below it.
+/// Returns the starting points of unrestricted searches whose results reach the command by a pipe
+/// or a substitution. A starting point stands for each file below it.
 fn whole_trees<'s>(scene: &'s Scene<'_>) -> &'s [Value] {
     scene.whole_trees.get_or_init(|| {
         let searches = scene
@@ -153,7 +153,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
 }
 
 fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
-    // The repository of a clone that the script itself has created contains nobody's work.
+    // A clone that the script itself created contains no work of the user.
     let own = |value: &Value, place: &PathBase<'_>| {
         place.cwd == ran.cwd.as_deref() && ran.has_made(value)
     };
@@ -163,7 +163,8 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
             found => found.is_some(),
         })
     };
-    // In functions that are never called, and in commands that only one reader finds, unknown operands are ignored.
+    // In functions that are never called, and in commands that only one reader finds, unknown
+    // operands are ignored.
     let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
     match ran.name() {
         Some("rm" | "grm" | "srm" | "rimraf") => {

@@ -128,7 +128,7 @@ fn forces(name: &str, value: &Value) -> bool {
                     .is_none_or(|text| !matches!(text, "false" | "no" | "0"))))
 }
 
-/// What `git config name value` sets.
+/// Returns the name and value that `git config name value` sets.
 fn configured(ran: &ResolvedCommand) -> Option<(String, Value)> {
     is_git(ran)?;
     Git::read(&ran.words).configures()

@@ -1,6 +1,8 @@
-//! Whether recursively removing a path would remove something important; `location` determines where a path leads.
+//! Whether recursively removing a path would remove something important; `location` determines
+//! where a path leads.
 //!
-//! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never consulted).
+//! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never
+//! consulted).
 
 mod location;
 
@@ -9,7 +11,8 @@ use crate::syntax::value::{Piece, Value};
 
 pub(super) use location::Location;
 
-/// System directories. If only the end of a path is known and it is one of these names, it might be theirs.
+/// System directories. If only the end of a path is known and it is one of these names, it might be
+/// theirs.
 const SYSTEM: [&str; 26] = [
     "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "opt", "proc",
     "root", "run", "sbin", "srv", "sys", "usr", "var", "Applications", "Library", "System",
@@ -117,8 +120,8 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
     let cwd = place.cwd.map(components);
     let mut base = components(place.base);
     if !absolute && base.is_empty() && place.cwd == Some(place.base) {
-        // The script starts in the root: relative paths are below the working directory as anywhere else, except
-        // for names of system directories.
+        // The script starts in the root: relative paths are below the working directory as anywhere
+        // else, except for names of system directories.
         if let [only] = parts.as_slice()
             && only.literal().is_some_and(|name| SYSTEM.contains(&name))
         {
@@ -259,7 +262,8 @@ fn anchored(
             return Some(danger);
         }
     }
-    // A pattern with letters directly below one of them: `/u*r`, `~/x*`. Below `/tmp` this is usual.
+    // A pattern with letters directly below one of them: `/u*r`, `~/x*`. Below `/tmp` this is
+    // usual.
     let last = parts.last()?;
     if last.literal().is_none() && !last.has_unknown() {
         let parent = &parts[..parts.len() - 1];
@@ -281,8 +285,8 @@ fn anchored(
     None
 }
 
-/// Where removing `operand` removes something: its absolute path as it is written, links and `..` and all; of a pattern at
-/// its end, the directory. `None` if that depends on more than its text.
+/// Where removing `operand` removes something: its absolute path as it is written, links and `..`
+/// and all; of a pattern at its end, the directory. `None` if that depends on more than its text.
 pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;

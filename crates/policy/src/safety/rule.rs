@@ -1,4 +1,4 @@
-//! What a safety rule is, what it looks at, and what it reports.
+//! Safety rules: their definition, their input, and their result.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -15,11 +15,11 @@ pub struct Rule {
     pub id: &'static str,
     /// Its group.
     pub group: Group,
-    /// What it refuses, in one sentence for the documentation.
+    /// The refused actions, in one sentence for the documentation.
     pub summary: &'static str,
     /// The message when it blocks.
     pub message: &'static str,
-    /// What to do instead.
+    /// The alternative.
     pub suggestion: &'static str,
     /// Scripts that it must block.
     pub fires: &'static [&'static str],
@@ -28,7 +28,7 @@ pub struct Rule {
     pub(super) check: fn(&ResolvedCommand, &Scene<'_>) -> Option<Hit>,
 }
 
-/// What a rule may look at besides the command.
+/// The input of a rule besides the command.
 pub(super) struct Scene<'s> {
     pub(super) context: &'s Context,
     /// The script.
@@ -43,10 +43,10 @@ pub(super) struct Scene<'s> {
     pub(super) depth: u8,
     /// The script's initial directory.
     pub(super) base: Cow<'s, str>,
-    /// Whether a command in the script turns pushes into forced ones; computed once for all commands, of which
-    /// there may be thousands.
+    /// True if a command of the script turns pushes into forced ones. Computed once for all
+    /// commands of a script, which can be thousands.
     pub(super) forces_pushes: OnceCell<bool>,
-    /// What searches hand over that stands for whole trees; computed once, too.
+    /// Results of searches that stand for whole trees. Computed once.
     pub(super) whole_trees: OnceCell<Vec<Value>>,
 }
 
@@ -65,7 +65,8 @@ impl<'s> Scene<'s> {
         }
     }
 
-    /// Where a command may run: the expected directory, and the one if an earlier `cd` failed unnoticed.
+    /// Where a command may run: the expected directory, and the one if an earlier `cd` failed
+    /// unnoticed.
     pub(super) fn places<'p>(
         &'p self,
         ran: &'p ResolvedCommand,

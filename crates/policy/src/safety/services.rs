@@ -1,4 +1,5 @@
-//! Group `services`: commands that delete the data of local or remote services without asking for confirmation.
+//! Group `services`: commands that delete the data of local or remote services without asking for
+//! confirmation.
 
 pub(super) mod buckets;
 pub(super) mod clusters;

@@ -1,4 +1,5 @@
-//! Which files a command touches, as far as its text says: what is refused of it can be tried where those are held back.
+//! Which files a command touches, as far as its text says: what is refused of it can be tried where
+//! those are held back.
 
 use super::path::{PathBase, touched};
 use super::rule::{Scene, is_git};
@@ -12,15 +13,16 @@ const PLAIN: [&str; 10] = [
     "bash", "sh", "command", "builtin", "env", "eval", "nice", "time", "timeout", "exec",
 ];
 
-/// What git does to the repository that it runs in, or shows of it, and nothing else. Not `add`: what is staged is meant for
-/// others.
+/// Subcommands of git that affect or show only the current repository. `add` is excluded, because
+/// staged files are meant for others.
 const OF_REPOSITORY: [&str; 16] = [
     "blame", "branch", "checkout", "clean", "diff", "gc", "log", "ls-files", "prune", "reflog",
     "reset", "restore", "show", "stash", "status", "switch",
 ];
 
-/// Programs that do something with the files that they are given, or those of the directory, and nothing else, whatever
-/// their options are. Not those that can start another one (`sed`, `awk`, `sort`).
+/// Programs that do something with the files that they are given, or those of the directory, and
+/// nothing else, whatever their options are. Not those that can start another one (`sed`, `awk`,
+/// `sort`).
 const OF_FILES: [&str; 38] = [
     ":", "[", "basename", "cat", "cd", "chmod", "cmp", "comm", "cp", "cut", "diff", "dirname",
     "du", "egrep", "exit", "false", "fgrep", "grep", "head", "ln", "ls", "md5sum", "mkdir", "mv",
@@ -31,8 +33,8 @@ const OF_FILES: [&str; 38] = [
 /// Programs that print what they are given.
 const PRINTS: [&str; 2] = ["echo", "printf"];
 
-/// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None` if they are not known,
-/// or if it touches anything but files.
+/// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None`
+/// if they are not known, or if it touches anything but files.
 pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN.contains(&name.as_str());
     let is_elsewhere = ran.is_function || !ran.through.iter().all(is_plain);
@@ -52,8 +54,8 @@ pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf
     Some(paths)
 }
 
-/// The paths that a command touches which is not refused, but would run in the same trial. `None` if it may do anything
-/// else: reach others, or start what does.
+/// The paths that a command touches which is not refused, but would run in the same trial. `None`
+/// if it may do anything else: reach others, or start what does.
 pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN.contains(&name.as_str());
     if ran.is_function || !ran.env.is_empty() || !ran.through.iter().all(is_plain) {
@@ -118,7 +120,7 @@ fn writes_a_file(redirection: &Redirection) -> bool {
     redirection.writes() && redirection.target.literal() != Some("/dev/null")
 }
 
-/// What a command that removes files is given.
+/// Returns the operands of a command that removes files.
 fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
     let (options, operands): (Vec<&Field>, Vec<&Field>) = match ran.name()? {
         "rm" => {
@@ -130,7 +132,8 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
             }
             ran.arguments().iter().partition(is_option)
         }
-        // Not with `-L` and the like, which leave the directory by links; nor with anything that it starts or writes.
+        // Not with `-L` and the like, which leave the directory by links; nor with anything that it
+        // starts or writes.
         "find" => {
             let is_tested = |field: &&Field| field.value.prefix().starts_with(['-', '(', '!']);
             let at = ran.arguments().iter().position(|field| is_tested(&field));
@@ -156,7 +159,8 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
     are_known.then(|| operands.into_iter().map(|field| &field.value).collect())
 }
 
-/// The directory that git runs in. `None` if it may be told of another repository, or to start something.
+/// The directory that git runs in. `None` if it may be told of another repository, or to start
+/// something.
 fn of_git(ran: &ResolvedCommand, scene: &Scene<'_>, place: &PathBase<'_>) -> Option<PathBuf> {
     let git = Git::read(&ran.words);
     let is_own = git.globals.is_empty() && git.config.is_empty() && !scene.text.contains("GIT_");

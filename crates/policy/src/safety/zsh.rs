@@ -1,4 +1,5 @@
-//! `no_unread_zsh`: syntax that zsh reads but bash does not, near a command that another rule is concerned with.
+//! `no_unread_zsh`: syntax that zsh reads but bash does not, near a command that another rule is
+//! concerned with.
 //!
 //! Scripts are read as bash would read them. What only zsh has is looked for in the text.
 
@@ -15,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     id: "no_unread_zsh",
     group: Group::Core,
     summary: "Where zsh runs it: syntax that only zsh has (glob qualifiers, `=command`, `${(flags)x}`, `$x[1]`, `$x:h`, short loops, options that change how it reads) around a command that one of the other rules looks at.",
-    message: "permission denied: this is syntax that only zsh has, and it cannot be read here, so nobody can say what this command would do. Write it as bash reads it, too",
+    message: "permission denied: this is syntax that only zsh has, and it cannot be parsed here, so its effect is unknown. Write it in bash syntax",
     suggestion: "name the files, quote what is meant as it stands, write loops with `do` and `done` and `${x}` for `$x`; or run it with `bash -c`",
     fires: &[
         "zsh -c 'rm -rf a(b|/)c'",
@@ -42,8 +43,8 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// What only zsh reads: flags and modifiers of expansions, subscripts without braces, `=command`, ranges, qualifiers and
-/// groups of globs, short loops.
+/// Syntax that only zsh accepts: flags and modifiers of expansions, subscripts without braces,
+/// `=command`, ranges, qualifiers and groups of globs, short loops.
 static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r#"(?x)
@@ -54,8 +55,8 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// One of these words, of letters alone, is in every command that a rule of the group refuses. Programs in other languages
-/// are not zsh's concern.
+/// One of these words, of letters alone, is in every command that a rule of the group refuses.
+/// Programs in other languages are not zsh's concern.
 const CONCERNS: [(Group, &str); 5] = [
     (
         Group::Core,
@@ -178,7 +179,7 @@ mod tests {
         let context = Context::new("/home/u/project");
         let script = Script::read("", &context);
         let scene = Scene::new(&script, rules(), 0);
-        // What is unread has no words to look for.
+        // Unparsed text has no words to search for.
         let apart = |rule: &&&Rule| rule.group == Group::InlineCode || rule.id == "no_unread_code";
         for rule in rules().iter().filter(|rule| !apart(rule)) {
             // A redirection alone has no words.

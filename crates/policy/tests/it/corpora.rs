@@ -1,12 +1,13 @@
 //! The corpora: cases measured in real bash and git, and variants of them that were thought of.
 //!
-//! The suite takes a sample of the variants, another one each time; `cargo xtask fuzz policy-variants` takes all.
-//! `POLICY_VARIANTS` sets how many are taken (1500), `POLICY_SEED` which.
+//! The suite takes a sample of the variants, another one each time; `cargo xtask fuzz
+//! policy-variants` takes all. `POLICY_VARIANTS` sets how many are taken (1500), `POLICY_SEED`
+//! which.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// The lines of the measured cases and of a sample of the variants, whose seed is printed. Four fields and a reason, with
-/// tabs between them: check, group, verdict, the script as a JSON string.
+/// The lines of the measured cases and of a sample of the variants, whose seed is printed. Four
+/// fields and a reason, with tabs between them: check, group, verdict, the script as a JSON string.
 pub(crate) fn lines() -> Vec<&'static str> {
     let measured = include_str!("../data/policy_cases.tsv").lines().skip(1);
     let variants = include_str!("../data/variants.tsv").lines().skip(1);
@@ -32,7 +33,10 @@ pub(crate) fn script(line: &str) -> Option<String> {
     serde_json::from_str(line.split('\t').nth(3)?).ok()
 }
 
-#[expect(clippy::print_stderr, reason = "whoever sees a failure needs the seed")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a failure is only reproducible with the seed"
+)]
 fn say(seed: u64) {
     eprintln!("a sample of the variants: POLICY_SEED={seed}");
 }

@@ -1,4 +1,5 @@
-//! Every case of the corpus, whose effect was measured with real bash and git: no misses, no false alarms.
+//! Every case of the corpus, whose effect was measured with real bash and git: no misses, no false
+//! alarms.
 
 #![expect(
     clippy::unwrap_used,
@@ -89,8 +90,9 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
     );
 }
 
-/// What the list lets pass although it does more than read: the kernel holds it, which the end-to-end tests show for each.
-/// One that goes on (`time`) ends at its time limit, and what reads the whole system (`wide`) is held as the rest is.
+/// Listed commands that do more than read: the kernel stops them, as the end-to-end tests show for
+/// each. A command that does not end (`time`) is stopped by its time limit, and one that reads the
+/// whole system (`wide`) is limited as the others.
 fn held_by_the_box() -> BTreeSet<String> {
     let rows = include_str!("../data/held_by_the_box.tsv").lines().skip(1);
     let scripts = rows.map(|line| line.split('\t').nth(1).unwrap());
@@ -148,8 +150,8 @@ fn the_measured_cases_do_not_depend_on_the_place() {
     );
 }
 
-/// Commands that a careless model does not write, and which the rules therefore ignore. The list must stay
-/// accurate: anything the rules have learnt to find belongs among the variants.
+/// Commands that a careless model does not write, and which the rules therefore ignore. The list
+/// must stay accurate: anything the rules have learnt to find belongs among the variants.
 #[test]
 fn what_is_let_pass_passes() {
     for case in read(include_str!("../data/let_pass.tsv").lines().skip(1)) {

@@ -1,6 +1,7 @@
-//! Differential test against real bash: generated scripts run with stubs of `rm` and `git` first on `PATH` that
-//! only record their arguments. Whenever a stub saw something forbidden, the policy must have blocked the script; a
-//! script that contains forbidden commands only as data must be allowed.
+//! Differential test against real bash: generated scripts run with stubs of `rm` and `git` first on
+//! `PATH` that only record their arguments. Whenever a stub saw something forbidden, the policy
+//! must have blocked the script; a script that contains forbidden commands only as data must be
+//! allowed.
 //!
 //! `POLICY_DIFFERENTIAL` sets the number of scripts (5000), `POLICY_SEED` the first seed (1).
 

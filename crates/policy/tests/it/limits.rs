@@ -1,4 +1,5 @@
-//! Long, deep or absurd inputs get a verdict, and dangerous parts are still found. The benchmark measures how fast.
+//! Long, deep or absurd inputs get a verdict, and dangerous parts are still found. The benchmark
+//! measures how fast.
 
 mod shapes;
 
@@ -26,7 +27,7 @@ fn absurd_shapes_get_an_answer() {
     };
     for (name, script) in absurd() {
         let verdict = policy.decide(&Script::read(&script, &context()));
-        // Inputs that are just blanks, or a heredoc that nobody reads, may pass; nothing here is dangerous.
+        // Inputs of blanks alone, or an unused heredoc, may pass; they are not dangerous.
         let core = verdict.finding().and_then(|finding| finding.group);
         assert_eq!(core, None, "{name}: {verdict:?}");
         lift(&Parsed::read(&script));

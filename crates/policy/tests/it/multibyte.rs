@@ -1,4 +1,5 @@
-//! No input causes a panic: the corpora, with multi-byte characters inserted where single bytes are expected.
+//! No input causes a panic: the corpora, with multi-byte characters inserted where single bytes are
+//! expected.
 
 use crate::corpora;
 use std::collections::{BTreeSet, HashSet};
@@ -7,8 +8,8 @@ use agent_bash_policy::{
     Context, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, lift, rules,
 };
 
-/// Characters of two, three and four bytes; a soft hyphen, as occurs in options copied from web pages; and the
-/// reader's own placeholder characters.
+/// Characters of two, three and four bytes; a soft hyphen, as occurs in options copied from web
+/// pages; and the reader's own placeholder characters.
 const CHARACTERS: [char; 7] = [
     'é', '\u{ad}', '—', '\u{1f980}', '\u{f8fe}', '\u{f8ff}', '\u{301}',
 ];
@@ -57,8 +58,8 @@ fn places(script: &str) -> Vec<usize> {
     out
 }
 
-/// The command and the word that contain a place, and the position in it: a reader that fails there does so in
-/// every script with that combination.
+/// The command and the word that contain a place, and the position in it: a reader that fails there
+/// does so in every script with that combination.
 fn class(script: &str, at: usize) -> [&str; 3] {
     let first = |text| str::split(text, char::is_whitespace).next();
     let (before, behind) = script.split_at(at);

@@ -1,5 +1,5 @@
-//! Normalisation against real bash: the original script must show the same as the script with its limits removed
-//! and applied to its full output.
+//! Normalisation against real bash: the original script must show the same as the script with its
+//! limits removed and applied to its full output.
 
 #![expect(clippy::disallowed_methods, reason = "a test runs real bash")]
 #![expect(
@@ -39,8 +39,8 @@ fn view(output: &str, limits: &Lifted<'_>) -> String {
     lines.concat()
 }
 
-/// None writes to stderr after its second line: whether that still happens after `head` has closed the pipe is a
-/// race in bash itself.
+/// None writes to stderr after its second line: whether that still happens after `head` has closed
+/// the pipe is a race in bash itself.
 const PRODUCERS: [&str; 14] = [
     "seq 9",
     "seq 1000",

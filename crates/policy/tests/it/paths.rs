@@ -46,7 +46,7 @@ fn what_is_refused_says_which_files_it_touches() {
         ),
         ("rm -rf .git 2>/dev/null", &["/p/repo/.git"]),
         ("true; bash -c 'rm -rf .git'", &["/p/repo/.git"]),
-        // What else would run in the same trial.
+        // Another command would run in the same trial.
         (
             "cp -r src ../copy && rm -rf .git; echo $x https://x.example",
             &["/p/repo/src", "/p/repo/../copy", "/p/repo/.git"],
@@ -89,7 +89,7 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         "find -L . -delete",
         "find . -exec rm {} +",
         "find . -delete -fprint /etc/x",
-        // As somebody else, or on another machine.
+        // As another user, or on another machine.
         "sudo rm -rf .git",
         "ssh host 'rm -rf .git'",
         // Where git is led elsewhere.
@@ -119,7 +119,7 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         "rm -rf .git; date >\"$LOG\"",
         "git worktree remove --force ../wt",
         "cd \"$DIR\" && git reset --hard",
-        // What it says goes elsewhere, too.
+        // The output is redirected as well.
         "rm -rfv .git >/etc/list",
         // Not read to its end.
         "rm -rf .git; if",

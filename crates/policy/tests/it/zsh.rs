@@ -1,4 +1,5 @@
-//! Scripts for zsh: syntax that only zsh has is refused where a rule could be affected, and passes elsewhere.
+//! Scripts for zsh: syntax that only zsh has is refused where a rule could be affected, and passes
+//! elsewhere.
 
 use agent_bash_policy::{Context, Dialect, RuleSelection, Script, Verdict, check_safety, rules};
 
@@ -209,7 +210,7 @@ fn the_refusal_says_what_to_do() {
     );
 }
 
-/// What bash must not run does not pass because zsh would run it.
+/// A command that bash must not run does not pass because zsh would run it.
 #[test]
 fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
     let all = RuleSelection::all();
@@ -220,7 +221,7 @@ fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
         .filter(|script| !check_safety(&Script::read(script, &zsh), &all).refuses())
         .collect();
     assert!(passed.is_empty(), "{passed:#?}");
-    // What both shells read alike passes in both.
+    // A command that both shells read alike passes in both.
     let spares = rules().iter().flat_map(|rule| rule.spares);
     let refused: Vec<_> = spares
         .filter(|script| {

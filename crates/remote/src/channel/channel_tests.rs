@@ -276,7 +276,8 @@ async fn only_so_many_at_a_time() {
     drop(calls);
 }
 
-/// Nothing runs here between the end of `close` and the look: as where a process ends right after it.
+/// Nothing runs here between the end of `close` and the look: as where a process ends right after
+/// it.
 #[tokio::test]
 async fn a_transport_that_stays_is_gone_once_it_is_closed() {
     let words = ["/bin/sh", "-c", "exec sleep 600"].map(std::ffi::OsString::from);

@@ -1,4 +1,5 @@
-//! What both sides of a channel share at this end: who waits for what, what is to be written, what was read and not taken.
+//! What both sides of a channel share at this end: who waits for what, what is to be written, what
+//! was read and not taken.
 
 use super::incoming::{Incoming, MAX_LINE, Update};
 use serde::Serialize;
@@ -15,7 +16,8 @@ const MAX_CALLS: usize = 256;
 /// What may lie here unread, and unwritten, each.
 const MAX_BYTES: usize = 64 << 20;
 
-/// What may lie here unread of one call's output. A slow reader gets less of it, as it does on this machine.
+/// What may lie here unread of one call's output. A slow reader gets less of it, as it does on this
+/// machine.
 const MAX_UPDATES: usize = 256 * 1024;
 
 /// Why a request has no answer.

@@ -20,7 +20,8 @@ sh -c "$script" <&3 3<&- | dd bs=1 count="$n" 2>/dev/null 3<&- &
 exec 3<&- >&- 2>&-
 wait"#;
 
-/// More bytes than a connection with one request carries either way, however long the paths of this test are.
+/// More bytes than a connection with one request carries either way, however long the paths of this
+/// test are.
 const LONGEST: u64 = 700;
 
 /// How often each way is cut, unless `REMOTE_CUTS` says otherwise.

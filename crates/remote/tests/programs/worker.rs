@@ -1,4 +1,5 @@
-//! Plays our program at a target. `PLAY` says which part; without it, it answers what a good one would.
+//! Plays our program at a target. `PLAY` says which part; without it, it answers what a good one
+//! would.
 
 #![expect(clippy::print_stdout, reason = "it is what the host reads")]
 

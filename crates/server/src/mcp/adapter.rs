@@ -1,4 +1,5 @@
-//! An adapter's tools in place of our own: the names, fields and texts that a family of models knows.
+//! An adapter's tools in place of our own: the names, fields and texts that a family of models
+//! knows.
 
 use super::tools::{BESIDE, longest_shown};
 use agent_bash::Conversation;

@@ -15,9 +15,10 @@ use std::sync::{Arc, OnceLock};
 /// Files named in a question at most.
 const NAMED: usize = 20;
 
-/// An approver that asks the user of the client that is served, where that client can ask. A host gives a clone to the tool
-/// ([`BashToolBuilder::approver`](agent_bash::BashToolBuilder::approver)) and another to the server
-/// ([`Options::asking`](super::Options::asking)). Where there is nobody to ask, it allows and denies as if there were no approver.
+/// An approver that asks the user of the client that is served, where that client can ask. A host
+/// gives a clone to the tool ([`BashToolBuilder::approver`](agent_bash::BashToolBuilder::approver))
+/// and another to the server ([`Options::asking`](super::Options::asking)). Where there is nobody
+/// to ask, it allows and denies as if there were no approver.
 #[derive(Debug, Clone, Default)]
 pub struct Asking(Arc<OnceLock<Peer<RoleServer>>>);
 

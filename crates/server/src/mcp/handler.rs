@@ -127,8 +127,8 @@ impl Server {
         Ok(result)
     }
 
-    /// Waits for the end of a call, as long as its client does. If the client cancels the request, the call is
-    /// cancelled.
+    /// Waits for the end of a call, as long as its client does. If the client cancels the request,
+    /// the call is cancelled.
     async fn wait(
         &self,
         call: &RunningCall,
@@ -384,7 +384,8 @@ impl ServerHandler for Server {
         }
     }
 
-    /// `rmcp` passes a request on as a custom one if its parameters do not match those of the protocol's method.
+    /// `rmcp` passes a request on as a custom one if its parameters do not match those of the
+    /// protocol's method.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -429,8 +430,8 @@ fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
     }
 }
 
-/// Sends new output as progress notifications, if the client asked for them: the text as message, the byte count as
-/// progress.
+/// Sends new output as progress notifications, if the client asked for them: the text as message,
+/// the byte count as progress.
 struct Progress {
     token: ProgressToken,
     peer: Peer<RoleServer>,

@@ -1,11 +1,11 @@
-//! The server instructions that a client may pass on to its model: how the tools work together. Mentions only what
-//! the profile offers.
+//! The server instructions that a client may pass on to its model: how the tools work together.
+//! Mentions only what the profile offers.
 
 use agent_bash::core::{Profile, TextLayout, short_duration};
 use std::time::Duration;
 
-/// For a server with `profile`, which keeps what calls do to files, or not, and answers calls with a handle after
-/// `handle_after`.
+/// For a server with `profile`, which keeps what calls do to files, or not, and answers calls with
+/// a handle after `handle_after`.
 pub(super) fn text(profile: &Profile, keeps_changes: bool, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
     let reader = if profile.layout == TextLayout::Paged {

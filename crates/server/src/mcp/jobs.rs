@@ -402,8 +402,8 @@ fn keep_within(part: &mut JobOutput, window: Window) {
     }
 }
 
-/// The same for a part as a target gives it. One with bytes that are no text stays as long as it is, as it does not say
-/// where in the output they are.
+/// The same for a part as a target gives it. One with bytes that are no text stays as long as it
+/// is, as it does not say where in the output they are.
 fn keep_text_within(part: &mut JobOutputData, window: Window) {
     let is_exact = part.next.checked_sub(part.from) == Some(part.text.len() as u64);
     let mut keep = length_within(part.text.as_bytes(), part.at_end, window);

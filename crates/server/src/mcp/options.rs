@@ -7,13 +7,15 @@ use std::time::Duration;
 /// Options of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// A call that takes longer is answered with a handle and continues. Zero: calls are never answered early.
+    /// A call that takes longer is answered with a handle and continues. Zero: calls are never
+    /// answered early.
     pub handle_after: Duration,
-    /// Answers carry the result as structured data beside the text, and `bash` has an output schema. For programs:
-    /// agents that find structured data show their model its JSON instead of the text.
+    /// Answers carry the result as structured data beside the text, and `bash` has an output
+    /// schema. For programs: agents that find structured data show their model its JSON instead of
+    /// the text.
     pub structured: bool,
-    /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles are the adapter's
-    /// own matter.
+    /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles
+    /// are the adapter's own matter.
     pub adapter: Option<&'static Adapter>,
     /// The approver of the session's tool, if it is to ask the client's user.
     pub asking: Option<Asking>,

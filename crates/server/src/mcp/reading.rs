@@ -65,7 +65,8 @@ pub(super) async fn read_there(
     Ok(matches_read(&found.await?))
 }
 
-/// How many lines to show around each match, and how many matches. Each has context lines and a separator line.
+/// How many lines to show around each match, and how many matches. Each has context lines and a
+/// separator line.
 fn search_limits(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
     let most = window.map_or(u64::MAX, |window| window.lines as u64);
     let around = args
@@ -127,7 +128,8 @@ pub(super) async fn resources_there(place: &dyn RemoteHost) -> Result<Vec<Resour
     Ok(kept.iter().map(listed).collect())
 }
 
-/// An artifact as a resource. Its address is made from its number: what a target says it is could be one of this machine.
+/// An artifact as a resource. Its address is made from its number: what a target says it is could
+/// be one of this machine.
 fn listed(kept: &ArtifactData) -> Resource {
     let first = kept.command.lines().next().unwrap_or_default();
     let named: String = first.chars().take(NAMED).collect();

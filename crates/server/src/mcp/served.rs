@@ -1,5 +1,5 @@
-//! A layer between `rmcp`, which runs each request in a task of its own, and our handler: requests start in the
-//! order in which they were read, and a request whose handler panics is answered.
+//! A layer between `rmcp`, which runs each request in a task of its own, and our handler: requests
+//! start in the order in which they were read, and a request whose handler panics is answered.
 
 use agent_bash::in_order::{Ticket, Tickets};
 use agent_bash::panics::caught_in;

@@ -1,4 +1,5 @@
-//! The output so far of a call that continues, cleaned, truncated and counted like that of a result.
+//! The output so far of a call that continues, cleaned, truncated and counted like that of a
+//! result.
 
 use agent_bash::core::{
     ArtifactEnd, ArtifactMeta, OutputConsumer as _, OutputLimits, OutputSummary, Status, StreamId,
@@ -22,8 +23,8 @@ pub(super) struct SoFar {
 }
 
 impl SoFar {
-    /// From `part`, which begins at byte `asked`, or later if those bytes are no longer kept: as much of the end as
-    /// fits `window`, limited to `tail` lines.
+    /// From `part`, which begins at byte `asked`, or later if those bytes are no longer kept: as
+    /// much of the end as fits `window`, limited to `tail` lines.
     pub(super) fn of(
         part: &OutputPart,
         asked: u64,

@@ -17,7 +17,8 @@ pub(super) const PART: Window = Window {
     lines: usize::MAX,
 };
 
-/// Room for everything in an answer besides output, in bytes: notices, the line with the link, the outcome.
+/// Room for everything in an answer besides output, in bytes: notices, the line with the link, the
+/// outcome.
 pub(super) const BESIDE: usize = 16 * 1024;
 
 /// The tools.
@@ -198,7 +199,8 @@ pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
     offered.map(|which| which.name(layout)).collect()
 }
 
-/// All tools of a session, of which that is `bash`. `structured`: with a schema for the result's data.
+/// All tools of a session, of which that is `bash`. `structured`: with a schema for the result's
+/// data.
 pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = Which::ALL
@@ -349,8 +351,8 @@ fn meta(which: Which, session: &Conversation) -> MetaObject {
     longest_shown(longest(which, session))
 }
 
-/// A hint for Claude Code: without it, an answer longer than it expects is shown to the model as its first 2 KB and
-/// a file name.
+/// A hint for Claude Code: without it, an answer longer than it expects is shown to the model as
+/// its first 2 KB and a file name.
 pub(super) fn longest_shown(limit: usize) -> MetaObject {
     let fields = json!({ "anthropic/maxResultSizeChars": limit });
     MetaObject(object(fields))
@@ -377,8 +379,8 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// The schema of a result, without what clients of older drafts reject: the draft's name, and non-standard formats
-/// such as `uint64`.
+/// The schema of a result, without what clients of older drafts reject: the draft's name, and
+/// non-standard formats such as `uint64`.
 fn result_schema() -> JsonObject {
     let generator = SchemaSettings::draft2020_12()
         .for_serialize()

@@ -1,6 +1,6 @@
-//! The transport for an MCP client: lines in, lines out. `rmcp` has a transport of its own; this one also answers
-//! invalid messages under their id, tolerates messages before the handshake, and applies backpressure: it stops
-//! reading while the client does not read answers.
+//! The transport for an MCP client: lines in, lines out. `rmcp` has a transport of its own; this
+//! one also answers invalid messages under their id, tolerates messages before the handshake, and
+//! applies backpressure: it stops reading while the client does not read answers.
 
 use super::message::{self, Read};
 use super::served;
@@ -22,8 +22,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
-/// Limit of unanswered requests; at the limit nothing more is read. Twice as many as commands may run, so a client
-/// that reads its answers never reaches it.
+/// Limit of unanswered requests; at the limit nothing more is read. Twice as many as commands may
+/// run, so a client that reads its answers never reaches it.
 const UNANSWERED: usize = 512;
 
 /// A bounded transport.
@@ -98,8 +98,8 @@ where
 
     /// Answers a line that `rmcp` does not get to see.
     fn refuse(&mut self, answer: Box<TxJsonRpcMessage<RoleServer>>) {
-        // In a task of its own, as the future that reads may be dropped. It occupies a request's permit until it is
-        // written.
+        // In a task of its own, as the future that reads may be dropped. It occupies a request's
+        // permit until it is written.
         let (sending, room) = (self.write(*answer), self.reserved.take());
         tokio::spawn(async move {
             // If the client is gone, nobody needs the answer.
@@ -108,7 +108,8 @@ where
         });
     }
 
-    /// The id of a request, if an earlier unanswered request has the same. `rmcp` would answer only one of the two.
+    /// The id of a request, if an earlier unanswered request has the same. `rmcp` would answer only
+    /// one of the two.
     fn taken_id(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
         let JsonRpcMessage::Request(JsonRpcRequest { id, .. }) = message else {
             return None;
@@ -160,7 +161,8 @@ where
             JsonRpcMessage::Error(error) => error.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        // A client that has read the answer may reuse the id; the permit is kept until the answer is written.
+        // A client that has read the answer may reuse the id; the permit is kept until the answer
+        // is written.
         let room = answered.and_then(|id| self.unanswered.requests().remove(&id));
         let sending = self.write(message);
         async move {

@@ -1,6 +1,6 @@
-//! Agents that truncate a tool's result before their model reads it, and how much they pass on. A text within that
-//! limit keeps its end, its notices and its link. A longer one loses them, or its middle, without saying which
-//! lines.
+//! Agents that truncate a tool's result before their model reads it, and how much they pass on. A
+//! text within that limit keeps its end, its notices and its link. A longer one loses them, or its
+//! middle, without saying which lines.
 
 use agent_bash::core::Window;
 
@@ -14,13 +14,13 @@ struct Client {
 /// No limit on lines.
 const ANY: usize = usize::MAX;
 
-/// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts the size that a
-/// tool announces (`anthropic/maxResultSizeChars`).
+/// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
+/// the size that a tool announces (`anthropic/maxResultSizeChars`).
 const CLIENTS: [Client; 3] = [
-    // 0.169.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes each; removes
-    // the middle. Models that call tools through scripts print an answer as JSON, where a newline takes two bytes;
-    // the limit leaves room for that down to lines of five characters. For unknown models its limit is 10,000
-    // bytes.
+    // 0.169.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
+    // each; removes the middle. Models that call tools through scripts print an answer as JSON,
+    // where a newline takes two bytes; the limit leaves room for that down to lines of five
+    // characters. For unknown models its limit is 10,000 bytes.
     Client {
         name: "codex-mcp-client",
         window: Window {
@@ -28,8 +28,8 @@ const CLIENTS: [Client; 3] = [
             lines: ANY,
         },
     },
-    // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, 42 of which are the tags around the
-    // text. Keeps the first fifth and the end.
+    // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, 42 of which are the tags
+    // around the text. Keeps the first fifth and the end.
     Client {
         name: "gemini-cli-mcp-client",
         window: Window {

@@ -1,7 +1,7 @@
 //! Reads and writes files in pieces, for a client on another machine.
 //!
-//! A file is written beside its place and moved there with its last piece, so that nobody sees a part of it. What was
-//! not finished is removed when the client has gone.
+//! A file is written beside its place and moved there with its last piece, so that nobody sees a
+//! part of it. What was not finished is removed when the client has gone.
 
 use super::refused::Refused;
 use agent_bash_protocol::ErrorCode;
@@ -68,7 +68,8 @@ pub(super) fn read(
     regular(path, &found)?;
     let length = length.unwrap_or(MAX_PIECE).min(MAX_PIECE);
     let left = usize::try_from(found.len().saturating_sub(offset)).unwrap_or(usize::MAX);
-    // One byte more tells whether the file has grown meanwhile, or is of a kind that has no length (`/proc`).
+    // One byte more tells whether the file has grown meanwhile, or is of a kind that has no length
+    // (`/proc`).
     let mut bytes = vec![0; length.min(left.max(MIN_BUFFER))];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -170,7 +171,8 @@ fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, Refused> {
     };
     let mode = mode.or_else(|| old.as_ref().map(Metadata::mode));
     let directory = place.parent().unwrap_or(Path::new("/"));
-    // Without another wish the umask decides, as for any new file. What has one is the user's alone until it is whole.
+    // Without another wish the umask decides, as for any new file. What has one is the user's alone
+    // until it is whole.
     let first = if mode.is_some() { 0o600 } else { 0o644 };
     let part = tempfile::Builder::new()
         .prefix(".agent-bash-")

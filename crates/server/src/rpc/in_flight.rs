@@ -44,8 +44,8 @@ pub(super) struct Flight {
 }
 
 impl InFlight {
-    /// Adds a request. `Err` if a limit is reached, or if its id is already in flight: the answers could not be
-    /// told apart.
+    /// Adds a request. `Err` if a limit is reached, or if its id is already in flight: the answers
+    /// could not be told apart.
     pub(super) fn begin(
         &self,
         id: Option<RpcId>,
@@ -126,8 +126,8 @@ impl InFlight {
 }
 
 impl Flight {
-    /// Frees the id before the answer is sent, as the client may reuse it on reading the answer. The limits count
-    /// the request until it is dropped.
+    /// Frees the id before the answer is sent, as the client may reuse it on reading the answer.
+    /// The limits count the request until it is dropped.
     pub(super) fn free_id(&self) {
         if let Some(entry) = self.table.table().requests.get_mut(&self.key) {
             entry.id = None;

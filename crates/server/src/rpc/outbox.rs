@@ -1,7 +1,7 @@
 //! The output queue: whole lines from any number of tasks.
 //!
-//! The queue is bounded. If the client does not read, senders wait for room; nothing is dropped, and memory does
-//! not grow.
+//! The queue is bounded. If the client does not read, senders wait for room; nothing is dropped,
+//! and memory does not grow.
 
 use agent_bash::core::Cancel;
 use serde::Serialize;
@@ -48,8 +48,8 @@ impl Outbox {
         (outbox, Writing(writing))
     }
 
-    /// Queues a message as soon as there is room. Cancel safe: a dropped future has queued nothing. If the client
-    /// is gone, the message is dropped.
+    /// Queues a message as soon as there is room. Cancel safe: a dropped future has queued nothing.
+    /// If the client is gone, the message is dropped.
     pub(super) async fn send(&self, message: &impl Serialize) {
         let mut line = match serde_json::to_vec(message) {
             Ok(line) => line,

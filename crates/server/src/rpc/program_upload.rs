@@ -1,4 +1,5 @@
-//! Runs this program with other words, for a host: what a command line of ours does is done where the data is.
+//! Runs this program with other words, for a host: what a command line of ours does is done where
+//! the data is.
 
 use super::refused::Refused;
 use agent_bash::Conversation;

@@ -14,7 +14,8 @@ pub(super) struct ParsedRequest {
     pub(super) call: RpcCall,
 }
 
-/// Parses a line. An error response carries whatever id and type could be read, so that the client can match it.
+/// Parses a line. An error response carries whatever id and type could be read, so that the client
+/// can match it.
 pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
     let refusal = |id: Option<RpcId>, kind: &str, error: String| {
         Err(Box::new(RpcResponse::failure(id, kind, error)))

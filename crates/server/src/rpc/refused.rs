@@ -3,7 +3,8 @@
 use agent_bash_protocol::ErrorCode;
 use std::io;
 
-/// An error response in the making: a sentence, and what kind of error it is where a program can tell.
+/// An error response in the making: a sentence, and what kind of error it is where a program can
+/// tell.
 #[derive(Debug, PartialEq)]
 pub(super) struct Refused {
     pub(super) error: String,

@@ -1,4 +1,5 @@
-//! Requests about what is on a target: jobs, stored outputs, files. They are passed on, and answered there.
+//! Requests about what is on a target: jobs, stored outputs, files. They are passed on, and
+//! answered there.
 
 use super::refused::Refused;
 use crate::stored_output;

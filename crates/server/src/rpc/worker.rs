@@ -1,7 +1,8 @@
 //! The end of the protocol that runs on a target: what its host judged is run here.
 //!
-//! What an ordinary server knows from its own machine (settings, session, directory) a worker is told in `hello`, which is
-//! its first message. It ends with its input, or when it has heard nothing for its lease; jobs live on.
+//! What an ordinary server knows from its own machine (settings, session, directory) a worker is
+//! told in `hello`, which is its first message. It ends with its input, or when it has heard
+//! nothing for its lease; jobs live on.
 
 use super::refused::Refused;
 use super::{Serving, dispatch, outbox::Outbox, read, response};
@@ -41,8 +42,9 @@ pub struct Workplace {
     pub supervisor: Supervisor,
 }
 
-/// Serves one host until its input ends, a line makes no sense, it is silent for its lease, or `stop` is triggered.
-/// Returns whether there was a `hello` that could be served. What was said last has been written then.
+/// Serves one host until its input ends, a line makes no sense, it is silent for its lease, or
+/// `stop` is triggered. Returns whether there was a `hello` that could be served. What was said
+/// last has been written then.
 ///
 /// # Errors
 /// The input cannot be read.
@@ -228,9 +230,9 @@ fn machine(session: &Conversation, known: bool) -> MachineData {
     }
 }
 
-/// Stays until all that lives on of what it has started has ended, where nobody else would reap that: a worker whose parent is
-/// outside of its container (`docker exec`) leaves its children to a PID 1 that may be any program. The host is told not to
-/// wait.
+/// Stays until all that lives on of what it has started has ended, where nobody else would reap
+/// that: a worker whose parent is outside of its container (`docker exec`) leaves its children to a
+/// PID 1 that may be any program. The host is told not to wait.
 pub fn outlast() {
     let has_child = || !matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD));
     if rustix::process::getppid().is_some() || !has_child() {

@@ -1,8 +1,8 @@
-//! A stream that cannot be polled (a terminal, a file, a pipe of another user), read or written on a thread of its
-//! own.
+//! A stream that cannot be polled (a terminal, a file, a pipe of another user), read or written on
+//! a thread of its own.
 //!
-//! The thread exists from start to end. Tokio's own streams start one per read; if that fails when it is needed,
-//! the read never completes.
+//! The thread exists from start to end. Tokio's own streams start one per read; if that fails when
+//! it is needed, the read never completes.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,4 +1,5 @@
-//! The sink against a reference model of the contract that works in memory, without chunks or windows.
+//! The sink against a reference model of the contract that works in memory, without chunks or
+//! windows.
 
 mod cases;
 mod clean;

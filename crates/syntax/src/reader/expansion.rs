@@ -1,4 +1,5 @@
-//! Expansions inside a word, introduced by `$` or a backtick: parameters, substitutions, arithmetic.
+//! Expansions inside a word, introduced by `$` or a backtick: parameters, substitutions,
+//! arithmetic.
 
 use std::rc::Rc;
 
@@ -265,8 +266,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Position of the `))` that closes the arithmetic beginning at `from`; `None` if it is nested subshells
-    /// instead.
+    /// Position of the `))` that closes the arithmetic beginning at `from`; `None` if it is nested
+    /// subshells instead.
     pub(super) fn arithmetic_extent(&self, from: usize) -> Option<usize> {
         let mut open = 0_usize;
         let mut at = from;

@@ -9,7 +9,7 @@ use super::{Origin, Reader};
 /// A body as found.
 struct Body {
     text: String,
-    /// It is identical to the script byte for byte: no tabs or continuations were removed.
+    /// True if the body equals the script byte for byte: no tabs or continuations were removed.
     plain: bool,
     end: usize,
 }
@@ -75,8 +75,8 @@ impl Reader<'_> {
         }
     }
 
-    /// If the line ends the heredoc, how many bytes of it to consume. In a command substitution, bash allows the
-    /// closing parenthesis on the same line.
+    /// If the line ends the heredoc, how many bytes of it to consume. In a command substitution,
+    /// bash allows the closing parenthesis on the same line.
     fn delimiter_line(&self, line: &str, delimiter: &str) -> Option<usize> {
         let rest = line.strip_prefix(delimiter)?;
         match rest {

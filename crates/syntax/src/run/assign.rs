@@ -1,4 +1,5 @@
-//! Assignments: the resulting value of a variable or array, and values that the shell itself executes.
+//! Assignments: the resulting value of a variable or array, and values that the shell itself
+//! executes.
 
 use super::super::ast::{Assign, Word, WordPart};
 use super::super::state::{ShellState, Slot};

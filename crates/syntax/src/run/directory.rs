@@ -1,4 +1,5 @@
-//! The possibility that an unchecked `cd` has failed: the script is then still in the previous directory.
+//! The possibility that an unchecked `cd` has failed: the script is then still in the previous
+//! directory.
 
 use std::rc::Rc;
 
@@ -23,8 +24,8 @@ pub(super) fn changes(entry: &ListEntry, st: &ShellState) -> bool {
         && !st.functions.contains_key(name)
 }
 
-/// Records that the change to the directory of `st` may have failed, which would leave the script where it was
-/// before.
+/// Records that the change to the directory of `st` may have failed, which would leave the script
+/// where it was before.
 pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
     let there = st.cwd.as_deref().unwrap_or("");
     let up = before

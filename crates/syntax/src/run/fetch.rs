@@ -26,8 +26,8 @@ pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
 /// A letter and a long name of an option; empty if there is none.
 type Option2 = [&'static str; 2];
 
-/// Programs that download into files, and their options: for the file, for its directory, and for a name taken from the
-/// address.
+/// Programs that download into files, and their options: for the file, for its directory, and for a
+/// name taken from the address.
 const DOWNLOADERS: [(&str, [Option2; 3]); 3] = [
     (
         "curl",
@@ -108,7 +108,8 @@ fn downloaded(values: &[Value], [into, directory, by_name]: &[Option2; 3]) -> Ve
     names.into_iter().map(placed).collect()
 }
 
-/// What `scp host:file there` creates: the target itself, or the file's name below it.
+/// Returns the paths that `scp host:file there` creates: the target itself, or the file's name
+/// below it.
 fn copied(values: &[Value]) -> Vec<String> {
     let operands: Vec<&str> = values
         .iter()

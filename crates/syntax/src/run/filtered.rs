@@ -1,8 +1,8 @@
-//! What `grep` leaves of a list of paths.
+//! Filters a list of paths as `grep` does.
 //!
-//! A list printed by `find` represents everything below a path. After filtering by name, only matching files
-//! remain, and no longer the path itself. `grep -l` prints names of files among its arguments. Any other text is
-//! assumed to pass unchanged.
+//! A list printed by `find` represents everything below a path. After filtering by name, only
+//! matching files remain, and no longer the path itself. `grep -l` prints names of files among its
+//! arguments. Any other text is assumed to pass unchanged.
 
 use super::super::value::{Piece, Value};
 
@@ -28,7 +28,8 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     out
 }
 
-/// Whether the only operand is a pattern with a name in each of its alternatives, and what matches it passes.
+/// Whether the only operand is a pattern with a name in each of its alternatives, and what matches
+/// it passes.
 fn narrows(arguments: &[Value]) -> bool {
     let is_option = |value: &&Value| value.prefix().starts_with('-');
     let (options, operands): (Vec<&Value>, Vec<&Value>) = arguments.iter().partition(is_option);
@@ -47,8 +48,8 @@ fn narrows(arguments: &[Value]) -> bool {
     options.iter().all(passes) && alternatives.is_some_and(|mut all| all.all(names))
 }
 
-/// The output of `grep -l`: names of its file arguments, or of files below them. `None` if it prints lines, or if
-/// the file arguments cannot be determined.
+/// The output of `grep -l`: names of its file arguments, or of files below them. `None` if it
+/// prints lines, or if the file arguments cannot be determined.
 pub(super) fn names(arguments: &[Value]) -> Option<Value> {
     let (mut lists, mut patterned) = (false, false);
     let mut operands = Vec::new();

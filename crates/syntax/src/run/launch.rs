@@ -211,7 +211,8 @@ impl Machine<'_> {
             Some(text) => {
                 let mut inner = st.clone();
                 inner.stdin = None;
-                // With `-s` all operands are the script's arguments, otherwise the first one is its name.
+                // With `-s` all operands are the script's arguments, otherwise the first one is its
+                // name.
                 let from = at + usize::from(!invocation.stdin);
                 self.script_with(&text, call.values(from), name, &inner)
             }

@@ -100,8 +100,8 @@ impl Machine<'_> {
     }
 }
 
-/// After `true` or `:` the failure path is dead, after `false` the success path. The commands there are looked at
-/// all the same.
+/// After `true` or `:` the failure path is dead, after `false` the success path. The commands there
+/// are looked at all the same.
 fn end_the_other(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut ShellState) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return;

@@ -1,5 +1,5 @@
-//! Remembers recent calls of functions, so that a body is walked once in each situation. Otherwise the cost of functions
-//! calling functions would grow with the number of paths through them.
+//! Remembers recent calls of functions, so that a body is walked once in each situation. Otherwise
+//! the cost of functions calling functions would grow with the number of paths through them.
 
 use super::super::ast::Command;
 use super::super::state::ShellState;
@@ -23,7 +23,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Walks a body, or repeats the effects of an earlier call in the same situation; returns its output.
+    /// Walks a body, or repeats the effects of an earlier call in the same situation; returns its
+    /// output.
     pub(super) fn remembered(
         &mut self,
         body: &Command,

@@ -1,7 +1,7 @@
 //! The output of simple commands: `echo`, `printf`, `pwd`, `cat` of known text, `mktemp`, …
 //!
-//! The output of anything not listed here is unknown. Filters that only drop or reorder lines are assumed to pass
-//! everything.
+//! The output of anything not listed here is unknown. Filters that only drop or reorder lines are
+//! assumed to pass everything.
 
 use super::super::escape::escapes;
 use super::super::expand::join;

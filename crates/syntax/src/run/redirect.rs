@@ -1,4 +1,5 @@
-//! Redirections: their targets, what a command reads through them, and the contents of files written by the script.
+//! Redirections: their targets, what a command reads through them, and the contents of files
+//! written by the script.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What is remembered of the calls of functions.
+//! A cache of function calls.
 
 use std::collections::HashMap;
 

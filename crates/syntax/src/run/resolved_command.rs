@@ -11,7 +11,8 @@ use crate::Span;
 /// A command as it would run.
 #[derive(Debug, Clone)]
 pub struct ResolvedCommand {
-    /// The command name and its arguments; empty for redirections alone or after a compound command.
+    /// The command name and its arguments; empty for redirections alone or after a compound
+    /// command.
     pub words: Rc<[Field]>,
     /// `NAME=value` before it, and what `env` adds.
     pub env: Vec<(String, Value)>,
@@ -21,8 +22,8 @@ pub struct ResolvedCommand {
     pub stdin: Option<Rc<Value>>,
     /// Whether it is fed by a pipe.
     pub piped: bool,
-    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which only
-    /// shorten it, do not count.
+    /// Whether its output goes to another program or back into the script; `| head` and `| tail`,
+    /// which only shorten it, do not count.
     pub feeds: bool,
     /// Its working directory, if known.
     pub cwd: Option<Rc<str>>,
@@ -34,7 +35,7 @@ pub struct ResolvedCommand {
     pub through: Vec<String>,
     /// Its place in the script.
     pub span: Span,
-    /// It is in a function that is never called: unknown words are ignored in it.
+    /// True for a command in a function that is never called; unknown words in it are ignored.
     pub dormant: bool,
     /// The name is that of a function of the script, whose body is followed.
     pub is_function: bool,
@@ -53,7 +54,8 @@ pub struct Field {
 /// A resolved redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {
-    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`, `&>>`).
+    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`,
+    /// `<&`, `&>`, `&>>`).
     pub operator: &'static str,
     /// The descriptor written before it.
     pub fd: Option<u32>,
@@ -81,7 +83,8 @@ impl Redirection {
     }
 }
 
-/// Its words as a person would write them, except for quoting; unknown parts as the variable, or as `<why>`.
+/// Its words as a person would write them, except for quoting; unknown parts as the variable, or as
+/// `<why>`.
 impl fmt::Display for ResolvedCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.words.iter().enumerate() {

@@ -15,8 +15,8 @@ use super::{Field, Machine, Redirection, ResolvedCommand, builtin};
 /// Limit of recursive calls of a function.
 const MAX_RECURSION: usize = 3;
 
-/// The cost, in bytes, of keeping the state before a command: a constant, and some per variable, as those are
-/// copied on write.
+/// The cost, in bytes, of keeping the state before a command: a constant, and some per variable, as
+/// those are copied on write.
 const COST_OF_A_PARAMETER: usize = 64;
 const COST_OF_A_VARIABLE: usize = 1;
 
@@ -148,7 +148,8 @@ impl Machine<'_> {
         self.record(ran);
     }
 
-    /// Records a command, unless an equal one was recorded before: loops and functions repeat themselves.
+    /// Records a command, unless an equal one was recorded before: loops and functions repeat
+    /// themselves.
     fn record(&mut self, ran: ResolvedCommand) {
         let before = self.recorded.entry(ran.span).or_default();
         let mut lately = before.iter().rev().take(MAX_COMPARED);

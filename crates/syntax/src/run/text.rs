@@ -80,7 +80,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Follows the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test -v`).
+    /// Follows the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test
+    /// -v`).
     pub(in super::super) fn evaluate_text(&mut self, text: &Value, st: &mut ShellState) -> Value {
         let source = text.script();
         if !source.contains(['$', '`']) {

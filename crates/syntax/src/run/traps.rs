@@ -1,7 +1,7 @@
 //! `trap … EXIT`: commands that run when the shell ends, in the state at that time.
 //!
-//! Where it is set, the text is walked like a function that is never called: unknown words may be set before it
-//! runs. What is still unknown at the end of the script counts.
+//! Where it is set, the text is walked like a function that is never called: unknown words may be
+//! set before it runs. What is still unknown at the end of the script counts.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! Programs that run their arguments, as data: which options take a value, how many operands precede the command,
-//! which options hold a script.
+//! Programs that run their arguments, as data: which options take a value, how many operands
+//! precede the command, which options hold a script.
 
 mod table;
 

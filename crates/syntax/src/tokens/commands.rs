@@ -8,7 +8,7 @@ const WRAPPERS: [&str; 9] = [
     "builtin", "command", "env", "exec", "nice", "nohup", "setsid", "sudo", "xargs",
 ];
 
-/// What the next word is.
+/// The role of the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Command,
@@ -247,7 +247,7 @@ impl Frame {
         self.heredoc = None;
     }
 
-    /// What a word is here, and what comes after it.
+    /// Returns the role of a word, and sets the role of the next one.
     fn kind(&mut self, raw: &str, written: &Written) -> TokenKind {
         let (kind, next) = match (self.next, raw) {
             (Next::Command, _) => return self.command_word(raw, written),

@@ -7,11 +7,11 @@ use crate::{Parsed, Span};
 /// How a text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// It can be run, or nothing is known against it.
+    /// The text can be run, as far as is known.
     Whole,
     /// More has to come: a quote is open, a `fi` is missing.
     Unfinished,
-    /// Whatever comes, bash will not run this.
+    /// bash will not run the text, whatever follows.
     Wrong(Span),
 }
 
@@ -56,8 +56,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
     }
 }
 
-/// Whether bash, given `text` and a newline, would read on: a quote is open, a `fi` is missing. What it would refuse, it
-/// does not read on for.
+/// Whether bash, given `text` and a newline, would read on: a quote is open, a `fi` is missing.
+/// What it would refuse, it does not read on for.
 pub fn reads_on(text: &str) -> bool {
     let line = format!("{text}\n");
     ending(&line, &Tokens::of(&line)) == Ending::Unfinished

@@ -10,11 +10,11 @@ pub(super) const MAX_DEPTH: u16 = 48;
 pub struct Token {
     /// Where it stands.
     pub span: Span,
-    /// What it is.
+    /// The kind of the token.
     pub kind: TokenKind,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// `if`, `done`, `[[`.
@@ -38,7 +38,7 @@ pub enum TokenKind {
 pub struct LastWord {
     /// Where it begins; at the end of the text if nothing of it is written.
     pub start: usize,
-    /// What it comes to, without quotes; `None` if it holds an expansion.
+    /// The value without quotes; `None` with an expansion.
     pub value: Option<String>,
     /// The quote that is open.
     pub quote: Option<char>,
@@ -60,7 +60,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Those of a text.
+    /// Returns the tokens of a text.
     pub fn of(text: &str) -> Self {
         let mut lexer = Lexer {
             text,

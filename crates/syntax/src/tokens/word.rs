@@ -2,10 +2,10 @@
 
 use super::lexer::{Lexer, TokenKind};
 
-/// What is known of a word.
+/// The facts about a word.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// What it comes to; `None` if that depends on an expansion.
+    /// The value; `None` with an expansion.
     pub(super) value: Option<String>,
     /// The quote that is open at the end of the text.
     pub(super) quote: Option<char>,
@@ -71,7 +71,7 @@ impl Lexer<'_> {
         written
     }
 
-    /// What begins with this byte.
+    /// Reads the element that begins with this byte.
     fn special(&mut self, byte: u8, written: &mut Written) {
         match byte {
             b'\'' => self.single_quoted(written),

@@ -1,5 +1,5 @@
-//! A settings file of another program: read whole and replaced atomically, keeping its mode and following symbolic
-//! links.
+//! A settings file of another program: read whole and replaced atomically, keeping its mode and
+//! following symbolic links.
 
 use anyhow::{Context, bail};
 use std::fs::{self, DirBuilder};

@@ -1,5 +1,5 @@
-//! `agent-bash hook --install` and `--uninstall`: shows the change to the agent's file, asks for confirmation,
-//! writes it.
+//! `agent-bash hook --install` and `--uninstall`: shows the change to the agent's file, asks for
+//! confirmation, writes it.
 
 use super::file::SettingsFile;
 use crate::args::HookArgs;
@@ -66,7 +66,8 @@ pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The command for the agent to run: our bare name if `PATH` resolves it to this program, else the full path.
+/// The command for the agent to run: our bare name if `PATH` resolves it to this program, else the
+/// full path.
 fn program(start: &Start) -> anyhow::Result<String> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let own = own.canonicalize().with_context(|| {

@@ -89,7 +89,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
                 "staged" => staged = true,
                 "worktree" => worktree = true,
                 "patch" => return None,
-                // A generated list: nobody has chosen its entries.
+                // The user has not chosen the entries of a generated list.
                 "pathspec-from-file" => listed = true,
                 _ => {}
             },

@@ -1,4 +1,4 @@
-//! What a program in another language would run in a shell, or remove.
+//! Finds calls in programs of other languages that run a shell command or remove files.
 //!
 //! Languages are not parsed: only strings passed to calls with known names count.
 
@@ -18,11 +18,11 @@ pub(super) enum Call {
 /// The effect of a call, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Deed {
-    /// It runs a command.
+    /// The call runs a command.
     Runs,
     /// It removes a tree.
     Removes,
-    /// It removes a tree if its arguments say so.
+    /// The call removes a tree if its arguments say so.
     RemovesRecursively,
 }
 
@@ -62,7 +62,7 @@ fn deed(name: &str) -> Option<Deed> {
 /// Maximum number of calls examined in one program.
 const MAX_CALLS: usize = 1000;
 
-/// What a program in this language runs and removes.
+/// Returns the commands that a program in this language runs, and the paths that it removes.
 pub(super) fn calls(program: &str, language: Language) -> Vec<Call> {
     match language {
         Language::Calls(notation) => called(program, notation),
@@ -110,7 +110,8 @@ fn says_recursive(token: &Token) -> bool {
     matches!(token, Token::Name(name) if name == "recursive")
 }
 
-/// The commands passed to a call that runs something: a text for a shell, or a program with its arguments.
+/// The commands passed to a call that runs something: a text for a shell, or a program with its
+/// arguments.
 fn scripts(given: &[Token], out: &mut Vec<Call>) {
     let texts: Vec<&str> = given
         .iter()
@@ -122,7 +123,7 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
             {
                 None
             }
-            // The separator of `" ".join([…])` is none of the words.
+            // The separator of `" ".join([…])` is not one of the words.
             (Token::Text(text) | Token::Filled(text), _) if !text.trim().is_empty() => {
                 Some(text.as_str())
             }
@@ -156,7 +157,8 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// The paths passed to a call that removes a tree, without those that are built from unknown values.
+/// The paths passed to a call that removes a tree, without those that are built from unknown
+/// values.
 fn removals(given: &[Token], out: &mut Vec<Call>) {
     let Some(first) = split(given).next() else {
         return;
@@ -244,7 +246,8 @@ mod tests {
         comment: "#",
         backticks: false,
     });
-    /// Asserts that the expected call is among those found; if nothing is expected, that none is found.
+    /// Asserts that the expected call is among those found; if nothing is expected, that none is
+    /// found.
     fn hold(language: Language, cases: &[(&str, &str)]) {
         for (program, expect) in cases {
             let found: Vec<String> = calls(program, language)

@@ -1,5 +1,5 @@
-//! Splits a program in another language into strings, names and marks, as far as needed to see what is passed to a
-//! call. Quotes, commas and brackets mean the same in all of these languages.
+//! Splits a program in another language into strings, names and marks, as far as needed to see what
+//! is passed to a call. Quotes, commas and brackets mean the same in all of these languages.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -142,8 +142,8 @@ pub(super) fn statement(tokens: &[Token]) -> &[Token] {
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// The arguments of a call whose name precedes `tokens`: the contents of its brackets, or the rest of the
-/// statement. `None` if it is not a call but an assignment or a key.
+/// The arguments of a call whose name precedes `tokens`: the contents of its brackets, or the rest
+/// of the statement. `None` if it is not a call but an assignment or a key.
 pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     match tokens.first()? {
         Token::Mark('(') => Some(statement(&tokens[1..])),

@@ -1,7 +1,8 @@
-//! Where a path leads, as far as it is literal: to the root, a system directory, a home, or below one.
+//! Where a path leads, as far as it is literal: to the root, a system directory, a home, or below
+//! one.
 //!
-//! A path with an unknown beginning has no known location. Nor has the script's initial directory unless it is
-//! named by its path: its contents are the caller's business.
+//! A path with an unknown beginning has no known location. Nor has the script's initial directory
+//! unless it is named by its path: its contents are the caller's business.
 
 use super::{HOMES, PathBase, PathPart, SYSTEM, components, resolve, same, split};
 use crate::syntax::value::{Piece, Value};
@@ -13,7 +14,7 @@ const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 #[derive(Debug)]
 pub(in super::super) struct Location {
     parts: Vec<PathPart>,
-    /// It is the script's initial directory, named relative to it.
+    /// True for the script's initial directory, named by a relative path.
     is_here: bool,
 }
 
@@ -37,7 +38,8 @@ impl Location {
         Some(Location { parts, is_here })
     }
 
-    /// Whether it means all of the root, a system directory or a home: itself, or everything in it (`/*`, `~/.*`).
+    /// Whether it means all of the root, a system directory or a home: itself, or everything in it
+    /// (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
         let (stem, tail) = self.parts.split_at(closed(&self.parts));
         if self.is_here {
@@ -88,7 +90,8 @@ impl Location {
         }
     }
 
-    /// The components below `/dev` up to the first pattern or unknown name, and whether that is all of them.
+    /// The components below `/dev` up to the first pattern or unknown name, and whether that is all
+    /// of them.
     pub(in super::super) fn device(&self) -> Option<(Vec<&str>, bool)> {
         let (first, rest) = self.parts.split_first()?;
         if first.literal() != Some("dev") || rest.is_empty() {

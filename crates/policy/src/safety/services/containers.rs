@@ -8,8 +8,8 @@ use crate::syntax::run::ResolvedCommand;
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_container_data_removal",
     group: Group::Services,
-    summary: "Removing volumes, and containers that nobody named: `docker system prune -a --volumes`, `docker volume rm` and `prune`, `docker compose down -v`, `docker container prune`, `docker rm -f $(docker ps -aq)`; the same with podman and nerdctl.",
-    message: "permission denied: this removes volumes, or containers that nobody named, and the data in them. Name the container, and leave volumes alone",
+    summary: "Removing volumes, and containers that are not named: `docker system prune -a --volumes`, `docker volume rm` and `prune`, `docker compose down -v`, `docker container prune`, `docker rm -f $(docker ps -aq)`; the same with podman and nerdctl.",
+    message: "permission denied: this removes volumes, or containers that are not named, and the data in them. Name the container, and leave volumes alone",
     suggestion: "name what is meant, for example `docker rm web`, or `docker compose down` without -v",
     fires: &[
         "docker system prune -a --volumes -f",

@@ -164,7 +164,7 @@ fn in_container(name: &str, ran: &ResolvedCommand) -> Option<ResolvedCommand> {
     Some(inner)
 }
 
-/// What a client is told to execute, as far as it is known.
+/// Returns the statements that a client executes, as far as they are known.
 fn texts(name: &str, ran: &ResolvedCommand) -> Vec<String> {
     let arguments = ran.arguments();
     let mut out: Vec<String> = ran

@@ -1,5 +1,5 @@
-//! Parses SQL just far enough to see what would be lost: statements and their first words, without strings and
-//! comments.
+//! Parses SQL just far enough to see what would be lost: statements and their first words, without
+//! strings and comments.
 
 /// Objects that can be dropped without much harm.
 const SMALL: [&str; 9] = [

@@ -122,7 +122,7 @@ const DISKS: [&str; 14] = [
     "pmem",
 ];
 
-/// Those that are followed by a letter.
+/// Device names that are followed by a letter.
 const LETTERED: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 
 /// Directories of disks below `/dev`, and other devices that must not be written to.

@@ -209,7 +209,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     Some(Hit::on(ran, [found]))
 }
 
-/// What is moved away, if it is valuable where it is.
+/// Returns the moved path, if it is valuable at its place.
 fn moved<'f>(
     arguments: &[Field],
     operands: &[&'f Field],

@@ -133,8 +133,8 @@ const RUN_TEXTS: [&str; 34] = [
     "find . -maxdepth 0 -exec bash -c Q \\;",
 ];
 
-/// Contexts in which the text `Q`, in single quotes, is data. Its variable has a unique name: `x=Q; cat f &&
-/// x=true; eval "$x"` runs it if `cat` fails, so blocking that would not be a false alarm.
+/// Contexts in which the text `Q`, in single quotes, is data. Its variable has a unique name: `x=Q;
+/// cat f && x=true; eval "$x"` runs it if `cat` fails, so blocking that would not be a false alarm.
 const DATA: [&str; 10] = [
     "echo Q", "data=Q", "printf '%s' Q >/dev/null", "grep -c Q /dev/null", "echo a # x", "true Q",
     "data=Q; echo \"$data\"", "cat <<< Q", "case Q in z) ;; esac", "[[ Q == z ]]",

@@ -1,5 +1,5 @@
-//! Runs scripts in real bash and decides which argument lists are forbidden, by code that shares nothing with the
-//! policy.
+//! Runs scripts in real bash and decides which argument lists are forbidden, by code that shares
+//! nothing with the policy.
 
 #![expect(
     clippy::unwrap_used,
@@ -63,8 +63,9 @@ impl Sandbox {
     fn worker(&self, worker: usize, count: usize) -> std::process::Child {
         let bin = self.root.path().join(format!("bin{worker}"));
         fs::create_dir_all(&bin).unwrap();
-        // The stubs find their log through the environment, so that a background process of one script does not
-        // write into the next one's log; if the script has cleared the environment, they find it here.
+        // The stubs find their log through the environment, so that a background process of one
+        // script does not write into the next one's log; if the script has cleared the environment,
+        // they find it here.
         let current = bin.join("current");
         for name in ["rm", "git"] {
             let mut text = String::from("#!/bin/sh\n");

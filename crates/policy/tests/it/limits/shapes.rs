@@ -1,7 +1,7 @@
 //! Scripts of absurd shapes, for the tests of limits and for the benchmark.
 
-/// Shapes that take a grammar's error recovery quadratic time and memory, or could overflow the stack of a
-/// recursive walk.
+/// Shapes that take a grammar's error recovery quadratic time and memory, or could overflow the
+/// stack of a recursive walk.
 #[expect(clippy::too_many_lines, reason = "a list of shapes")]
 pub(crate) fn absurd() -> Vec<(&'static str, String)> {
     vec![

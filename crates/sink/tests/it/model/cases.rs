@@ -299,7 +299,8 @@ fn what_was_overwritten_is_told_although_only_blanks_of_it_were_kept() {
     assert!(with_policy(&raw, nothing).overwritten);
     let blank = format!("{}\r{}\n", " ".repeat(40), "y".repeat(20));
     assert!(!with_policy(&blank, nothing).overwritten);
-    // The only visible character was taken back before, and an underscore can be replaced without a loss.
+    // The only visible character was taken back before, and an underscore can be replaced without a
+    // loss.
     let taken = format!("_\x08 {}\r{}\n", " ".repeat(40), "y".repeat(20));
     assert!(!with_policy(&taken, TAIL_20).overwritten);
 }
@@ -461,7 +462,8 @@ fn line_limits_are_for_stdout() {
         ..SPLIT
     };
     let chunks = [(StreamId::Stderr, "a\nb\n"), (StreamId::Stdout, "1\n2\n")];
-    // What was left out was not wanted if the command succeeded; if it failed, it may say why.
+    // Lines cut by `head` and `tail` were not wanted if the command succeeded. If it failed, they
+    // may say why.
     for (code, kept) in [(0, 0), (3, 1)] {
         let end = ArtifactEnd {
             status: Status::Exited { code },

@@ -1,4 +1,5 @@
-//! A reference model of cleaning: one pass over all bytes, written from the contract rather than from the code.
+//! A reference model of cleaning: one pass over all bytes, written from the contract rather than
+//! from the code.
 
 use agent_bash_sink::CarriageReturn;
 
@@ -7,7 +8,8 @@ pub(crate) fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
     cleaned(bytes, carriage_return, false).text
 }
 
-/// Whether something moves the cursor left of what was printed, or edits it: the text is then in another order than the stream.
+/// Whether something moves the cursor left of what was printed, or edits it: the text is then in
+/// another order than the stream.
 pub(crate) fn is_edited(bytes: &[u8]) -> bool {
     let edits = |(token, _)| matches!(token, Token::Backspace | Token::Edit(..));
     tokens(bytes).into_iter().any(edits)
@@ -50,7 +52,7 @@ impl Line {
         for (c, _) in erased.iter_mut() {
             *c = ' ';
         }
-        // What is erased at the end was never there.
+        // Erasing at the end of a line removes nothing.
         if end == self.cells.len() {
             self.cells.truncate(self.cursor);
         }
@@ -362,7 +364,7 @@ fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usiz
     at
 }
 
-/// What a control sequence does to its line.
+/// Returns the effect of a control sequence on its line.
 fn line_effect(parameters: &str, last: u8) -> Option<Token> {
     if !parameters.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

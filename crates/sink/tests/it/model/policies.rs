@@ -19,7 +19,7 @@ pub(crate) fn head_tail(text: &str, head: Option<u64>, tail: Option<u64>) -> Str
     lines.concat()
 }
 
-/// What a policy shows: one piece or two.
+/// Returns the pieces that a policy shows: one or two.
 pub(crate) fn shown(text: &str, policy: Truncation) -> Vec<String> {
     match policy {
         Truncation::Tail { bytes } => vec![last(text, bytes)],
@@ -81,7 +81,8 @@ fn first(text: &str, max: usize) -> &str {
     &text[..to]
 }
 
-/// First and last lines, trimmed from the inside: one line at a time from the longer piece, until both fit.
+/// First and last lines, trimmed from the inside: one line at a time from the longer piece, until
+/// both fit.
 fn both_ends(
     text: &str,
     lines: &[&str],

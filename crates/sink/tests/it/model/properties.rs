@@ -175,7 +175,7 @@ fn counts_add_up(
         let overwritten = model(bytes, options).overwritten.iter().any(shown);
         prop_assert_eq!(report.overwritten, overwritten);
     }
-    // What `head` and `tail` leave out of a successful command is not kept.
+    // Lines cut by `head` and `tail` of a successful command are not stored.
     let cut = summary.truncated && summary.truncated_by != Some(TruncatedBy::HeadTail);
     let needed = cut || report.overwritten;
     let want: Vec<Vec<u8>> = if needed { vec![bytes.to_vec()] } else { vec![] };
@@ -214,7 +214,7 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
         Some(head) => head_tail(&text, Some(head.get()), None).len(),
         None => text.len(),
     };
-    // What is cleaned away after the last of the text belongs to it.
+    // Bytes that are removed after the last text belong to it.
     let end = |at: usize| {
         if at == text.len() {
             bytes.len()

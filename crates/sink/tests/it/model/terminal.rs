@@ -1,5 +1,6 @@
-//! Lines that are edited as readline and the like do it, against a terminal: what a model reads, what a card shows and what is written
-//! to a terminal are what the terminal shows of the bytes that were printed.
+//! Lines that are edited as readline and the like do it, against a terminal: what a model reads,
+//! what a card shows and what is written to a terminal are what the terminal shows of the bytes
+//! that were printed.
 
 use super::fixtures::{run, split, whole};
 use super::properties::config;
@@ -12,8 +13,9 @@ use std::num::NonZeroU16;
 const COLUMNS: NonZeroU16 = NonZeroU16::new(1000).unwrap();
 const ROWS: NonZeroU16 = NonZeroU16::new(2).unwrap();
 
-/// A line with its edits. What is right of the cursor is only thrown away where a terminal does: text directly behind a CR is
-/// left out, which replaces the line, as is what erases the line there, which keeps it (`50%\r ESC[K`).
+/// A line with its edits. What is right of the cursor is only thrown away where a terminal does:
+/// text directly behind a CR is left out, which replaces the line, as is what erases the line
+/// there, which keeps it (`50%\r ESC[K`).
 fn edited_line() -> impl Strategy<Value = Vec<u8>> {
     let number = || prop_oneof![2 => "", 1 => "0", 5 => "[1-9]", 2 => "[12][0-9]"];
     let columns = move |last: char| number().prop_map(move |number| format!("\x1b[{number}{last}"));
@@ -61,7 +63,7 @@ fn on_card<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     card.plain().trim_end().to_owned()
 }
 
-/// What is written to a terminal in its place.
+/// Returns the text that replaces terminal output.
 fn cleaned<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut clean = TerminalText::default();
     let mut written: Vec<u8> = chunks.into_iter().flat_map(|c| clean.push(c)).collect();
@@ -108,7 +110,7 @@ const CASES: &[(&[u8], &str)] = &[
     (b"abcdef\x1b[4D\x1b[2X\n", "ab  ef\n"),
     (b"abc\x1b[9D\x1b[2CX\n", "abX\n"),
     (b"Starting\x1b[20G[ OK ]\n", "Starting           [ OK ]\n"),
-    // What moves to the right edge, wherever that is, makes no text.
+    // A movement to the right edge makes no text.
     (b"abc\x1b[999C\x1b[6n\r\n", "abc\n"),
     // Still: text behind a CR replaces the line, whatever was moved before.
     (b"10% [=   ]\x1b[3D\r20%\n", "20%\n"),

@@ -1,5 +1,5 @@
-//! Fault injection into the file system: no panic, no partial file, no link to an incomplete artifact, and the run
-//! goes on.
+//! Fault injection into the file system: no panic, no partial file, no link to an incomplete
+//! artifact, and the run goes on.
 
 use super::fixtures::{ROOMY, artifacts, end, keep, limited, meta, session, tree};
 use agent_bash_core::{ArtifactStore, OutputLimits, StreamId, Truncation};
@@ -154,7 +154,8 @@ fn a_pipe_in_a_files_place_does_not_block() {
 #[test]
 fn a_directory_of_another_user_is_not_used() {
     if !rustix::process::geteuid().is_root() {
-        // Not root: the owner of a directory cannot be changed. The check itself is the same for every owner.
+        // Not root: the owner of a directory cannot be changed. The check itself is the same for
+        // every owner.
         return;
     }
     for at in ["s", "s/artifacts"] {
@@ -192,8 +193,8 @@ fn a_directory_that_vanishes_is_made_again() {
 
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
-/// Runs a test of this file in a child process in new namespaces, with `mount` executed first. `None` if the
-/// machine does not allow namespaces.
+/// Runs a test of this file in a child process in new namespaces, with `mount` executed first.
+/// `None` if the machine does not allow namespaces.
 fn in_namespace(test: &str, mount: &str, root: &Path) -> Option<bool> {
     #[expect(
         clippy::disallowed_methods,

@@ -34,7 +34,7 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from(SystemTime::now())
 }
 
-/// What is left after a session has ended.
+/// The files that remain after a session has ended.
 pub(crate) const ONLY_THE_NUMBER: [&str; 3] = ["s", "s/artifacts", "s/artifacts/.next"];
 
 /// Limits that are never reached.

@@ -135,7 +135,7 @@ fn a_number_is_not_used_again_by_a_later_session_of_that_name() {
         // The link now resolves to nothing, and never to another artifact.
         assert!(open_artifact(Some(&session(root.path())), &kept.uri).is_err());
     }
-    // Only after everybody has forgotten the link.
+    // Long enough that no link to the artifact is in use.
     let month = 30 * 24 * 60 * 60 * 1000;
     ArtifactDir::sweep(root.path(), Timestamp(now().0 + month));
     assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
@@ -163,7 +163,8 @@ fn session_names_are_one_component() {
     }
 }
 
-/// Environment variable that makes the test binary, run as a child, do the work of [`child_keeps_many`].
+/// Environment variable that makes the test binary, run as a child, do the work of
+/// [`child_keeps_many`].
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
 #[test]

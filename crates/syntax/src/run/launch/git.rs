@@ -1,5 +1,5 @@
-//! Commands that git starts on behalf of its user: aliases, `bisect run`, `submodule foreach`, `rebase --exec`,
-//! filters.
+//! Commands that git starts on behalf of its user: aliases, `bisect run`, `submodule foreach`,
+//! `rebase --exec`, filters.
 
 use super::super::super::expand::join;
 use super::super::super::git::{Git, GitArgument, Options};
@@ -9,8 +9,8 @@ use super::super::call::Call;
 use super::super::{Machine, directory};
 
 impl Machine<'_> {
-    /// Follows the commands that git runs: `!` aliases, `bisect run`, `submodule foreach`, `rebase --exec`,
-    /// `filter-branch`.
+    /// Follows the commands that git runs: `!` aliases, `bisect run`, `submodule foreach`, `rebase
+    /// --exec`, `filter-branch`.
     pub(super) fn git(&mut self, call: &Call, st: &mut ShellState) {
         let git = Git::read(&call.words);
         let values: Vec<Value> = git
@@ -18,7 +18,8 @@ impl Machine<'_> {
             .iter()
             .map(|field| field.value.clone())
             .collect();
-        // An alias is judged even if it is never called; its words are in front of those of the call.
+        // An alias is judged even if it is never called; its words are in front of those of the
+        // call.
         let set = git.config.iter().cloned().chain(git.configures());
         for (_, value) in set.filter(|(name, _)| name.starts_with("alias.")) {
             let is_defined_only = git.subcommand() == Some("config");
@@ -95,7 +96,7 @@ fn clone(git: &Git<'_>, st: &mut ShellState) {
         [_, directory] => directory.literal(),
         _ => None,
     };
-    // It does not clone into an existing directory, whose contents stay.
+    // git does not clone into an existing directory, whose contents stay.
     let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
         return;
     };

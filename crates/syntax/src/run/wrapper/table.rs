@@ -1,13 +1,14 @@
 //! The programs that run their arguments, with the options from their manuals.
 
-/// What follows a wrapper's options and operands.
+/// The words after a wrapper's options and operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Rest {
     /// A command and its arguments.
     Argv,
     /// Words that are joined and passed to a shell.
     Script,
-    /// Its options are too numerous to list: the command begins at the first word that names a relevant program.
+    /// Its options are too numerous to list: the command begins at the first word that names a
+    /// relevant program.
     Search,
     /// Nothing; commands are only in the text options.
     Nothing,
@@ -33,7 +34,7 @@ pub(in super::super) struct Wrapper {
     pub(super) long_text: &'static [&'static str],
     /// Letters with which nothing is run.
     pub(super) quits: &'static str,
-    /// What follows.
+    /// The remaining words.
     pub(in super::super) rest: Rest,
 }
 
