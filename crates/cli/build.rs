@@ -64,7 +64,7 @@ const LIBRARIES: [&str; 8] = ["c", "m", "util", "rt", "pthread", "dl", "gcc_eh",
 /// names, found first, stand in for them.
 fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
     let out = PathBuf::from(variable("OUT_DIR"));
-    // They depend on each other.
+    // The libraries depend on each other.
     let all: Vec<String> = libraries
         .iter()
         .map(|library| format!("\"{}\"", library.display()))

@@ -52,7 +52,7 @@ Examples:
 
 Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after a timeout;
 125 if it was refused or could not be started; 130 if it was cancelled (Ctrl-C);
-70 if nobody knows how it ended, 74 if stdout does not take the result.
+70 if its end was not observed, 74 if stdout does not take the result.
 2 is a mistake on this command line.
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
@@ -62,7 +62,7 @@ const THEIR_SETTINGS: &str = "\
 note     target      what follows is tried there, with the settings of that machine;
                      calls from here bring the settings of this one (agent-bash settings)";
 
-/// What `--version` says, as `ping` does.
+/// Returns the text of `--version`, as in `ping`.
 fn version() -> String {
     format!(
         "{} (protocol {PROTOCOL}, build {BUILD})",

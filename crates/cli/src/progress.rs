@@ -74,7 +74,7 @@ impl Drop for Progress {
         let mut painted = self.painted.lock().unwrap_or_else(PoisonError::into_inner);
         self.task.abort();
         if std::mem::take(&mut *painted) {
-            // Errors are ignored: then nobody sees the line.
+            // Errors are ignored: the line is only informational.
             let _ = io::stderr().lock().write_all(ERASE.as_bytes());
         }
     }

@@ -38,9 +38,8 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     build(Builder::new_multi_thread().worker_threads(workers))
 }
 
-/// The runtime of a program that makes one call. A single separate thread handles I/O events and
-/// timers, so that these are not delayed if the call blocks (on a disk, or on whoever reads its
-/// output).
+/// The runtime of a program that makes one call. A separate thread handles I/O events and timers,
+/// so that a blocking call (a disk, or the reader of its output) does not delay them.
 pub(crate) struct OneCall(Runtime);
 
 impl OneCall {
@@ -97,9 +96,9 @@ fn can_open(descriptors: usize) -> io::Result<()> {
 /// not waited for.
 pub(crate) const LAST_ONES: Duration = Duration::from_secs(1);
 
-/// Shuts down before the program exits. Pending blocking work (reading stdin, a write that nobody
-/// reads) is abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does
-/// not reap, they would remain zombies.
+/// Shuts down before the program exits. Pending blocking work (reading stdin, an unread write) is
+/// abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does not reap,
+/// they would remain zombies.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
     supervisor.all_reaped(LAST_ONES);

@@ -26,9 +26,9 @@ pub(crate) struct CalledOff {
 }
 
 impl CalledOff {
-    /// Installs the handlers. SIGHUP stays ignored if it was when we started, so that `nohup`
-    /// works. SIGINT does not: scripts start background commands with SIGINT ignored, and whoever
-    /// sends it to us anyway means us.
+    /// Installs the handlers. SIGHUP stays ignored if it was ignored at the start, so that `nohup`
+    /// works. SIGINT does not: scripts start background commands with SIGINT ignored, and a SIGINT
+    /// that is sent to this process is meant for it.
     ///
     /// # Errors
     /// The system cannot install a handler.
@@ -46,7 +46,7 @@ impl CalledOff {
         Ok(called_off)
     }
 
-    /// SIGQUIT, too: for whoever has to give a terminal back before ending.
+    /// Also handles SIGQUIT, for a program that must restore a terminal before it ends.
     ///
     /// # Errors
     /// The system cannot install a handler.

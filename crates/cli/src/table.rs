@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// The last column has at least so many columns of a terminal; before that, others are left out.
 const LEAST: usize = 16;
 
-/// It should have so many: before that, the cells of others are cut.
+/// The preferred width. Before the column gets narrower, cells of others are shortened.
 const WANTED: usize = 40;
 
 /// Rows in columns under headings; the last column is not padded.
@@ -15,7 +15,7 @@ pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
     fitted(headings, rows, None, Narrow::default())
 }
 
-/// What becomes of the columns before the last one where there is little room.
+/// How columns shrink on a narrow terminal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Narrow<'a> {
     /// First, cells of these are cut, down to that many characters.

@@ -84,7 +84,7 @@ mod tests {
                 tools: None,
             };
             assert_eq!(chosen(asked, &host, || false), want, "{asked:?} {vars:?}");
-            // Only where nobody has said anything else is the terminal asked.
+            // The terminal is asked only if neither settings nor options name a theme.
             let is_open = asked == ThemeArg::Auto && want == Theme::dark();
             let is_open = is_open && vars.iter().all(|(name, _)| *name != "COLORFGBG");
             let want = if is_open { Theme::light() } else { want };

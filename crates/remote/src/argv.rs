@@ -1,6 +1,6 @@
-//! The command that leads to a target: the users' own clients, with their own configuration and
-//! credentials. Never a terminal, nothing secret: what a program is given as arguments everybody on
-//! the machine can read.
+//! The command that connects to a remote host: the user's own client with its configuration and
+//! credentials. Never with a terminal, and never with a secret, because every user of the machine
+//! can read arguments.
 
 use crate::target::{SCRIPT, Way};
 use std::ffi::OsString;

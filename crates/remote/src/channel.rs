@@ -1,8 +1,7 @@
-//! The channel to a target: requests and answers by id, many beside each other, over one pair of
-//! streams.
+//! The channel to a remote host: concurrent requests and answers by id, over one pair of streams.
 //!
-//! What comes from a target is not to be trusted: everything is bounded, and what does not belong
-//! closes the channel. Whether a request was written decides what is said of it when that happens.
+//! Data from the remote host is untrusted: everything is bounded, and an invalid line closes the
+//! channel. Whether a request was written then decides its status.
 
 mod incoming;
 mod state;
@@ -134,8 +133,8 @@ impl Channel {
             _ = &mut self.running => return,
             () = self.clock.sleep(limit) => {}
         }
-        // The transport is killed where the task is dropped, and that is later than the abort:
-        // whoever ends this process next must not leave it behind.
+        // Dropping the task kills the transport, later than the abort. The process that ends next
+        // must not leave it behind.
         self.running.abort();
         let _ = (&mut self.running).await;
     }
@@ -148,7 +147,7 @@ impl Drop for Channel {
     }
 }
 
-/// Serves it until it is closed, and says why to everybody who waits.
+/// Serves the channel until it is closed, and reports the reason to all waiting requests.
 async fn run(
     shared: Arc<Shared>,
     input: impl AsyncWrite + Unpin,
@@ -159,7 +158,7 @@ async fn run(
 ) {
     let writing = async {
         write_all(&shared, input).await;
-        // What was asked for may still be answered: how it ends is heard by the reader.
+        // Pending requests may still be answered: the reader detects the end.
         std::future::pending::<String>().await
     };
     let end = tokio::select! {
@@ -198,7 +197,7 @@ async fn write_all(shared: &Shared, mut input: impl AsyncWrite + Unpin) {
     let _ = input.shutdown().await;
 }
 
-/// What ends a channel.
+/// The end of a channel.
 enum End {
     /// There is no more to read: the transport is about to end, if it was asked to.
     OfInput,

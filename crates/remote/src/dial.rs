@@ -26,7 +26,7 @@ pub const CONNECT: Duration = Duration::from_secs(30);
 /// How long an upload may take.
 pub const UPLOAD: Duration = Duration::from_secs(120);
 
-/// How much may come before the target answers: what is printed to whoever logs in.
+/// The largest output before the remote host answers: login messages.
 pub const BANNER: usize = 64 * 1024;
 
 /// How long a transport that has failed may take to say why.
@@ -35,7 +35,7 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Longest line of the script.
 const LINE: u64 = 4096;
 
-/// What the way needs of this machine.
+/// The facts of the local machine that a connection needs.
 #[derive(Debug, Clone)]
 pub struct LocalHost {
     /// The environment of transports: ssh finds its agent in it, kubectl its configuration.
@@ -53,9 +53,9 @@ pub(crate) struct Line {
     pub(crate) input: Sender,
     /// From its stdout.
     pub(crate) output: BufReader<Receiver>,
-    /// What the transport says beside it.
+    /// The tail of the transport's stderr.
     pub(crate) stderr: StderrTail,
-    /// Who reads that.
+    /// The task that reads stderr.
     pub(crate) reading: JoinHandle<()>,
     /// The transport.
     pub(crate) carrier: Carrier,
@@ -114,7 +114,7 @@ pub(crate) async fn dial(
     Err(not_reached(what, line.stderr.text()))
 }
 
-/// What the script must say first, so that nobody else does.
+/// Returns the nonce that the script prints first, so that its output is recognised.
 fn nonce() -> io::Result<String> {
     let mut bytes = [0u8; 16];
     let mut filled = 0;
@@ -174,8 +174,8 @@ async fn within<T>(
     }
 }
 
-/// What the script says next: the rest of the line behind the nonce. Anything before it is somebody
-/// else's.
+/// Reads the script's next message: the rest of the line after the nonce. Output before the nonce
+/// is not from the script.
 async fn answer(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String, Obstacle> {
     let mut seen = Vec::new();
     while !seen.ends_with(nonce.as_bytes()) {
@@ -208,7 +208,7 @@ async fn upload(input: &mut Sender, program: &Program) -> io::Result<()> {
     }
 }
 
-/// What the script's word for a failure means.
+/// Returns the obstacle for the script's failure word.
 fn obstacle(said: &str, program: &Program) -> Obstacle {
     let (word, rest) = said.split_once(' ').unwrap_or((said, ""));
     let rest = visible::one_line(rest).into_owned();

@@ -8,13 +8,13 @@ use std::time::Duration;
 pub struct NotReached {
     /// Its name.
     pub target: String,
-    /// What happened.
+    /// The obstacle.
     pub what: Obstacle,
     /// The last that the transport said, harmless to a terminal.
     pub stderr: String,
 }
 
-/// What was in the way to a target.
+/// Why a remote host was not reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -26,13 +26,13 @@ pub enum Obstacle {
         /// The system's error.
         reason: String,
     },
-    /// It has ended before anything was heard.
+    /// The transport ended before any output.
     #[error("the connection ended before the target answered")]
     Ended,
     /// Nothing came, or the rest did not.
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
-    /// What came was not ours.
+    /// The output was not that of the script.
     #[error("it printed {} KiB before it answered; nothing that logs in there may print so much", .0 / 1024)]
     Chatter(usize),
     /// The script said something that it does not say.
@@ -45,7 +45,7 @@ pub enum Obstacle {
     Machine {
         /// As `uname -m` says there.
         machine: String,
-        /// What ours is for.
+        /// The architecture of the local program.
         ours: String,
     },
     /// There is no place for our program.
@@ -54,7 +54,7 @@ pub enum Obstacle {
          `directory`"
     )]
     Nowhere,
-    /// It is not there, and not to be uploaded.
+    /// The program is missing on the remote host, and uploads are off.
     #[error("our program is not there, and `install` is off")]
     Missing,
     /// Our program could not be written.
@@ -73,7 +73,7 @@ pub enum Obstacle {
     /// Our program is another one there.
     #[error("our program came there with another hash than it has here")]
     Damaged,
-    /// It took too long to write.
+    /// The upload took too long.
     #[error("our program could not be uploaded within {} s", .0.as_secs())]
     SlowUpload(Duration),
     /// Our program has ended before it answered.
@@ -84,7 +84,7 @@ pub enum Obstacle {
         /// Whether it brings its own libc.
         is_static: bool,
     },
-    /// It answered, but cannot do what is needed.
+    /// The remote host answered, but lacks a requirement.
     #[error("{0}")]
     Unfit(String),
     /// The program to upload cannot be read here.

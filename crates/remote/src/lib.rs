@@ -1,11 +1,12 @@
-//! Another machine, behind any command that gives stdin and stdout to our program there: `ssh`,
-//! `docker exec`, `podman exec`, `kubectl exec`, or a command of the user's.
+//! Remote hosts, behind any command that connects stdin and stdout to this program there: `ssh`,
+//! `docker exec`, `podman exec`, `kubectl exec`, or a command of the user.
 //!
-//! - [`Target`]: where, by name. [`argv`]: the command that leads there.
-//! - [`Program`]: our own program, which is uploaded where it is missing.
-//! - [`Channel`]: requests and answers over the way there. [`Remote`]: a target kept in reach.
+//! - [`Target`]: the name of a remote host. [`argv`]: the command that connects to it.
+//! - [`Program`]: this program, which is uploaded if missing.
+//! - [`Channel`]: requests and answers over the connection. [`Remote`]: a remote host with its
+//!   connection.
 //!
-//! What is *not* here: what may run and what is said of it. Both are of whoever asks.
+//! Not here: the policy, and texts about results. The caller has both.
 
 mod argv;
 mod channel;

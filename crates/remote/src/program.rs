@@ -23,7 +23,7 @@ pub struct Program {
 pub struct ProgramError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Why the program is not usable.
     pub reason: String,
 }
 

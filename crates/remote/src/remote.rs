@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
 
-/// How long a failure to reach a target is answered to who asks next.
+/// How long a failed connection answers further requests without a new attempt.
 const STILL_TRUE: Duration = Duration::from_secs(2);
 
 /// The program that is uploaded, read once for all targets of a host.
@@ -60,12 +60,12 @@ pub struct Remote {
     target: Target,
     uploads: Arc<Uploads>,
     local: LocalHost,
-    /// What is said to it first.
+    /// The first message.
     hello: Hello,
     patience: Patience,
     connection: Mutex<Option<Arc<Connection>>>,
-    /// Why it was not reached when nobody asked yet, and when that was: who asks next need not wait
-    /// for it again.
+    /// A failed connection that no request has seen, and its time. The next request need not wait
+    /// for another failure.
     failed: Mutex<Option<(Duration, NotReached)>>,
 }
 
@@ -74,7 +74,7 @@ pub struct Remote {
 pub struct Connection {
     channel: Channel,
     stderr: StderrTail,
-    /// What it said of itself.
+    /// The facts that the remote host reported.
     pub machine: MachineData,
     /// Whether our program was uploaded for it.
     pub uploaded: bool,
@@ -93,7 +93,7 @@ pub enum AskError {
     /// Nothing of it has run: it was cancelled before it was sent.
     #[error("cancelled before it was sent")]
     Cancelled,
-    /// It was sent, and may have run.
+    /// The request was sent, and may have run.
     #[error("{0}")]
     Cut(String),
 }
@@ -129,7 +129,7 @@ impl Remote {
     /// # Errors
     /// [`NotReached`].
     pub async fn connected(&self) -> Result<Arc<Connection>, NotReached> {
-        // Whoever comes meanwhile waits for the same one.
+        // Concurrent requests wait for the same connection.
         let mut connection = self.connection.lock().await;
         if let Some(open) = connection
             .as_ref()
@@ -143,8 +143,8 @@ impl Remote {
         Ok(dialled)
     }
 
-    /// As [`Self::connected`], before there is anything to ask: a failure is what is answered to
-    /// who asks soon.
+    /// Like [`Self::connected`], before the first request: a failure answers requests that follow
+    /// soon.
     ///
     /// # Errors
     /// [`NotReached`].
@@ -260,14 +260,14 @@ impl Remote {
         let Some(connection) = self.connection.lock().await.take() else {
             return;
         };
-        // Whoever else has it still waits for an answer, and drops it then.
+        // Another holder still waits for an answer, and drops it then.
         if let Ok(connection) = Arc::try_unwrap(connection) {
             connection.channel.close(limit).await;
         }
     }
 }
 
-/// What a target says of itself, if calls can run on it.
+/// Returns the facts that a remote host reports, if calls can run on it.
 fn machine(answer: Option<&RawValue>) -> Result<MachineData, Obstacle> {
     let answer = answer.map_or("null", RawValue::get);
     let data: HelloData = serde_json::from_str(answer).map_err(|error| {

@@ -7,11 +7,11 @@
 
 use crate::{Program, Target};
 
-/// What the script says, each on a line behind the nonce.
+/// The messages of the script, each on a line after the nonce.
 pub(crate) mod word {
-    /// It becomes the program now.
+    /// The script becomes the program.
     pub(crate) const RUN: &str = "run";
-    /// It waits for the program.
+    /// The script waits for the upload.
     pub(crate) const NEED: &str = "need";
     /// The program is missing and not to be uploaded.
     pub(crate) const MISSING: &str = "missing";
@@ -19,9 +19,9 @@ pub(crate) mod word {
     pub(crate) const MACHINE: &str = "machine";
     /// There is no directory from which a program runs.
     pub(crate) const NOWHERE: &str = "nowhere";
-    /// It could not be written there.
+    /// The program could not be written.
     pub(crate) const UNWRITTEN: &str = "unwritten";
-    /// That many bytes came.
+    /// The number of received bytes.
     pub(crate) const SHORT: &str = "short";
     /// Others than ours came.
     pub(crate) const DAMAGED: &str = "damaged";
@@ -46,12 +46,12 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
     };
     let install = u8::from(target.install);
     let (hash, length, machine) = (program.hash(), program.length(), program.machine());
-    // What we write is ours alone; what commands write there is as the machine has it.
+    // Files of this program are private; files of commands have the machine's umask.
     let lines = [
         format!("n={first}; n=${{n}}{second}; h={hash}; s={length}; u=$(id -u); o=$(umask); umask 077"),
         r#"say() { echo "$n $*"; }"#.to_owned(),
         r#"no() { say "$@"; exit 1; }"#.to_owned(),
-        // A directory that only we can write: whoever else can, says what runs.
+        // The directory must be writable by this user alone, because its files are executed.
         r#"own() { [ -n "$1" ] && [ -d "$1" ] && [ -O "$1" ] || return 1; [ -L "$1" ] && return 1; case $(ls -ld "$1") in ?????w*|????????w*) return 1;; esac; return 0; }"#.to_owned(),
         format!("m=$(uname -m); [ \"$m\" = {machine} ] || no {} \"$m\"", word::MACHINE),
         format!("set -- {directories}"),
@@ -60,8 +60,8 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
             word::RUN
         ),
         format!("[ {install} = 1 ] || no {}", word::MISSING),
-        // What runs is found by running something. A directory that is there keeps its mode: it may
-        // be anything.
+        // An execution test finds a usable directory. An existing directory keeps its mode, because
+        // it may have other uses.
         r#"for d in "$@" -; do [ "$d" = - ] && break; [ -n "$d" ] || continue; [ -d "$d" ] || mkdir -p "$d"; own "$d" || continue; t=$d/.try-$$; echo : > "$t" && chmod 700 "$t" && "$t"; r=$?; rm -f "$t"; [ $r = 0 ] && break; done"#.to_owned(),
         format!("[ \"$d\" = - ] && no {}", word::NOWHERE),
         format!("f=$d/{NAME}$h; t=$d/.new-$$; say {}", word::NEED),

@@ -1,5 +1,4 @@
-//! What a transport says beside the channel, on its stderr: the last of it is kept for the reason
-//! of a failure.
+//! The tail of a transport's stderr, kept for error messages.
 
 use agent_bash_core::visible;
 use std::collections::VecDeque;
@@ -25,7 +24,7 @@ impl StderrTail {
         }
     }
 
-    /// It as a text that does nothing to a terminal; empty if nothing was said.
+    /// Returns the text without control sequences; empty without output.
     pub(crate) fn text(&self) -> String {
         let bytes: Vec<u8> = self.lock().iter().copied().collect();
         // ssh ends its lines for a terminal.

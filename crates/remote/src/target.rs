@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// How long a target waits for a host of which it hears nothing.
+/// How long a worker waits for a silent host.
 pub const LEASE: Duration = Duration::from_secs(60);
 
-/// What leads to a target.
+/// The connection to a remote host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Way {
@@ -50,7 +50,7 @@ pub enum Way {
 pub struct Target {
     /// As the user calls it.
     pub name: String,
-    /// What leads there.
+    /// The connection.
     pub way: Way,
     /// Directory of calls; otherwise the home there.
     pub cwd: Option<String>,
@@ -58,7 +58,7 @@ pub struct Target {
     pub env: BTreeMap<String, String>,
     /// Directory for our program; otherwise the first of several from which a program runs.
     pub directory: Option<String>,
-    /// How long it waits for a host of which it hears nothing.
+    /// How long the worker waits for a silent host.
     pub lease: Duration,
     /// Upload our program where it is missing.
     pub install: bool,
@@ -78,7 +78,7 @@ pub enum TargetError {
         /// The part.
         part: String,
     },
-    /// It has no way.
+    /// The name has no connection.
     #[error(
         "no target `{0}`: name one of the settings' [targets.NAME], ssh:[user@]host[:port], docker:NAME, podman:NAME or \
          kube:[context/]namespace/pod[/container]"
@@ -135,7 +135,7 @@ impl Target {
         }
     }
 
-    /// What it would be refused for.
+    /// Checks the target.
     ///
     /// # Errors
     /// [`TargetError::BadDirectory`], [`TargetError::NoScript`].

@@ -1,5 +1,5 @@
-//! What a box or a record of changes adds to a call over RPC whose shell waits: the same call
-//! without either, recorded as for an undo, in a box of the base tier, and in one of the full tier,
+//! Measures the cost of a sandbox and of a record for a call over RPC with a warm shell: the same
+//! call without either, recorded for an undo, in a sandbox of the base tier, and of the full tier,
 //! alternating.
 //!
 //! A plain program without criterion, because it must call the supervisor's `init` at the top of
@@ -56,7 +56,7 @@ impl Executor for OfTier {
     }
 }
 
-/// What a call has besides its shell.
+/// The options of a call besides its shell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Plain,

@@ -1,4 +1,4 @@
-//! What both servers do with background jobs.
+//! Background jobs, for both servers.
 
 use crate::stored_output;
 use agent_bash::Conversation;

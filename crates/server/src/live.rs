@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_goes_on_while_nobody_takes_an_update() {
+    async fn work_continues_while_updates_are_unread() {
         let live = updates(LiveKind::Delta);
         let (free, steps) = (Notify::new(), AtomicUsize::new(0));
         let work = async {

@@ -74,7 +74,7 @@ where
     };
     let running = match running {
         Ok(running) => running,
-        // It disconnected before saying anything.
+        // The client disconnected before its first message.
         Err(_) if end.is_cancelled() => return Ok(()),
         Err(error) => {
             return Err(io::Error::new(

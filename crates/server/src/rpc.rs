@@ -93,7 +93,7 @@ struct Serving {
     /// disconnected.
     running: Arc<Running>,
     clock: Arc<dyn Clock>,
-    /// It runs what its host has judged, and nothing else.
+    /// True for a worker: it runs only calls that passed its host's policy.
     is_worker: bool,
     /// A worker's host has said what makes no sense: nothing more of it is served.
     is_out_of_step: bool,
@@ -291,8 +291,8 @@ impl Serving {
     }
 }
 
-/// Returns when everything has been written, or nobody has read it for a while. All clones of the
-/// outbox must have been dropped.
+/// Returns when everything has been written, or the client has not read for a while. All clones of
+/// the outbox must have been dropped.
 async fn written(writing: Writing, clock: &dyn Clock) {
     tokio::select! {
         biased;

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_goes_away_ends_the_input_and_breaks_the_output() {
+    async fn disconnect_ends_the_input_and_breaks_the_output() {
         let (ours, theirs) = net::UnixStream::pair().unwrap();
         let (mut from, mut to) = (input(ours.as_fd()).unwrap(), output(ours.as_fd()).unwrap());
         to.write_all(b"unread").await.unwrap();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Paths are taken from here if this is within the tree that was changed, and else from its top.
-Exit code 1: somebody else has changed the files, or there is no such set; nothing was done.
+Exit code 1: another process changed the files, or the change set does not exist; nothing was done.
 
   agent-bash run --trial 'rm -rf src'        what would it do?
   agent-bash changes diff 7                  see it
@@ -46,8 +46,7 @@ pub(crate) enum ChangesAction {
         /// Only these files, and what is in these directories.
         paths: Vec<PathBuf>,
     },
-    /// Make the changes that a trial held back: all or, if somebody else changed one of the files,
-    /// none.
+    /// Commit a held trial: all changes, or none if another process changed one of the files.
     Commit {
         /// Its number, or its link.
         id: ChangesId,
@@ -63,7 +62,7 @@ pub(crate) enum ChangesAction {
         id: ChangesId,
         /// Only these files, and what is in these directories.
         paths: Vec<PathBuf>,
-        /// Leave what somebody has changed since, and take back the rest.
+        /// Skip files that were changed since, and undo the rest.
         #[arg(long)]
         partial: bool,
     },

@@ -55,8 +55,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-// What to check a script for. No doc comment: clap would take it for what the command says of
-// itself.
+// The checks of a script. Not a doc comment, because clap would use it as the help of the command.
 #[derive(Debug, Args)]
 pub(crate) struct Questions {
     /// Do this check only.

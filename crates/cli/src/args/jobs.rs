@@ -99,7 +99,7 @@ impl JobsArgs {
         )
     }
 
-    /// What it prints until the job has ended.
+    /// Returns the job that the command follows, if it does.
     pub(crate) fn follows(&self) -> Option<Followed<'_>> {
         match &self.action {
             JobsAction::Output {

@@ -99,7 +99,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold")]
     pub(crate) trial: Option<TrialArg>,
 
-    /// What is kept of what it does to files: nothing, which they are, or what it takes to undo it.
+    /// How much is recorded of its changes to files: nothing, the list, or all that an undo needs.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) changes: Option<ChangesArg>,
 

@@ -23,7 +23,7 @@ pub(crate) struct TuiArgs {
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub(crate) theme: ThemeArg,
 
-    /// What becomes of background jobs that still run when you quit.
+    /// What happens to running background jobs when you quit.
     #[arg(long, value_name = "WHAT", default_value = "keep")]
     pub(crate) on_quit: OnQuitArg,
 
@@ -44,14 +44,14 @@ pub(crate) enum ThemeArg {
     Plain,
 }
 
-/// What becomes of jobs.
+/// What happens to jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnQuitArg {
-    /// They live on, and are named.
+    /// They continue, and are named.
     Keep,
     /// They are ended.
     End,
-    /// It asks.
+    /// The interface asks.
     Ask,
 }
 

@@ -35,17 +35,17 @@ pub(crate) enum SandboxArg {
     /// Its own temporary directory may be written.
     #[value(name = "read_only", alias = "read-only")]
     ReadOnly,
-    /// That, and the workspace.
+    /// Its own temporary directory, and the workspace.
     #[value(name = "workspace_write", alias = "workspace-write")]
     WorkspaceWrite,
 }
 
-/// What becomes of a call's changes that are held back.
+/// What happens to the changes of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrialArg {
-    /// They are held until somebody commits or discards them.
+    /// The changes are held until you commit or discard them.
     Hold,
-    /// They are committed if the command exits with 0, else discarded.
+    /// The changes are committed if the command exits with 0, else discarded.
     Atomic,
 }
 
@@ -58,14 +58,14 @@ impl From<TrialArg> for TrialRequest {
     }
 }
 
-/// What is kept of what calls do to files.
+/// How much is recorded of changes to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ChangesArg {
     /// Nothing.
     Off,
     /// Which they are.
     List,
-    /// What it takes to undo it.
+    /// All that an undo needs.
     Undo,
 }
 

@@ -22,8 +22,8 @@ use std::path::PathBuf;
 /// Exit code where nothing was done.
 const NOT_DONE: u8 = 1;
 
-/// What a narrow terminal shows less of in a list (the counts of files), and then not at all
-/// (where, and when).
+/// The columns that a narrow terminal shortens (the counts of files), and then omits (directory and
+/// time).
 const NARROW: Narrow<'_> = Narrow {
     cut: &[(3, 20)],
     left_out: &[4, 1],
@@ -85,9 +85,9 @@ impl ChangesLocation<'_> {
         ChangeSets::in_state(self.state.clone(), session, self.cwd.clone())
     }
 
-    /// Lines that name other sessions with sets of this directory, and how to look there; none if
-    /// there are none. That of a running interface, for example: nothing is done there unasked, as
-    /// numbers are a session's own.
+    /// Returns lines that name other state directories with change sets of this directory, for
+    /// example of a running interface. Nothing is done there unasked, because each has its own
+    /// numbers.
     fn others(&self, now: Timestamp) -> String {
         let sessions = self.sets(self.session).elsewhere().unwrap_or_default();
         let mut text = String::new();

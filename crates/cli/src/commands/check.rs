@@ -50,8 +50,7 @@ pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u
     Ok(exit_code(&explanation.verdict))
 }
 
-/// Whether the script is an agent's hook call: somebody has configured `check` as a hook instead of
-/// `hook`.
+/// True if the script is an agent's hook call: the user configured `check` instead of `hook`.
 fn is_a_hooks_call(script: &str) -> bool {
     let call: Option<serde_json::Map<String, serde_json::Value>> =
         serde_json::from_str(script).ok();

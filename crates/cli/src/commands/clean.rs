@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What was removed, and what was not.
+/// The removed files, and those that could not be removed.
 #[derive(Debug, Default)]
 struct Account {
     artifacts: u64,

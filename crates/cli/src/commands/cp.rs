@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Local(PathBuf),
-    There { target: String, path: String },
+    Remote { target: String, path: String },
 }
 
 /// Permissions, not the bits that lend a user's rights.
@@ -38,13 +38,13 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
     let settings = start.settings(&Chosen::default())?.settings;
     let ends = (end(&args.from, &settings), end(&args.to, &settings));
     let (target, is_upload) = match &ends {
-        (End::Local(_), End::There { target, .. }) => (target, true),
-        (End::There { target, .. }, End::Local(_)) => (target, false),
+        (End::Local(_), End::Remote { target, .. }) => (target, true),
+        (End::Remote { target, .. }, End::Local(_)) => (target, false),
         (End::Local(_), End::Local(_)) => {
             let usage = "neither is on a target; name one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
             return Err(Usage(usage.to_owned()).into());
         }
-        (End::There { .. }, End::There { .. }) => {
+        (End::Remote { .. }, End::Remote { .. }) => {
             let usage = "both are on targets; copy to a file here first";
             return Err(Usage(usage.to_owned()).into());
         }
@@ -58,10 +58,10 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
             .context("a session on a target has a place")?;
         let cancel = called_off.cancel();
         let copied = match &ends {
-            (End::Local(from), End::There { path, .. }) if is_upload => {
+            (End::Local(from), End::Remote { path, .. }) if is_upload => {
                 upload(&**place, &start.cwd(Some(from)), path, cancel).await
             }
-            (End::There { path, .. }, End::Local(to)) => {
+            (End::Remote { path, .. }, End::Local(to)) => {
                 download(&**place, path, &start.cwd(Some(to)), cancel).await
             }
             _ => Ok(()),
@@ -76,8 +76,8 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
     copied
 }
 
-/// `TARGET:PATH` is there, everything else here. A path there begins with `/`, `~/` or `./`, so
-/// that a target's own colons are none of its end.
+/// Parses a path: `TARGET:PATH` is on a remote host, any other is local. A remote path begins with
+/// `/`, `~/` or `./`, so that colons in a target's name do not end it.
 fn end(text: &str, settings: &Settings) -> End {
     let ends = text.match_indices(':').map(|(at, _)| text.split_at(at));
     for (target, path) in ends {
@@ -86,7 +86,7 @@ fn end(text: &str, settings: &Settings) -> End {
             .iter()
             .any(|begin| path.starts_with(begin));
         if is_path && settings.target(target).is_ok() {
-            return End::There {
+            return End::Remote {
                 target: target.to_owned(),
                 path: path.to_owned(),
             };
@@ -180,8 +180,8 @@ async fn download(
         if offset == 0 {
             mode = piece.mode & PERMISSIONS;
         }
-        // What was appended since is not a part of it; a target that never ends does not fill our
-        // disk.
+        // Bytes appended meanwhile are not copied. A remote host that never ends must not fill the
+        // local disk.
         let left = usize::try_from(most - offset).unwrap_or(usize::MAX);
         let bytes = &piece.data.0[..piece.data.0.len().min(left)];
         part.write_all(bytes).with_context(cannot)?;
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_path_on_a_target_is_behind_a_target() {
         let settings = Settings::default();
-        let there = |target: &str, path: &str| End::There {
+        let there = |target: &str, path: &str| End::Remote {
             target: target.to_owned(),
             path: path.to_owned(),
         };

@@ -101,8 +101,8 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     // With default settings the other checks can still be done.
     let theirs = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     let interceptor = interceptor(&theirs);
-    // Our own commands are on nobody's list and need no box; what a box enforces is a line of its
-    // own.
+    // The commands of doctor are not on the list of safe mode and need no sandbox. The sandbox has
+    // its own line.
     let settings = Settings {
         safe_mode: None,
         sandbox: SandboxSettings::default(),
@@ -186,8 +186,8 @@ fn supervisor(canary: &ToolResult) -> Finding {
     Finding::new(grade, "supervisor", detail)
 }
 
-/// What a sandbox enforces; `agent-bash sandbox` tries it. None is a problem if calls are to run in
-/// one.
+/// Reports what a sandbox enforces; `agent-bash sandbox` tries it. A missing sandbox is a problem
+/// only if calls use one.
 async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
     let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {

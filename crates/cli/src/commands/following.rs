@@ -19,7 +19,7 @@ const LOOK_AGAIN: &str = "200ms";
 /// There is no such job, or none of its output is left.
 const NOT_THERE: u8 = 1;
 
-/// What is followed.
+/// The followed job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Followed<'a> {
     /// The job.
@@ -34,7 +34,7 @@ pub(crate) async fn follow(
     followed: Followed<'_>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
-    // Whoever is not reached is not one that has no such job.
+    // An unreachable host does not mean that the job is missing.
     ask::<Value>(place, &RpcCall::Ping, cancel)
         .await
         .map_err(Error::msg)?;
@@ -76,7 +76,7 @@ pub(crate) async fn follow(
         if !piece.at_end && !bytes.is_empty() {
             continue;
         }
-        // It may have printed something between our last look and its end: read once more.
+        // The job may have printed between the last read and its end: read once more.
         if is_over {
             return Ok(0);
         }

@@ -166,7 +166,7 @@ async fn print_output(
         if !part.at_end && !part.bytes.is_empty() {
             continue;
         }
-        // It may have printed something between our last read and its end: read once more.
+        // The job may have printed between the last read and its end: read once more.
         if over {
             return Ok(0);
         }
@@ -178,7 +178,7 @@ async fn print_output(
     }
 }
 
-/// What has become of a job, in a few words.
+/// Returns the state of a job in a few words.
 pub(crate) fn state(job: &Job) -> String {
     let mut state = ending(&job.state);
     if job.is_asked_to_end && matches!(job.state, JobState::Ended(_)) {

@@ -21,8 +21,8 @@ use std::io::{self, IsTerminal};
 /// Nothing is recorded.
 const NOT_THERE: u8 = 1;
 
-/// What a narrow terminal shows less of, and then not at all. What became of files stays: that is
-/// what the log is read for.
+/// The columns that a narrow terminal shortens, and then omits. The outcome of files stays: it is
+/// the purpose of the log.
 const NARROW: Narrow<'_> = Narrow {
     cut: &[(FILES, 18), (OUTCOME, 12)],
     left_out: &[AT, TOOK],
@@ -141,12 +141,12 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-/// What is known of calls since they have ended.
+/// Later events of calls.
 #[derive(Debug, Default)]
 struct Since {
-    /// What was changed by what they left running, by the call's set.
+    /// The changes of background processes, by the call's change set.
     background: BTreeMap<ChangesId, Vec<Changes>>,
-    /// Those of these sets that may be of an earlier call.
+    /// Change sets that may belong to an earlier call.
     unsure: BTreeSet<ChangesId>,
     /// Whether each job still runs.
     jobs: BTreeMap<JobId, bool>,
@@ -197,7 +197,7 @@ fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
     let now = SystemClock::new().wall();
     let mut rows = Vec::new();
     for Named { name, recording } in named {
-        // What cannot be read is listed all the same.
+        // An unreadable record is listed all the same.
         let entries = recording.read().unwrap_or_default().entries;
         let directory = entries.first().map(|entry| entry.result.cwd.clone());
         if as_json {
@@ -269,14 +269,14 @@ mod tests {
         changes.counts.created = 1;
         result.changes = Some(changes);
         assert_eq!(files(&result, &late, &sure), "+1, later ~3, 2 outside");
-        // It may be that an earlier call has left it running.
+        // An earlier call may have started the process.
         let unsure = BTreeSet::from([ChangesId(1)]);
         let said = files(&result, &late, &unsure);
         assert_eq!(said, "+1, perhaps later ~3, 2 outside");
     }
 
     #[test]
-    fn who_saw_a_line_of_the_users_is_told() {
+    fn log_tells_whether_the_model_saw_a_users_line() {
         let result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let mut entry = JournalEntry::new(Caller::Model, ProfileName::Standard, "ls", result);
         let command = |entry: &JournalEntry| row(0, entry, &Since::default())[5].clone();
@@ -315,7 +315,7 @@ mod tests {
             (vec![(id(1), false)], Some(false)),
             (vec![(id(1), false), (id(2), false)], Some(false)),
             (vec![(id(1), true), (id(2), false)], Some(true)),
-            // Somebody else's.
+            // Of another call.
             (vec![(id(3), true)], None),
         ] {
             let since = Since {

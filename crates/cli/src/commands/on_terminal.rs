@@ -51,7 +51,8 @@ pub(crate) async fn run(
         output::say("agent-bash: terminals are off here: the command runs without one");
     }
     if let Input::Parsed(parsed) = &mut input {
-        // Whoever sits here expects their own editor and pager; what the request sets comes first.
+        // A user at the terminal expects the own editor and pager. Values of the request come
+        // first.
         let request = &mut parsed.request;
         for (name, value) in attended(&start.host.env) {
             request.env.entry(name).or_insert(value);

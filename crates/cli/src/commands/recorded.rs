@@ -13,13 +13,13 @@ use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What is recorded of a session.
+/// The records of a state directory.
 pub(crate) struct RecordedSession {
     pub(crate) name: String,
     /// When the first call began that is shown.
     pub(crate) since: Timestamp,
     pub(crate) recorded: Recorded,
-    /// When the first call of each process began of which this is the record.
+    /// When the first call of each recorded process began.
     pub(crate) processes: Vec<Timestamp>,
     /// All sets of changes that are kept of the session.
     pub(crate) sets: Vec<Listed>,
@@ -31,7 +31,7 @@ pub(crate) struct Named {
     pub(crate) recording: Recording,
 }
 
-/// All records, oldest first; those of one session, if it is named.
+/// Returns all records, oldest first, or those of one name.
 pub(crate) fn all(start: &Start, session: Option<&str>) -> anyhow::Result<Vec<Named>> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let all = recordings(&state(start)?, session).into_iter();

@@ -26,11 +26,11 @@ pub(crate) struct Elsewhere<'a> {
     pub(crate) on: &'a str,
     /// The session that it looks in, if it looks in one.
     pub(crate) state: Option<&'a str>,
-    /// It reads our own stdin.
+    /// True if the command reads stdin.
     pub(crate) reads: bool,
-    /// It prints as long as there is more to come of this.
+    /// The job that the command follows, if it does.
     pub(crate) follows: Option<Followed<'a>>,
-    /// What has to be known to read what it prints.
+    /// A line that explains its output.
     pub(crate) heading: Option<&'static str>,
 }
 
@@ -92,7 +92,7 @@ async fn by_program(
     }
     output::pass(&mut Passed::new(io::stdout()), &answer.out.0)?;
     let said = String::from_utf8_lossy(&answer.err.0);
-    // What it says how to go on is for this side.
+    // Hints of the remote command are rewritten for this machine.
     let here = match elsewhere.state {
         Some(name) if name != crate::args::DEFAULT_SESSION => {
             format!("--state {name} --on {}", elsewhere.on)

@@ -99,13 +99,13 @@ fn job_line(job: Job) -> JobLine {
 fn write(named: &Path, html: &str) -> io::Result<()> {
     let file = led_to(named)?;
     let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
-    // What is below /proc is open already: `/dev/stdout` leads there.
+    // Files below /proc are open already: `/dev/stdout` leads there.
     if file.starts_with("/proc") || is_special(&file) {
         let mut opened = File::options().append(true).open(&file)?;
         return opened.write_all(html.as_bytes());
     }
     let directory = file.parent().unwrap_or(Path::new("/"));
-    // Their errors speak of the temporary file, which nobody knows.
+    // The errors name the temporary file, which the user does not know.
     let of_kind = |error: io::Error| io::Error::from(error.kind());
     let mut temporary = tempfile::NamedTempFile::new_in(directory).map_err(of_kind)?;
     temporary.as_file_mut().write_all(html.as_bytes())?;
@@ -113,8 +113,8 @@ fn write(named: &Path, html: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What a path leads to, over the links that it names; it need not exist. Not beyond /proc: what is
-/// open there is not what its link says.
+/// Resolves links in a path, which need not exist. Links in /proc are not followed: an open file is
+/// not what its link says.
 fn led_to(path: &Path) -> io::Result<PathBuf> {
     /// As many as Linux follows.
     const LINKS: usize = 40;
@@ -141,7 +141,7 @@ fn hidden(mut diff: Diff, masks: &Masks) -> Diff {
     diff
 }
 
-/// Those that are still kept.
+/// Returns the diffs that are still stored.
 fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Diff>> {
     let Ok(store) = Store::open(state) else {
         return BTreeMap::new();
@@ -152,7 +152,7 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
         .filter_map(|entry| entry.result.changes.as_ref());
     let late = |set: &Changes| page.background.get(&set.id).into_iter().flatten();
     let sets = of_calls.flat_map(|set| std::iter::once(set).chain(late(set)));
-    // What later sets have kept is read once for all.
+    // The preimages of later change sets are read once for all.
     let known = store.diffs(&page.session);
     sets.filter(|set| set.counts.total() <= MOST_FILES as u64)
         .filter_map(|set| {
@@ -164,8 +164,8 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
         .collect()
 }
 
-/// What the record says was renamed: when a part of a set was taken back, or files are gone since,
-/// that is not known any more from what is kept of the set.
+/// Restores renames from the record: after an undo in part, or if files are gone, the change set no
+/// longer tells them.
 fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
     for file in recorded {
         let Some(from) = &file.from else { continue };
@@ -176,7 +176,7 @@ fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
         let both = at(from, Change::Deleted).zip(at(&file.name.path, Change::Created));
         if let Some((gone, new)) = both {
             let mut renamed = Diff::of(file.clone());
-            // It is by its content that it was taken for the same file.
+            // The rename was inferred from equal contents, so the diff is empty.
             renamed.text = Some(String::new());
             diffs[new] = renamed;
             diffs.remove(gone);

@@ -81,7 +81,7 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
     Ok(code)
 }
 
-/// Refuses options of a sandbox where there is none: whoever gives them relies on it.
+/// Refuses options of a sandbox without one, because the user relies on them.
 fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
     let level = settings.sandbox_in_force().level;
     let given = if args.network.is_some() && level == SandboxLevel::Off {
@@ -96,8 +96,7 @@ fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
     )))
 }
 
-/// Refuses a trial on a terminal: it is not possible, and whoever wants to see the one relies on it
-/// as on the other.
+/// Refuses a trial on a terminal: the combination is not possible, and the user relies on both.
 fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), Usage> {
     let is_trial = matches!(input, Input::Parsed(parsed) if parsed.request.trial.is_some());
     if !(args.pty && is_trial) {
@@ -107,7 +106,7 @@ fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), Usage> {
     Err(Usage(why.to_owned()))
 }
 
-/// What a call needs.
+/// The parts of a call.
 struct Prepared {
     called_off: CalledOff,
     session: Conversation,
@@ -133,7 +132,7 @@ fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
     }
     let writable = args.writable.iter().map(|dir| start.cwd(Some(dir)));
     settings.sandbox.writable.extend(writable);
-    // Whoever says where to work means that workspace; what a request says is the model's.
+    // `--cwd` selects the workspace; the request's directory is the model's choice.
     settings.sandbox.directory = args.cwd.as_deref().map(|dir| start.cwd(Some(dir)));
     without_effect(args, &settings)?;
     Ok(settings)

@@ -83,7 +83,7 @@ const ATTEMPTS: [Attempt; 10] = [
     },
 ];
 
-/// What must still work.
+/// Operations that must work.
 const WORK: [(&str, &str); 2] = [
     ("write in the workspace", "echo x >\"$1/workspace/new\""),
     (

@@ -1,5 +1,5 @@
-//! What has happened since with the changes of recorded calls: what those left running has changed,
-//! what was taken back, done again, committed and discarded. As far as that is still kept.
+//! Later events of recorded calls, as far as they are stored: changes of background processes,
+//! undo, redo, commit and discard.
 
 use crate::start::{Chosen, Start};
 use agent_bash::change_sets::{Listed, Store};
@@ -50,7 +50,7 @@ pub(crate) fn sets(start: &Start, state: &Path, session: &str) -> Vec<Listed> {
     sets
 }
 
-/// What calls left running has changed, by the set of the call.
+/// Returns the changes of background processes, by the call's change set.
 pub(crate) fn background_changes(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Changes>> {
     let mut late: BTreeMap<ChangesId, Vec<Changes>> = BTreeMap::new();
     for set in sets {
@@ -61,13 +61,13 @@ pub(crate) fn background_changes(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Cha
     late
 }
 
-/// Those of them of which it is not known whether that call or an earlier one left it running.
+/// Returns the change sets that may belong to an earlier call.
 pub(crate) fn or_earlier(sets: &[Listed]) -> BTreeSet<ChangesId> {
     let unsure = sets.iter().filter(|set| set.or_earlier);
     unsure.map(|set| set.changes.id).collect()
 }
 
-/// What was done with the changes of each set, in the order of time.
+/// Returns the actions on each change set, sorted by time.
 pub(crate) fn actions(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
     let known: BTreeMap<ChangesId, &Listed> = sets.iter().map(|it| (it.changes.id, it)).collect();
     let mut taken_back: BTreeMap<ChangesId, BTreeSet<&str>> = BTreeMap::new();
@@ -113,8 +113,8 @@ fn turned<'a>(set: &'a Listed, known: &BTreeMap<ChangesId, &'a Listed>) -> Optio
     Some(at)
 }
 
-/// What an undo or a redo has done with a set of whose files these were taken `back` before. Not
-/// whole, it is said of which.
+/// Describes an undo or redo of a change set. `back` has the files that were undone before. A
+/// partial one names its files.
 fn inversion_text<'a>(set: &'a Listed, of: &'a Changes, back: &mut BTreeSet<&'a str>) -> String {
     let word = match set.redoes {
         Some(_) => "done again",
@@ -195,7 +195,7 @@ mod tests {
         // The undo of an undo is of the same files.
         store.undo(SESSION, undo, &[], false).unwrap();
         store.undo(SESSION, one, &["b".into()], false).unwrap();
-        fs::write(root.join("c"), "somebody else\n").unwrap();
+        fs::write(root.join("c"), "another process\n").unwrap();
         store.undo(SESSION, one, &[], true).unwrap();
         store.redo(SESSION, one).unwrap();
         let sets = store.list(SESSION).unwrap();

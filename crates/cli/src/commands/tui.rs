@@ -100,7 +100,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
 fn name_held(session: &Conversation, state: &str) {
     // Where there is no store, nothing is held in it.
     let sets = session.changes().list().unwrap_or_default();
-    // What is known to change nothing needs no decision.
+    // An exact trial without changes needs no decision.
     let is_open = |it: &Changes| !it.exact || it.counts.total() > 0;
     let is_held = |it: &&Listed| {
         let set = &it.changes;
@@ -129,7 +129,7 @@ fn not_decided(trial: &Changes, columns: usize) -> String {
     format!("{SAID}{named}{why}")
 }
 
-/// Says which jobs were ended, which live on, and how to see them. If nobody reads that, so be it.
+/// Names the ended and the continuing jobs, and how to see them. A failed write is ignored.
 fn name_jobs(jobs: &JobsAtExit, state: &str) {
     let mut out = io::stdout().lock();
     let mut name = |how: &str, jobs: &[Job]| {

@@ -254,7 +254,7 @@ fn what_npm_installs_is_counted_and_taken_back() {
     assert_eq!(names(), before);
 }
 
-/// A program has one who watches it. So a recorded call within another one is compared, and every
+/// A process can have only one tracer. So a call within a recorded one is scanned, and every
 /// surface says so.
 #[test]
 fn a_call_within_a_recorded_one_is_scanned_and_says_so() {

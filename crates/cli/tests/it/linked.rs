@@ -20,7 +20,7 @@ fn it_is_loaded_where_it_was_linked_for_with_its_libraries() {
     let program = fs::read(env!("CARGO_BIN_EXE_agent-bash")).expect("the binary is there");
     assert_eq!(program.get(..4), Some(&b"\x7fELF"[..]));
     assert_eq!(program.get(16..18), Some(&ET_EXEC[..]));
-    // What the build script found on this machine.
+    // The result of the build script on this machine.
     if option_env!("AGENT_BASH_LIBRARIES") == Some("inside") {
         let headers = program_headers(&program);
         assert!(!headers.is_empty());

@@ -1,4 +1,4 @@
-//! What was recorded, as people read it: `log`, `report`, `clean`.
+//! Records as the user reads them: `log`, `report`, `clean`.
 
 #![expect(
     clippy::expect_used,
@@ -149,7 +149,7 @@ fn a_page_is_written_through_what_is_no_file_and_to_what_a_link_names() {
             .file_type()
             .is_fifo()
         {
-            // Nobody would ever write to it.
+            // No process would ever write to it.
             let mut reader = reader;
             reader.kill().expect("it runs");
             panic!("{name} was replaced");

@@ -47,7 +47,7 @@ fn files_without_a_text_say_so_and_attempts_outside_are_marked() {
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
-    // Where system calls cannot be observed, nobody sees what is written elsewhere.
+    // Without a trace, writes outside are unknown.
     let set = home.run(&["changes", "show", "1", "--json"]).stdout;
     if set.contains("\"by\":\"trace\"") {
         assert!(log.contains("1 outside"), "{log}");
@@ -89,7 +89,7 @@ fn what_is_changed_after_a_call_has_ended_is_with_it() {
         assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.stderr);
         let sets = home.run(&["changes", "list", "--json"]).stdout;
         if !sets.contains("\"by\":\"trace\"") {
-            // Nobody can see here what a program changes later.
+            // Later changes cannot be traced here.
             return;
         }
         let log = home.run(&["log"]).stdout;

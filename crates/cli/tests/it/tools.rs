@@ -1,4 +1,4 @@
-//! Naming the model's other tools on the command line, and what is said if nobody names any.
+//! Names the model's other tools on the command line; the texts without any.
 
 use crate::support::Home;
 

@@ -66,7 +66,7 @@ fn safe_mode_is_asked_for_in_the_same_way_everywhere() {
     }
 }
 
-/// What bash completes for the last of these words, with our completion script.
+/// Returns the completions of the last word, with the completion script.
 fn completed(home: &Home, words: &str) -> Vec<String> {
     home.write("complete.bash", &home.run(&["completions", "bash"]).stdout);
     let program = env!("CARGO_BIN_EXE_agent-bash");

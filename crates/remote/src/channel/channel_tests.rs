@@ -102,7 +102,7 @@ async fn what_does_not_belong_closes_it() {
         ("\u{1b}]0;x\u{7}\n", "none of the protocol"),
         (
             "{\"type\": \"response\", \"id\": 7, \"success\": true}\n",
-            "a request that nobody made (7)",
+            "an unknown request (7)",
         ),
         (&long, "longer than 8 MiB"),
         (&deep, "none of the protocol"),
@@ -110,7 +110,7 @@ async fn what_does_not_belong_closes_it() {
         let (channel, mut target) = channel(Patience::default());
         let call = asked(&channel);
         line(&mut target).await;
-        // It may be closed before all is written.
+        // The channel may be closed before all is written.
         let _ = target.write_all(sent.as_bytes()).await;
         let answer = call.await.unwrap().1;
         let Err(Failed::Cut(reason)) = answer else {
@@ -137,7 +137,7 @@ async fn an_answer_counts_once() {
     assert_eq!(call.await.unwrap().1, Err(Failed::Refused("no".to_owned())));
     let mut rest = Vec::new();
     target.read_to_end(&mut rest).await.unwrap();
-    assert!(channel.closed().unwrap().contains("nobody made"));
+    assert!(channel.closed().unwrap().contains("an unknown request"));
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_cancellation_goes_the_same_way_and_has_an_end() {
         said = line(&mut target).await;
     }
     assert_eq!((&said["type"], &said["target"]), (&json!("cancel"), &id));
-    // It lives, but does not obey.
+    // The process runs, but does not obey.
     let answering = tokio::spawn(async move {
         loop {
             let ping = line(&mut target).await;
@@ -213,7 +213,7 @@ async fn a_cancellation_goes_the_same_way_and_has_an_end() {
 }
 
 #[tokio::test]
-async fn a_flood_that_nobody_reads_is_dropped_or_ends_it() {
+async fn unread_flood_is_dropped_or_ends_the_channel() {
     let (channel, mut target) = channel(Patience::default());
     // Asked for, and not waited for.
     let one = channel.shared.begin("x", &json!({})).unwrap();

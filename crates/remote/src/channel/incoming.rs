@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 /// Longest line either way.
 pub const MAX_LINE: usize = 8 << 20;
 
-/// What has come of a call's output since the previous update.
+/// The new output of a call since the previous update.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Update {
     /// Remove this many bytes from the end of the text so far first.
@@ -27,7 +27,7 @@ pub(super) enum Incoming {
         /// The output.
         update: Update,
     },
-    /// A job has ended; who wants to know asks.
+    /// A job has ended. The client asks for details.
     JobEnded,
     /// The last line: our program answers nothing more, and its process stays for what lives on.
     Leaving,
@@ -63,12 +63,12 @@ enum LineKind {
 }
 
 impl Incoming {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// It is none of a target's.
+    /// The line is not valid.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        let bad = || "the target sent a line that is none of the protocol".to_owned();
+        let bad = || "the target sent a line that is not of the protocol".to_owned();
         let line: Line = serde_json::from_slice(line).map_err(|_| bad())?;
         let id = line.id.ok_or_else(bad);
         match line.kind {

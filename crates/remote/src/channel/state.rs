@@ -1,5 +1,4 @@
-//! What both sides of a channel share at this end: who waits for what, what is to be written, what
-//! was read and not taken.
+//! The state shared by both sides of a channel: waiting requests, lines to write, unread answers.
 
 use super::incoming::{Incoming, MAX_LINE, Update};
 use serde::Serialize;
@@ -13,11 +12,11 @@ use tokio::sync::Notify;
 /// Requests at a time.
 const MAX_CALLS: usize = 256;
 
-/// What may lie here unread, and unwritten, each.
+/// The largest number of unread bytes, and of unwritten bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// What may lie here unread of one call's output. A slow reader gets less of it, as it does on this
-/// machine.
+/// The largest number of unread bytes of one call's output. A slow reader gets less of it, as on
+/// the local machine.
 const MAX_UPDATES: usize = 256 * 1024;
 
 /// Why a request has no answer.
@@ -26,9 +25,9 @@ const MAX_UPDATES: usize = 256 * 1024;
 pub enum Failed {
     /// The target refused it; nothing was run.
     Refused(String),
-    /// It was cancelled before it was written: nothing of it has run.
+    /// The request was cancelled before it was written: nothing has run.
     Unwanted,
-    /// It could not be sent at all, and on another channel neither.
+    /// The request could not be sent, and cannot be sent on another channel either.
     Unfit(String),
     /// The channel was closed before it was written: nothing of it has run.
     Unsent(String),
@@ -64,7 +63,7 @@ struct Call {
     bytes: usize,
     answer: Option<Reply>,
     is_written: bool,
-    /// Nobody waits any more.
+    /// True if the caller no longer waits.
     is_forgotten: bool,
     wake: Arc<Notify>,
 }
@@ -174,7 +173,7 @@ impl Shared {
         Ok(Waiting { shared, id, wake })
     }
 
-    /// The next line to write; `None` once there is to be none.
+    /// Returns the next line to write; `None` at the end.
     pub(super) async fn next_line(&self) -> Option<(u64, Vec<u8>)> {
         loop {
             {
@@ -214,9 +213,7 @@ impl Shared {
             .get_mut(&id)
             .filter(|call| call.answer.is_none())
         else {
-            return Err(format!(
-                "the target answered a request that nobody made ({id})"
-            ));
+            return Err(format!("the target answered an unknown request ({id})"));
         };
         let before = call.bytes;
         match incoming {
@@ -240,7 +237,7 @@ impl Shared {
         state.unread = (state.unread + call.bytes).saturating_sub(before);
         if state.unread > MAX_BYTES {
             return Err(format!(
-                "the target sent more than {} MiB that nobody has read",
+                "the target sent more than {} MiB of unread output",
                 MAX_BYTES >> 20
             ));
         }
@@ -259,7 +256,7 @@ impl Call {
             };
             self.bytes = self.bytes.saturating_sub(oldest.text.len());
             if let Some(next) = self.updates.front_mut() {
-                // What is taken back of the one that is dropped was never shown.
+                // The rewound part of the dropped update was never shown.
                 next.rewind = oldest.rewind + next.rewind.saturating_sub(oldest.text.len());
                 next.skipped_bytes += oldest.skipped_bytes + oldest.text.len() as u64;
             }
@@ -273,7 +270,7 @@ impl Waiting {
         Arc::clone(&self.wake)
     }
 
-    /// What has come; the answer is taken once.
+    /// Takes the new updates, and the answer once.
     pub(super) fn take(&self) -> (VecDeque<Update>, Option<Reply>) {
         let mut state = self.shared.state();
         let state = &mut *state;

@@ -188,7 +188,7 @@ async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
     assert!(is_told, "{error}");
     assert!(!full.installed().exists());
 
-    // What is not a place for a program stays as it is.
+    // An unusable directory is not changed.
     let shared = tempfile::tempdir().unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
     fs::set_permissions(shared.path(), Permissions::from_mode(0o770)).unwrap();
@@ -203,7 +203,7 @@ async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
     assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 0);
 }
 
-/// Somebody else could say what runs.
+/// Another user could replace the program.
 #[tokio::test]
 async fn a_link_is_no_directory_of_ours() {
     let world = World::new();

@@ -56,7 +56,7 @@ fn answer(asked: &Value) -> (bool, Value) {
                 "pid": std::process::id(), "uid": 0, "cwd": "/", "home": null, "os": "linux", "arch": "x86_64",
                 "bash": "/bin/bash", "known": false}),
         ),
-        // What a command does that must not run twice.
+        // A command that must not run twice.
         Some("append") => {
             let path = asked["path"].as_str().unwrap_or_default();
             let line = format!("{}\n", asked["line"]);

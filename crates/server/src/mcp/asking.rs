@@ -15,10 +15,10 @@ use std::sync::{Arc, OnceLock};
 /// Files named in a question at most.
 const NAMED: usize = 20;
 
-/// An approver that asks the user of the client that is served, where that client can ask. A host
-/// gives a clone to the tool ([`BashToolBuilder::approver`](agent_bash::BashToolBuilder::approver))
-/// and another to the server ([`Options::asking`](super::Options::asking)). Where there is nobody
-/// to ask, it allows and denies as if there were no approver.
+/// An approver that asks the client's user, if the client supports it. A host gives one clone to
+/// the tool ([`BashToolBuilder::approver`](agent_bash::BashToolBuilder::approver)) and another to
+/// the server ([`Options::asking`](super::Options::asking)). If the client cannot ask, it decides
+/// as without an approver.
 #[derive(Debug, Clone, Default)]
 pub struct Asking(Arc<OnceLock<Peer<RoleServer>>>);
 
@@ -29,7 +29,7 @@ impl Asking {
     }
 
     /// The client, if its user can be asked.
-    fn who(&self) -> Option<&Peer<RoleServer>> {
+    fn peer(&self) -> Option<&Peer<RoleServer>> {
         self.0.get().filter(|peer| {
             let info = peer.peer_info();
             let elicitation = info.and_then(|info| info.capabilities.elicitation.clone());
@@ -46,7 +46,7 @@ impl Approver for Asking {
     }
 
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
-        match self.who() {
+        match self.peer() {
             None => AllowAll.escalate(proposal, reason).await,
             Some(client) => {
                 let command = proposal.command_shown();
@@ -60,14 +60,14 @@ impl Approver for Asking {
     }
 
     async fn commit(&self, trial: &Changes) -> Approval {
-        match self.who() {
+        match self.peer() {
             None => AllowAll.commit(trial).await,
             Some(client) => ask(client, question(trial), "committing it").await,
         }
     }
 }
 
-/// What a commit would make.
+/// Returns the question for a commit.
 fn question(trial: &Changes) -> String {
     let root = visible::one_line(&trial.root);
     let (id, counts) = (trial.id, trial.counts.in_words());

@@ -77,7 +77,7 @@ impl Server {
         }
     }
 
-    /// The tools, of which that is `bash`, if our own are offered.
+    /// Returns the tools, with `bash` first if the own tools are offered.
     fn tools(&self, bash: &ToolSchema) -> Vec<Tool> {
         match &self.adapter {
             Some(adapter) => adapter.all(&self.session),
@@ -227,7 +227,7 @@ impl Server {
         }
     }
 
-    /// What a tool answers to a call.
+    /// Calls a tool and returns its answer.
     async fn called(
         &self,
         request: CallToolRequestParams,
@@ -411,7 +411,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// What is wrong with the parameters of a method that is supported here.
+/// Returns the error in the parameters of a supported method.
 #[expect(deprecated, reason = "as in `log`")]
 fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
     fn error<T: DeserializeOwned>(params: Value) -> Option<serde_json::Error> {
@@ -450,7 +450,7 @@ impl Watcher for Progress {
             return;
         }
         let progress = ProgressNotificationParam::new(self.token.clone(), total_bytes as f64);
-        // If the client is gone, nobody needs progress.
+        // Without a client, progress has no receiver.
         let _ = self.peer.notify_progress(progress.with_message(text)).await;
     }
 }

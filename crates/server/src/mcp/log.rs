@@ -52,7 +52,7 @@ impl Log {
             "notices": result.notices.iter().map(|notice| &notice.text).collect::<Vec<_>>(),
         });
         let message = LoggingMessageNotificationParam::new(level, data).with_logger("agent-bash");
-        // If the client is gone, nobody needs the log.
+        // Without a client, the log has no receiver.
         let _ = peer.notify_logging_message(message).await;
     }
 }

@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_somebody_waits_for_is_answered_and_nothing_else() {
+    fn only_requests_are_answered() {
         for (line, want) in [
             ("", None),
             (" \r", None),

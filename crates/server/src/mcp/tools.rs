@@ -171,7 +171,7 @@ pub(super) struct ChangesArgs {
     pub(super) partial: bool,
 }
 
-/// What `bash_changes` does.
+/// The actions of `bash_changes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ChangesAction {
@@ -179,7 +179,7 @@ pub(super) enum ChangesAction {
     List,
     /// Which files.
     Show,
-    /// What changed in them.
+    /// Shows diffs.
     Diff,
     /// Makes what a trial held back.
     Commit,
@@ -199,8 +199,7 @@ pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
     offered.map(|which| which.name(layout)).collect()
 }
 
-/// All tools of a session, of which that is `bash`. `structured`: with a schema for the result's
-/// data.
+/// Returns all tools, with `bash` first. `structured` adds schemas for the results' data.
 pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = Which::ALL
@@ -363,7 +362,7 @@ fn longest(which: Which, session: &Conversation) -> usize {
     let output = session.tool().profile().output.truncation.longest();
     let shown = match which {
         Which::Bash => output,
-        // They may also carry what the call itself would have answered.
+        // These answers may also contain the answer of the call itself.
         Which::Output | Which::Kill => output.max(PART.bytes),
         Which::Read => MAX_PAGE,
         Which::Changes => PART.bytes,

@@ -102,7 +102,7 @@ where
         // permit until it is written.
         let (sending, room) = (self.write(*answer), self.reserved.take());
         tokio::spawn(async move {
-            // If the client is gone, nobody needs the answer.
+            // Without a client, the answer has no receiver.
             let _ = sending.await;
             drop(room);
         });

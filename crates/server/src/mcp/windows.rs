@@ -28,7 +28,7 @@ const CLIENTS: [Client; 3] = [
             lines: ANY,
         },
     },
-    // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, 42 of which are the tags
+    // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, including 42 of tags
     // around the text. Keeps the first fifth and the end.
     Client {
         name: "gemini-cli-mcp-client",

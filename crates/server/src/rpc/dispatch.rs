@@ -297,7 +297,7 @@ impl Asking {
             // Empty output without an exit code would look like a command that ran.
             Status::NotStarted { reason } => Err(format!("not started: {reason}").into()),
             Status::Lost { reason, .. } => {
-                Err(format!("nobody knows how it ended: {reason}").into())
+                Err(format!("its end was not observed: {reason}").into())
             }
             _ => data::<BashData>(message.into_data()),
         }

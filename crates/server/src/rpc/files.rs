@@ -1,7 +1,7 @@
 //! Reads and writes files in pieces, for a client on another machine.
 //!
-//! A file is written beside its place and moved there with its last piece, so that nobody sees a
-//! part of it. What was not finished is removed when the client has gone.
+//! A file is written under a temporary name and moved to its place with its last piece, so that no
+//! program sees a part of it. An incomplete upload is removed when the client disconnects.
 
 use super::refused::Refused;
 use agent_bash_protocol::ErrorCode;
@@ -19,7 +19,7 @@ use tempfile::NamedTempFile;
 /// How many files may be written at once.
 const MAX_UPLOADS: usize = 16;
 
-/// What a file's mode may contain: permissions, not the bits that lend a user's rights.
+/// The permitted bits of a file's mode: permissions without set-ID bits.
 const PERMISSIONS: u32 = 0o777;
 
 /// The files that a client is writing.
@@ -32,7 +32,7 @@ struct Table {
     open: BTreeMap<u64, Upload>,
 }
 
-/// A file of which more pieces are to come. Dropping it removes what there is.
+/// An incomplete upload. Dropping it removes the temporary file.
 #[derive(Debug)]
 struct Upload {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Tells a client of jobs that end, whoever started them.
+//! Notifies a client of the end of jobs, whichever program started them.
 
 use super::outbox::Outbox;
 use crate::into_data::IntoData;
@@ -35,7 +35,7 @@ impl JobWatch {
             return;
         };
         let list = agent_bash::run_blocking(move || jobs.list());
-        // What cannot be listed now is listed after the next call.
+        // Jobs that cannot be listed now are listed after the next call.
         let Ok(Ok(jobs)) = list.await else { return };
         for job in jobs {
             let is_new = || {
@@ -65,7 +65,9 @@ impl JobWatch {
                 }
             }
             Ok(_) => {}
-            Err(error) => tracing::debug!(%error, job = %id, "nobody can be told of its end"),
+            Err(error) => {
+                tracing::debug!(%error, job = %id, "no client can be notified of its end")
+            }
         }
     }
 }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_read_makes_senders_wait() {
+    async fn slow_reader_blocks_senders() {
         let (output, mut input) = tokio::io::duplex(16);
         let (outbox, _writing) = Outbox::new(output);
         let long = "x".repeat(QUEUE as usize / 4);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_client_nobody_waits() {
+    async fn senders_do_not_wait_without_a_client() {
         let (output, input) = tokio::io::duplex(16);
         let (outbox, _writing) = Outbox::new(output);
         drop(input);

@@ -38,7 +38,7 @@ pub(super) async fn run(
     } = Transport::start(&words, &host.env, &host.cwd).map_err(cannot)?;
     let work = async {
         let feed = async {
-            // It may end without having read everything.
+            // The program may end without reading all of its input.
             let _ = stdin.write_all(&input.unwrap_or_default().0).await;
             drop(stdin);
         };

@@ -56,7 +56,7 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
     }
 }
 
-/// The error response to a line of which only the head could be read.
+/// Returns the error response to a line with only a readable head.
 pub(super) fn refusal_of(head: Head, error: String) -> Response {
     let id = match head.id {
         Some(Value::String(text)) => Some(RpcId::Text(text)),
@@ -68,7 +68,7 @@ pub(super) fn refusal_of(head: Head, error: String) -> Response {
 
 /// The error message, naming the field whose removal makes the request valid.
 fn misfit(mut fields: Map<String, Value>, error: &str) -> String {
-    // What serde calls a variant is a `type` in this protocol.
+    // A serde variant is a `type` in this protocol.
     let said = error.replacen("unknown variant", "unknown type", 1);
     let names: Vec<String> = fields
         .keys()

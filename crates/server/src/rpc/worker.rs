@@ -1,8 +1,8 @@
-//! The end of the protocol that runs on a target: what its host judged is run here.
+//! The worker on a remote host: it runs calls that passed its host's policy.
 //!
-//! What an ordinary server knows from its own machine (settings, session, directory) a worker is
-//! told in `hello`, which is its first message. It ends with its input, or when it has heard
-//! nothing for its lease; jobs live on.
+//! An ordinary server reads settings, state directory and working directory from its own machine. A
+//! worker receives them in `hello`, its first message. It ends with its input, or when it has
+//! received nothing for its lease; jobs continue.
 
 use super::refused::Refused;
 use super::{Serving, dispatch, outbox::Outbox, read, response};
@@ -33,7 +33,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The session's name if the host gives none.
 const SESSION: &str = "worker";
 
-/// What a worker starts from.
+/// The environment from which a worker starts.
 #[derive(Debug)]
 pub struct Workplace {
     /// The surroundings of its process.
@@ -129,7 +129,7 @@ fn open(line: &[u8], workplace: Workplace, clock: &Arc<dyn Clock>) -> Result<Ope
     let (id, kind) = (asked.id, asked.kind);
     let refused = |refused: Refused| response(id.clone(), &kind, Err(refused));
     let RpcCall::Hello(hello) = asked.call else {
-        let error = "a worker is told who its host is first; begin with `hello`";
+        let error = "the first message to a worker must be `hello`";
         return Err(refused(Refused::new(ErrorCode::Protocol, error)));
     };
     let (session, lease, machine) = session(&hello, workplace, clock).map_err(refused)?;
@@ -230,16 +230,16 @@ fn machine(session: &Conversation, known: bool) -> MachineData {
     }
 }
 
-/// Stays until all that lives on of what it has started has ended, where nobody else would reap
-/// that: a worker whose parent is outside of its container (`docker exec`) leaves its children to a
-/// PID 1 that may be any program. The host is told not to wait.
+/// Waits until all processes that it started have ended, if no other process would reap them: a
+/// worker whose parent is outside its container (`docker exec`) leaves its children to a PID 1 that
+/// may be any program. The host does not wait for it.
 pub fn outlast() {
     let has_child = || !matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD));
     if rustix::process::getppid().is_some() || !has_child() {
         return;
     }
     let _ = rustix::io::write(rustix::stdio::stdout(), b"{\"type\":\"leaving\"}\n");
-    // Whoever reads or writes there need not wait with us.
+    // The readers and writers of these streams need not wait.
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_flushed_is_written_and_nobody_to_read_it_is_an_error() {
+    async fn flush_writes_all_data_and_fails_without_a_reader() {
         let (mut read, write) = io::pipe().unwrap();
         let mut to = Writer::start(write.into()).unwrap();
         to.write_all(b"said").await.unwrap();

@@ -113,7 +113,7 @@ fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
 /// Asks the user for confirmation on the terminal.
 fn agreed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        let error = "nobody can be asked here: --yes writes it without";
+        let error = "without a terminal no question can be asked: --yes writes it without one";
         return Err(Usage(error.to_owned()).into());
     }
     let mut err = io::stderr().lock();
