@@ -1,6 +1,8 @@
-//! Cost of the pipeline: a whole tool call compared with the run inside it, and a long output from end to end.
+//! Cost of the pipeline: a whole tool call compared with the run inside it, and a long output from
+//! end to end.
 //!
-//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of
+//! `main`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -32,7 +34,7 @@ const LONG: &str = "seq 128482000";
 /// Measures how long the run inside a call takes.
 struct Timed {
     inner: ShellCache,
-    took: Mutex<Duration>,
+    duration: Mutex<Duration>,
 }
 
 #[async_trait]
@@ -45,7 +47,7 @@ impl Executor for Timed {
     ) -> Result<Outcome, NotStarted> {
         let start = Instant::now();
         let outcome = self.inner.run(spec, out, cancel).await;
-        *self.took.lock().unwrap() = start.elapsed();
+        *self.duration.lock().unwrap() = start.elapsed();
         outcome
     }
 }
@@ -65,7 +67,7 @@ fn main() {
             ShellCacheOptions::long_lived(supervisor, Arc::clone(&clock), std::env::temp_dir());
         let timed = Arc::new(Timed {
             inner: ShellCache::new(options),
-            took: Mutex::default(),
+            duration: Mutex::default(),
         });
         let host = HostContext::capture("/tmp".into());
         let executor: Arc<dyn Executor> = timed.clone();
@@ -98,7 +100,7 @@ async fn on_top(name: &str, pause: Duration, tool: &BashTool, timed: &Timed) {
             .await;
         let total = start.elapsed();
         assert!(!result.is_error, "{}", result.text);
-        let run = *timed.took.lock().unwrap();
+        let run = *timed.duration.lock().unwrap();
         whole.push(micros(total));
         inner.push(micros(run));
         on_top.push(micros(total.saturating_sub(run)));

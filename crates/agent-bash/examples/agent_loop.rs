@@ -1,8 +1,9 @@
-//! A complete agent in miniature: a model, a loop, three tools, and a user alongside. Run it with `cargo run -p
-//! agent-bash --example agent_loop`.
+//! A complete agent in miniature: a model, a loop, three tools, and a user alongside. Run it with
+//! `cargo run -p agent-bash --example agent_loop`.
 //!
-//! The model is scripted, everything else is real. It breaks a rule and reads why, pages through an output that was
-//! too long, starts a background job and waits for it, while the user runs a command of their own with `!`.
+//! The model is scripted, everything else is real. It breaks a rule and reads why, pages through an
+//! output that was too long, starts a background job and waits for it, while the user runs a
+//! command of their own with `!`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -16,31 +17,31 @@ use serde_json::{Value, json};
 use std::error::Error;
 use std::time::Duration;
 
-/// What a model says: a tool call, or that it is done.
-enum Said {
+/// The answer of a model: a tool call, or that it is done.
+enum ModelAnswer {
     Call(&'static str, Value),
     Done(String),
 }
 
 /// The scripted model. Like a real one it sees only text: `seen` is the result of its last call.
-fn model(turn: usize, seen: &str) -> Said {
+fn model(turn: usize, seen: &str) -> ModelAnswer {
     match turn {
-        0 => Said::Call("bash", json!({"command": "git add -A"})),
+        0 => ModelAnswer::Call("bash", json!({"command": "git add -A"})),
         1 if seen.starts_with("Blocked: ") => {
             let command = "for i in $(seq 20000); do echo \"line $i of a long build\"; done";
-            Said::Call("bash", json!({"command": command, "timeout": "1m"}))
+            ModelAnswer::Call("bash", json!({"command": command, "timeout": "1m"}))
         }
         2 if seen.contains("Full: artifact://") => {
             let id = seen.split("artifact://").nth(1).unwrap_or_default();
             let id = id.trim_end_matches(']');
-            Said::Call("read_artifact", json!({"id": id, "offset": 10_000}))
+            ModelAnswer::Call("read_artifact", json!({"id": id, "offset": 10_000}))
         }
         3 => {
             let command = "for i in 1 2 3; do echo tick $i; sleep 0.1; done";
-            Said::Call("bash", json!({"command": command, "mode": "background"}))
+            ModelAnswer::Call("bash", json!({"command": command, "mode": "background"}))
         }
-        4 => Said::Call("bash_output", json!({"job": "1"})),
-        _ => Said::Done(format!("the job said: {}", seen.replace('\n', " "))),
+        4 => ModelAnswer::Call("bash_output", json!({"job": "1"})),
+        _ => ModelAnswer::Done(format!("the job said: {}", seen.replace('\n', " "))),
     }
 }
 
@@ -85,18 +86,19 @@ async fn bash_output(session: &Conversation, arguments: &Value) -> Result<String
     Ok(String::from_utf8_lossy(&output.bytes).into_owned())
 }
 
-/// Runs until the model is done. What the user ran meanwhile is added to the conversation at the end of the turn.
+/// Runs until the model is done. What the user ran meanwhile is added to the conversation at the
+/// end of the turn.
 async fn converse(session: &Conversation) -> Result<(), Box<dyn Error>> {
     let mut seen = String::new();
     session.begin_turn();
     for turn in 0.. {
         match model(turn, &seen) {
-            Said::Call(tool, arguments) => {
+            ModelAnswer::Call(tool, arguments) => {
                 println!("model  {tool} {arguments}");
                 seen = call(session, tool, arguments).await;
                 println!("tool   {}", shortened(&seen));
             }
-            Said::Done(text) => {
+            ModelAnswer::Done(text) => {
                 println!("model  {text}");
                 break;
             }

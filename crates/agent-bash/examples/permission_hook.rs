@@ -1,12 +1,14 @@
-//! A permission hook of one's own: what `agent-bash hook claude-code` does, in a program with other plans.
+//! A permission hook of one's own: what `agent-bash hook claude-code` does, in a program with other
+//! plans.
 //!
 //! ```sh
 //! echo '{"hook_event_name": "PreToolUse", "cwd": "/tmp", "tool_name": "Bash", "tool_input": {"command": "git push -f"}}' \
 //!     | cargo run -q -p agent-bash --example permission_hook
 //! ```
 //!
-//! Any failure must end in exit code 2 with a reason on stderr: if a hook fails in another way, agents let the
-//! command run. A production hook must also answer in time (see `crates/cli/src/commands/hook.rs`).
+//! Any failure must end in exit code 2 with a reason on stderr: if a hook fails in another way,
+//! agents let the command run. A production hook must also answer in time (see
+//! `crates/cli/src/commands/hook.rs`).
 
 use agent_bash::HostContext;
 use agent_bash::hook::{BLOCKED, CLAUDE_CODE, HookAnswer, MAX_INPUT_BYTES, answer};

@@ -1,4 +1,5 @@
-//! The smallest host: a session on this machine, and one call. `cargo run -p agent-bash --example run_once -- 'ls | wc -l'`
+//! The smallest host: a session on this machine, and one call. `cargo run -p agent-bash --example
+//! run_once -- 'ls | wc -l'`
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -9,7 +10,8 @@ use agent_bash::{Conversation, HostContext, settings};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Must come first, before any thread exists: this program re-executes itself as the supervisor of its commands.
+    // Must come first, before any thread exists: this program re-executes itself as the supervisor
+    // of its commands.
     let token = supervisor::init();
     let host = HostContext::capture(std::path::absolute(".")?);
     let settings = settings::load(&host)?.settings;

@@ -7,19 +7,19 @@ use async_trait::async_trait;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Asked before a command is started. A host that asks its user does so here: the call waits, and cancelling it
-/// ends the wait.
+/// Asked before a command is started. A host that asks its user does so here: the call waits, and
+/// cancelling it ends the wait.
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Allows or denies a command.
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval;
 
-    /// Allows or denies a command that asks to run without a sandbox, for the reason that the model gives. Called
-    /// instead of [`Self::approve`]. Denies unless implemented.
+    /// Allows or denies a command that asks to run without a sandbox, for the reason that the model
+    /// gives. Called instead of [`Self::approve`]. Denies unless implemented.
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
         let _ = (proposal, reason);
         Approval::Deny {
-            reason: NOBODY_TO_ASK.to_owned(),
+            reason: NO_APPROVER.to_owned(),
         }
     }
 
@@ -28,14 +28,14 @@ pub trait Approver: Send + Sync {
         let id = trial.id;
         Approval::Deny {
             reason: format!(
-                "committing trial {id} needs somebody's approval, and nobody is asked here"
+                "committing trial {id} needs approval, and no approver is available here"
             ),
         }
     }
 }
 
-/// The denial if nobody can decide.
-const NOBODY_TO_ASK: &str = "running with escalated permissions needs somebody's approval, and nobody is asked here; run it \
+/// The denial if no approver can decide.
+const NO_APPROVER: &str = "running with escalated permissions needs approval, and no approver is available here; run it \
      without asking for them";
 
 /// A command to be approved.
@@ -48,13 +48,13 @@ pub struct Proposal<'a> {
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
-    /// The policy's verdict. [`Verdict::Block`] only of a trial that the setting `changes.trial_passes_rules` lets pass: else a
-    /// blocked command is not proposed.
+    /// The policy's verdict. [`Verdict::Block`] only of a trial that the setting
+    /// `changes.trial_passes_rules` lets pass: else a blocked command is not proposed.
     pub reading: &'a Verdict,
 }
 
 impl Proposal<'_> {
-    /// The script as whoever decides may see it: what acts on a terminal or hides in it is marked.
+    /// Returns the script for display: control and hidden characters are marked.
     pub fn command_shown(&self) -> Cow<'_, str> {
         visible::shown(self.command)
     }

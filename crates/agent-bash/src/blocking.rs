@@ -1,5 +1,5 @@
-//! Runs blocking work (an unresponsive file system, a large file) on another thread, so that it does not hold up
-//! other tasks.
+//! Runs blocking work (an unresponsive file system, a large file) on another thread, so that it
+//! does not hold up other tasks.
 
 use crate::panics::caught;
 use std::io;
@@ -15,7 +15,8 @@ const AT_MOST: usize = 4;
 /// How long one of them waits.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread continues unattended.
+/// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread
+/// continues unattended.
 ///
 /// # Errors
 /// The thread could not be started, or the work panicked: the caller still gets an answer.
@@ -36,15 +37,15 @@ fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     })
 }
 
-/// Threads that have done their work and wait a while for more: to start one and to end it takes longer than most of
-/// what calls ask of them. Work never waits for other work: where nobody is idle, another thread is started. Clones are
-/// the same; with the last, those who wait end.
+/// Idle threads that wait for more work: starting and ending a thread takes longer than most work
+/// of a call. Work never waits for other work: without an idle thread, another one is started.
+/// Clones share the threads; the last one ends them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Threads(Arc<Idle>);
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Who waits, and how work is given to them.
+/// The idle threads, and the senders that give them work.
 type Idle = Mutex<Vec<(ThreadId, Sender<Work>)>>;
 
 impl Threads {
@@ -96,7 +97,7 @@ fn serve(mut work: Work, idle: &Weak<Idle>) {
                     return;
                 }
                 drop(idle);
-                // Whoever has taken it is about to send something.
+                // The caller that took this thread is about to send work.
                 match given.recv() {
                     Ok(work) => work,
                     Err(_) => return,
@@ -122,11 +123,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_done_its_work_does_more_and_nobody_waits_for_another() {
+    async fn idle_thread_is_reused_and_work_never_waits() {
         let threads = Threads::default();
         let id = || thread::current().id();
         let first = threads.run(id).await.unwrap();
-        // It may have told of it before it waits.
+        // The thread may report its result before it waits.
         let mut again = 0;
         for _ in 0..1000 {
             again += usize::from(threads.run(id).await.unwrap() == first);
@@ -149,7 +150,7 @@ mod tests {
 
     /// A single-threaded runtime makes progress meanwhile.
     #[tokio::test]
-    async fn nobody_else_waits() {
+    async fn blocking_work_does_not_stop_other_tasks() {
         let (open, gate) = channel::<()>();
         let waiting = tokio::spawn(run_blocking(move || gate.recv().is_ok()));
         tokio::task::yield_now().await;

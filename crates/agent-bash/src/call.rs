@@ -1,5 +1,5 @@
-//! A call in progress: what its caller adds, what the stages find out and decide, and its result. Depends on none
-//! of the stages, like [`crate::wiring`].
+//! A call in progress: what its caller adds, what the stages find out and decide, and its result.
+//! Depends on none of the stages, like [`crate::wiring`].
 
 use crate::changes::Changed;
 use crate::journal::RequestDetails;
@@ -22,42 +22,45 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a caller can add to a request besides its JSON.
+/// The options of a call besides its JSON.
 #[derive(Default)]
 pub struct CallOptions<'a> {
-    /// Receives the raw output as it comes, before truncation. It is called synchronously, so a slow consumer slows
-    /// down the command. After [`agent_bash_core::Flow::Stop`] it is not called again, and the command continues.
+    /// Receives the raw output as it comes, before truncation. It is called synchronously, so a
+    /// slow consumer slows down the command. After [`agent_bash_core::Flow::Stop`] it is not called
+    /// again, and the command continues.
     pub live: Option<&'a mut dyn OutputConsumer>,
     /// The command's stdin.
     pub stdin: StdinSource,
-    /// Runs the command on a terminal of its own, whether or not the tool offers terminals to its calls. The
-    /// terminal is its input; nobody needs to see it.
+    /// Runs the command on its own terminal, whether or not the tool offers terminals to its calls.
+    /// The terminal is its input, and needs no viewer.
     pub terminal: Option<Arc<dyn Executor>>,
-    /// Whether somebody sits before the terminal, if the command gets one, and can end it there: then it has no time
-    /// limit, unless the request names one. An editor is not closed while somebody writes.
+    /// True if a user sits at the terminal and can end the command there. It then has no time
+    /// limit, unless the request names one: an editor is not closed while the user writes.
     pub is_attended: bool,
-    /// Whether it has no time limit anyway, unless the request names one: somebody follows it, and can end it.
+    /// True for no default time limit: the user watches the call and can end it.
     pub unlimited: bool,
-    /// Functions, aliases and options for its shell, in place of those of the user's configuration; not in safe mode, and not for a
-    /// persistent shell.
+    /// Functions, aliases and options for its shell, in place of those of the user's configuration;
+    /// not in safe mode, and not for a persistent shell.
     pub definitions: Option<Arc<Definitions>>,
-    /// Asks to run without a sandbox, for this reason: [`Approver::escalate`](crate::Approver::escalate) is called instead of
+    /// Asks to run without a sandbox, for this reason:
+    /// [`Approver::escalate`](crate::Approver::escalate) is called instead of
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
     /// Whether to keep the full output even if the result shows all of it.
     pub keep: Option<Keep>,
-    /// The model's other tools, for this call; overrides [`HostContext::tools`](crate::HostContext::tools).
+    /// The model's other tools, for this call; overrides
+    /// [`HostContext::tools`](crate::HostContext::tools).
     pub tools: Option<Vec<String>>,
-    /// Where the persistent shell stands that the request names, if the host knows: the rules judge relative paths from
-    /// there, unless the request names a directory.
+    /// Where the persistent shell stands that the request names, if the host knows: the rules judge
+    /// relative paths from there, unless the request names a directory.
     pub stands_in: Option<PathBuf>,
-    /// How much text the reader passes on, if that may be less than the profile shows. The whole text fits,
-    /// including everything around the output.
+    /// How much text the reader passes on, if that may be less than the profile shows. The whole
+    /// text fits, including everything around the output.
     pub window: Option<Window>,
 }
 
-/// A flag that may be set while a call runs: a watcher did not show all of the output, so all of it must be kept.
-/// Clones share the flag.
+/// A flag that may be set while a call runs: a watcher did not show all of the output, so all of it
+/// must be kept. Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub struct Keep(Arc<AtomicBool>);
 
@@ -91,7 +94,7 @@ impl fmt::Debug for CallOptions<'_> {
     }
 }
 
-/// What is known of a call, however it ends.
+/// The state of a call, however it ends.
 pub(crate) struct Call {
     /// The script as given; empty if the request was invalid.
     pub(crate) command: String,
@@ -101,7 +104,7 @@ pub(crate) struct Call {
     pub(crate) tools: Option<Vec<String>>,
     /// Notices from the stages.
     pub(crate) notices: Vec<Notice>,
-    /// It passed all checks.
+    /// True if the call passed all checks.
     pub(crate) allowed: bool,
     /// From here on, parts of it may have run.
     pub(crate) started: bool,
@@ -109,19 +112,19 @@ pub(crate) struct Call {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// How much text its reader passes on.
     pub(crate) window: Option<Window>,
-    /// What else of the request is recorded.
+    /// Further recorded fields of the request.
     pub(crate) details: RequestDetails,
-    /// What it printed, if that is recorded.
+    /// The recorded output.
     pub(crate) printed: Option<PrintedTail>,
 }
 
 /// How a started call ended.
 pub(crate) enum Ended {
-    /// It has ended.
+    /// The call has ended.
     Ran(Box<FinishedRun>),
-    /// It continues in the background.
+    /// The call continues in the background.
     Detached(Box<Detached>),
-    /// It has run on another machine, or continues there.
+    /// The call ran, or continues, on a remote host.
     Elsewhere(Box<ToolResult>),
     /// Its outcome is unknown, because of a panic.
     Lost(Panicked),
@@ -132,7 +135,7 @@ pub(crate) struct Detached {
     pub(crate) job: Job,
     /// The box that it is in, or was let out of.
     pub(crate) boxed: Option<CallSandbox>,
-    /// What records what it does to files.
+    /// The record of changes.
     pub(crate) changed: Changed,
 }
 
@@ -144,18 +147,19 @@ pub(crate) struct FinishedRun {
     pub(crate) output: CallOutput,
     /// Filters were lifted from its end, and exit code 1 of what ran is a result, not a failure.
     pub(crate) exit_1_is_ok: bool,
-    /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None` if it does not
-    /// end with one.
+    /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None`
+    /// if it does not end with one.
     pub(crate) last_pipeline: Option<Vec<bool>>,
     /// The box that it ran in, or was let out of.
     pub(crate) boxed: Option<CallSandbox>,
-    /// What it did to files.
+    /// The record of changes.
     pub(crate) changed: Changed,
 }
 
 /// The decisions of earlier stages, besides the request.
 pub(crate) struct Decisions<'a> {
-    /// Run in a subshell: in a persistent shell, a stage lifted out of a pipeline must not change the shell.
+    /// Run in a subshell: in a persistent shell, a stage lifted out of a pipeline must not change
+    /// the shell.
     pub(crate) subshell: bool,
     /// Ask for the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
@@ -165,7 +169,7 @@ pub(crate) struct Decisions<'a> {
     pub(crate) stdin: StdinSource,
     /// Nothing may take the place of a listed command.
     pub(crate) is_safe_mode: bool,
-    /// What its shell has of another one.
+    /// Functions, aliases and options of another shell.
     pub(crate) definitions: Option<Arc<Definitions>>,
     /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
@@ -177,7 +181,7 @@ pub(crate) struct Decisions<'a> {
     pub(crate) trial: Option<Arc<Overlay>>,
     /// Where what it changes is recorded.
     pub(crate) trace: Option<PathBuf>,
-    /// Nobody may watch it.
+    /// True if the call must not be traced.
     pub(crate) unwatched: bool,
 }
 

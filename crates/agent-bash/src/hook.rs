@@ -1,12 +1,13 @@
-//! Hooks: an agent with a shell tool of its own asks, before each call, whether the command may run.
+//! Hooks: an agent with a shell tool of its own asks, before each call, whether the command may
+//! run.
 //!
-//! The format of an agent's calls and answers is a value, an [`Agent`], in a file of its own; [`answer`] is the
-//! same for all. Calls without objections pass silently: the agent then asks its user as it would without us. Calls
-//! that the user's settings refuse are refused with the reason. So is whatever cannot be read or checked: a hook
-//! that fails must not let a command through.
+//! The format of an agent's calls and answers is a value, an [`Agent`], in a file of its own;
+//! [`answer`] is the same for all. Calls without objections pass silently: the agent then asks its
+//! user as it would without us. Calls that the user's settings refuse are refused with the reason.
+//! So is whatever cannot be read or checked: a hook that fails must not let a command through.
 //!
-//! Nothing is run here, and only settings files are read. The owner of the process reads stdin, enforces the
-//! deadline and writes the answer.
+//! Nothing is run here, and only settings files are read. The owner of the process reads stdin,
+//! enforces the deadline and writes the answer.
 
 mod agents;
 mod call;
@@ -45,8 +46,8 @@ impl HookAnswer {
         }
     }
 
-    /// Blocks a call that could not be checked. By exit code, because that works for any event the agent may have
-    /// sent.
+    /// Blocks a call that could not be checked. By exit code, because that works for any event the
+    /// agent may have sent.
     pub fn blocked(agent: &Agent, why: &str) -> Self {
         let name = agent.name;
         Self {
@@ -59,10 +60,11 @@ impl HookAnswer {
     }
 }
 
-/// Answers a call in the agent's format, using the settings of the user and of the directory that the call names.
+/// Answers a call in the agent's format, using the settings of the user and of the directory that
+/// the call names.
 ///
-/// `host` describes the hook's process, whose environment is the agent's; its directory is not used. Never fails:
-/// what cannot be checked is blocked.
+/// `host` describes the hook's process, whose environment is the agent's; its directory is not
+/// used. Never fails: what cannot be checked is blocked.
 pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     let decision = call::read(agent, input)
         .map_err(|error| error.to_string())

@@ -1,5 +1,5 @@
-//! What a host tells a tool once, before the first call. Lower layers never read the state of the process
-//! themselves.
+//! The host's facts for a tool, set once before the first call. Lower layers never read the state
+//! of the process themselves.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,8 +20,8 @@ pub struct HostContext {
 }
 
 impl HostContext {
-    /// The surroundings of the current process, with `cwd` as the working directory: its environment, and its home
-    /// directory.
+    /// The surroundings of the current process, with `cwd` as the working directory: its
+    /// environment, and its home directory.
     ///
     /// Reads the environment once; later changes are not seen.
     pub fn capture(cwd: PathBuf) -> Self {
@@ -38,9 +38,9 @@ impl HostContext {
         }
     }
 
-    /// Where sessions keep their files: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`, else
-    /// `~/.local/state/agent-bash`. `None` if none of them is set. Relative paths are ignored, as required by the
-    /// XDG base directory specification.
+    /// Where sessions keep their files: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`,
+    /// else `~/.local/state/agent-bash`. `None` if none of them is set. Relative paths are ignored,
+    /// as required by the XDG base directory specification.
     pub fn state_dir(&self) -> Option<PathBuf> {
         let absolute = |name: &str| {
             let value = self.env.get(&OsString::from(name))?;

@@ -1,8 +1,9 @@
-//! Keeps requests in order although each is served by a task of its own, and tasks are scheduled in any order.
+//! Keeps requests in order although each is served by a task of its own, and tasks are scheduled in
+//! any order.
 //!
-//! A [`Ticket`] is drawn when a request arrives, and lets its work begin once all earlier requests have begun. To
-//! begin means to run up to the first `await` that suspends; by then a call has taken its `Place` in the queue of
-//! its persistent shell.
+//! A [`Ticket`] is drawn when a request arrives, and lets its work begin once all earlier requests
+//! have begun. To begin means to run up to the first `await` that suspends; by then a call has
+//! taken its `Place` in the queue of its persistent shell.
 
 use agent_bash_core::{Cancel, SessionName};
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ pub(crate) enum Begun<'a, T> {
 /// Polls `work` once; the caller may await the rest later.
 pub(crate) fn begin<'a, T>(work: impl Future<Output = T> + Send + 'a) -> Begun<'a, T> {
     let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
-    // A no-op waker is sufficient: whoever awaits the rest polls it first.
+    // A no-op waker is sufficient: the code that awaits the rest polls it first.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => Begun::Done(Some(done)),
         Poll::Pending => Begun::Going(work),
@@ -76,8 +77,9 @@ impl<T> Future for Begun<'_, T> {
     }
 }
 
-/// The queues in front of persistent shells, one per name. A shell has its own queue for callers that are ready; a
-/// call may have to wait for other things before it gets there, and must not be overtaken meanwhile.
+/// The queues in front of persistent shells, one per name. A shell has its own queue for callers
+/// that are ready; a call may have to wait for other things before it gets there, and must not be
+/// overtaken meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Queues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
@@ -108,7 +110,7 @@ impl Queues {
 }
 
 impl QueueSlot {
-    /// Waits for its turn. A cancelled call stops waiting, as none of it will run.
+    /// Waits for the head of the queue. A cancelled call stops waiting, as nothing of it will run.
     pub(crate) async fn acquire(self, cancel: &Cancel) -> QueuePermit {
         let guard = tokio::select! {
             biased;
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Tasks on several threads, the first of which is slow.
+    /// Tasks on several threads; the first one is slow.
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn work_begins_in_the_order_of_its_tickets() {
         for _ in 0..50 {
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_ticket_that_is_not_used_or_panics_holds_up_nobody() {
+    async fn unused_or_panicking_ticket_does_not_block_others() {
         let mut tickets = Tickets::default();
         drop(tickets.draw());
         let failing = tickets.draw();
@@ -161,14 +163,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn turns_come_in_the_order_of_places_but_for_those_who_leave() {
+    async fn permits_follow_slot_order_without_cancelled_ones() {
         let (queues, name) = (Queues::default(), SessionName("a".to_owned()));
         let never = Cancel::new();
         let first = queues.join(&name).acquire(&never).await;
         let (second, third) = (queues.join(&name), queues.join(&name));
         let off = Cancel::new();
         off.cancel();
-        // It gives up without having had its turn.
+        // The slot leaves the queue without a permit.
         drop(second.acquire(&off).await);
         let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).acquire(&never)).await;
         assert!(waits.is_err());

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is recorded of a session: section `[journal]` of the settings.
+/// Settings of the journal: section `[journal]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSettings {
-    /// How much is recorded. Without it, a session of many calls records what ran and how it ended, one of a single call
-    /// nothing.
+    /// How much is recorded. Without it, a session of many calls records what ran and how it ended,
+    /// one of a single call nothing.
     pub level: Option<JournalLevel>,
     /// How long a record is kept after it was last written.
     pub keep: Duration,
@@ -38,8 +38,8 @@ impl Default for JournalSettings {
 }
 
 impl JournalSettings {
-    /// The journal of a session in the state directory, if it has one. Of a session of many calls, old ones are removed
-    /// first. `environment` is the host's: its secrets are taken out.
+    /// The journal of a session in the state directory, if it has one. Of a session of many calls,
+    /// old ones are removed first. `environment` is the host's: its secrets are taken out.
     pub(crate) fn open(
         &self,
         state: PathBuf,
@@ -89,7 +89,7 @@ pub(crate) fn hide(environment: &BTreeMap<OsString, OsString>, secrets: SecretFi
     Arc::new(move |text| masks.hide(text))
 }
 
-/// What is recorded of a request, besides its command.
+/// The recorded fields of a request, besides its command.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestDetails {
     description: Option<String>,
@@ -103,7 +103,8 @@ pub(crate) struct RequestDetails {
 /// Characters of a command that is kept with what it did to files.
 const LONGEST_NAME: usize = 200;
 
-/// A command to tell a set of changes by: on one line, cut, and without the secrets that records do not have either.
+/// A command to tell a set of changes by: on one line, cut, and without the secrets that records do
+/// not have either.
 pub(crate) fn named(
     hide: &Hide,
     policy: &EnvironmentPolicy,
@@ -147,8 +148,8 @@ impl RequestDetails {
     }
 }
 
-/// Values of variables that a request brings and whose names are those of secrets. Whoever writes a request chooses them: a
-/// value that could be a command, or is one here, is none, so that no command can be hidden by them.
+/// Returns values of the request's secret variables. The request is untrusted: a value that could
+/// be a command, or is part of this one, does not count, so that it cannot hide a command.
 fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
     const SHORTEST: usize = 6;
     let default = SecretFilter::default();

@@ -1,9 +1,9 @@
-//! The only place where the model's text is made, from data. docs/contract.md fixes the texts exactly; one file per
-//! layout.
+//! The only place where the model's text is made, from data. docs/contract.md fixes the texts
+//! exactly; one file per layout.
 //!
-//! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such
-//! texts: truncation is done in `agent-bash-sink`, the sentences of notices are core's, those of rules the
-//! policy's.
+//! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace
+//! writes such texts: truncation is done in `agent-bash-sink`, the sentences of notices are core's,
+//! those of rules the policy's.
 
 pub(crate) mod adapters;
 mod bang;

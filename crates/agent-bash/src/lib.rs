@@ -1,16 +1,17 @@
 //! The shell runtime for coding agents: one call in, one honest result out.
 //!
-//! A [`BashTool`] is made of a [`Profile`](agent_bash_core::Profile) (one of [`profiles`], or a host's own), a
-//! [`HostContext`], and somebody who runs scripts. [`BashTool::execute`] takes a call through the stages of
-//! `pipeline.rs` and gives a [`ToolResult`](agent_bash_core::ToolResult); it never fails, since a refusal, a missing
-//! directory or a timeout are results too.
+//! A [`BashTool`] is made of a [`Profile`](agent_bash_core::Profile) (one of [`profiles`], or a
+//! host's own), a [`HostContext`], and an executor. [`BashTool::execute`] takes a call through the
+//! stages of `pipeline.rs` and gives a [`ToolResult`](agent_bash_core::ToolResult); it never fails,
+//! since a refusal, a missing directory or a timeout are results too.
 //!
-//! A host that also runs what its user types, or keeps shells, jobs and outputs over many calls, has a [`Session`] of it.
+//! A host that also runs what its user types, or keeps shells, jobs and outputs over many calls,
+//! has a [`Session`] of it.
 //!
-//! This crate is wiring and holds no mechanism. What reads a script is `agent-bash-policy`, what runs it
-//! `agent-bash-exec`, what bounds and keeps its output `agent-bash-sink`, what builds its environment
-//! `agent-bash-process`. Two things are made here and nowhere else: the texts that a model reads ([`layout`],
-//! [`schema`]) and the values that shape a call ([`profiles`]).
+//! This crate is wiring and holds no mechanism. What reads a script is `agent-bash-policy`, what
+//! runs it `agent-bash-exec`, what bounds and keeps its output `agent-bash-sink`, what builds its
+//! environment `agent-bash-process`. Two things are made here and nowhere else: the texts that a
+//! model reads ([`layout`], [`schema`]) and the values that shape a call ([`profiles`]).
 
 pub mod adapters;
 mod approval;

@@ -1,5 +1,6 @@
-//! A panic is a bug of ours (or of a component that the host supplied), but the caller must still get an answer:
-//! the panic ends the work in which it happened and becomes an error that says where.
+//! A panic is a bug of ours (or of a component that the host supplied), but the caller must still
+//! get an answer: the panic ends the work in which it happened and becomes an error that says
+//! where.
 //!
 //! Everything unwound through is dropped, which ends its commands and releases its locks.
 

@@ -9,11 +9,12 @@ use agent_bash_policy::{
     Parsed, Script, Verdict, ends_with_answer, last_pipeline, takes_privileges,
 };
 
-/// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
+/// The findings of the stages from parsing a script. The script itself may be long, and is not kept
+/// while it runs.
 pub(crate) struct Read {
     /// The verdict of the safety rules.
     pub(crate) verdict: Verdict,
-    /// That verdict, if it blocks.
+    /// The refusal, if the verdict blocks.
     pub(crate) objection: Option<RuleRefusal>,
     pub(crate) is_lifted: bool,
     /// Whether exit code 1 is a result of the command whose filter was lifted.
@@ -23,8 +24,8 @@ pub(crate) struct Read {
     pub(crate) takes_privileges: Option<&'static str>,
 }
 
-/// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
-/// parse, and a stage that changes the text parses it again.
+/// Parses the command and takes it through all stages that examine it. A text is parsed once: the
+/// stages share the parse, and a stage that changes the text parses it again.
 pub(crate) fn read(
     tool: &ToolContext,
     call: &mut Call,
@@ -80,7 +81,7 @@ fn judge(
     intercept::check(tool, call, script)?;
     let verdict = safety::check(tool, script);
     match (safe_mode::check(tool, request, script), verdict) {
-        // What safe mode refuses too is never tried.
+        // A script that safe mode refuses is never tried.
         (Err(_), Verdict::Block(finding)) => Err(finding.into()),
         (allowed, verdict) => allowed.map(|()| verdict),
     }

@@ -1,6 +1,6 @@
-//! The stages of a call, readable from top to bottom. Each stage is a function in a file of its own below `stage/`.
-//! A stage that refuses ends the call; nothing has been started then. Requests for components that this tool lacks
-//! are refused by `stage::offer`, not ignored.
+//! The stages of a call, readable from top to bottom. Each stage is a function in a file of its own
+//! below `stage/`. A stage that refuses ends the call; nothing has been started then. Requests for
+//! components that this tool lacks are refused by `stage::offer`, not ignored.
 
 use crate::call::{Account, Call, CallOptions, Decisions, Ended, FinishedRun};
 use crate::in_order;
@@ -162,7 +162,8 @@ async fn run_locally(
     let begun = changes::begin(tool, call, &request, executor, unwatched.as_deref(), &typed);
     let mut changing = begun.await?;
     let decisions = Decisions {
-        // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
+        // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in
+        // subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
         report_stages: findings.last_pipeline.is_some(),
         limit: (!is_unlimited).then_some(limit),

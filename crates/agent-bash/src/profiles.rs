@@ -1,8 +1,8 @@
-//! The four profiles as values, without code of their own: every stage reads the field it needs, and none asks
-//! which profile is in force.
+//! The four profiles as values, without code of their own: every stage reads the field it needs,
+//! and none asks which profile is in force.
 //!
-//! A host that wants something in between copies one and changes fields. The text of results is written by
-//! [`crate::layout`], the tool definition by [`crate::schema`].
+//! A host that wants something in between copies one and changes fields. The text of results is
+//! written by [`crate::layout`], the tool definition by [`crate::schema`].
 
 mod modes;
 mod paged;

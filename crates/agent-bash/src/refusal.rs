@@ -21,7 +21,7 @@ pub enum Refusal {
     /// The host refused the command.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// More was asked for than the sandbox allows, and nobody has allowed it.
+    /// The call asked for more than the sandbox allows, and the request was not approved.
     #[error("{0}")]
     Escalation(String),
     /// The sandbox that the call was to run in cannot be had.
@@ -51,7 +51,7 @@ pub enum NotSandboxed {
     Lacks {
         /// The level that was wanted.
         level: SandboxLevel,
-        /// What is missing.
+        /// The missing means.
         what: String,
     },
     /// The system cannot enforce it, and safe mode needs it.
@@ -62,7 +62,7 @@ pub enum NotSandboxed {
     /// The system could enforce it, but did not.
     #[error("This call was not run: {0}. `agent-bash doctor` says more.")]
     Failed(String),
-    /// What is wanted contradicts itself, or what is so.
+    /// The settings contradict each other, or the facts.
     #[error("This call was not run: {0}.")]
     NoPlan(String),
 }
@@ -71,13 +71,13 @@ pub enum NotSandboxed {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
-    /// It does not exist.
+    /// The directory does not exist.
     #[error("Working directory does not exist: {}", .0.display())]
     Missing(PathBuf),
-    /// It is not a directory.
+    /// The path is not a directory.
     #[error("Working directory is not a directory: {}", .0.display())]
     NotADirectory(PathBuf),
-    /// It could not be examined.
+    /// The directory could not be examined.
     #[error("Working directory is not accessible: {}: {reason}", path.display())]
     Unreadable {
         /// Its path.
@@ -96,32 +96,33 @@ pub struct RuleRefusal {
     pub rule: String,
     /// The rule's sentence.
     pub message: String,
-    /// What safe mode objects to, and what that does.
+    /// The reason of safe mode.
     pub reason: Option<String>,
     /// The tool to use instead, if the rule names one.
     pub suggested_tool: Option<String>,
-    /// What people are told besides.
+    /// The explanation for the user.
     pub explanation: Box<Explanation>,
 }
 
-/// What people are told of a refusal besides its sentence.
+/// The explanation of a refusal for the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// What to do instead.
+    /// The alternative.
     pub instead: Option<String>,
     /// The part of the command that led to it, in bytes, if it is there as it was given.
     pub span: Option<Span>,
     /// As [`Finding::paths`].
     pub paths: Vec<PathBuf>,
-    /// Whether the rules would let a trial of the command pass that is a call of its own, without a shell that stays or a terminal.
+    /// Whether the rules would let a trial of the command pass that is a call of its own, without a
+    /// shell that stays or a terminal.
     pub can_be_tried: bool,
     /// Whether the model is offered that.
     pub offers_trial: bool,
 }
 
 impl RuleRefusal {
-    /// The same of a command that was given as `given`, of which `read` was parsed.
+    /// Returns the explanation for the original command `given`, of which `read` was parsed.
     pub(crate) fn within(mut self, given: &str, read: &str) -> Self {
         let lead = given.len() - given.trim_start().len();
         let moved = |span: Span| {
@@ -156,7 +157,8 @@ impl RuleRefusal {
 
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
-        // Safe mode has one sentence for everything; that of another rule says what is wrong by itself.
+        // Safe mode has one sentence for everything; that of another rule says what is wrong by
+        // itself.
         let suggestion = Some(finding.suggestion).filter(|text| !text.is_empty());
         let (reason, instead) = match finding.check {
             Check::SafeMode => (suggestion, None),
@@ -178,7 +180,7 @@ impl From<Finding> for RuleRefusal {
     }
 }
 
-/// What a refusal says where a trial of the command would run.
+/// The offer of a trial in a refusal.
 const TRIAL_OFFER: &str = r#"Or see what it would do: {"trial": true}"#;
 
 /// The `rule` of a refusal by the host.

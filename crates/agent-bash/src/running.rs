@@ -1,8 +1,9 @@
-//! Calls that may outlive their answer: each runs in a task of its own, so that it can be answered before its end,
-//! and later be found by a handle.
+//! Calls that may outlive their answer: each runs in a task of its own, so that it can be answered
+//! before its end, and later be found by a handle.
 //!
-//! This is not a background job: the call belongs to the registry it was started in, keeps its time limit, and ends
-//! with the registry. Its output so far and its result are kept here for later requests.
+//! This is not a background job: the call belongs to the registry it was started in, keeps its time
+//! limit, and ends with the registry. Its output so far and its result are kept here for later
+//! requests.
 
 mod recent;
 
@@ -59,7 +60,7 @@ pub struct StartOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// It has no terminal: its stdin is `/dev/null`.
+    /// The command has no terminal: its stdin is `/dev/null`.
     #[error("its input is closed")]
     NoInput,
     /// Its terminal does not exist yet, or the call has ended.
@@ -87,7 +88,7 @@ pub struct RunningCall {
     account: watch::Receiver<Option<Arc<Account>>>,
 }
 
-/// What is known of a running call.
+/// The progress of a running call.
 #[derive(Debug, Default)]
 struct Progress {
     recent: Recent,
@@ -135,8 +136,8 @@ impl Running {
         }
     }
 
-    /// Starts a call in a task of its own. It takes its place in the queue of a persistent shell now, whenever the
-    /// task runs.
+    /// Starts a call in a task of its own. It takes its place in the queue of a persistent shell
+    /// now, whenever the task runs.
     ///
     /// # Errors
     /// The limit is reached; nothing was started.
@@ -223,7 +224,7 @@ impl Running {
         self.handles().calls.remove(&handle);
     }
 
-    /// Those with a handle, in the order in which they got it.
+    /// Returns the calls with a handle, in the order of their handles.
     pub fn list(&self) -> Vec<(u64, Arc<RunningCall>)> {
         let handles = self.handles();
         let calls = handles.calls.iter();
@@ -345,7 +346,8 @@ fn begun(bytes: &[u8]) -> usize {
     0
 }
 
-/// A terminal for one call: where its handle will appear, and the executor that runs the call on it.
+/// A terminal for one call: where its handle will appear, and the executor that runs the call on
+/// it.
 fn on_terminal(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Executor>) {
     let place = Arc::new(OnceLock::new());
     let for_session = Arc::clone(&place);

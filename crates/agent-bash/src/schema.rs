@@ -1,7 +1,7 @@
 //! The tool definition for a model: name, description, and schema of the fields.
 //!
-//! As in [`crate::layout`], text is made from data in one place. What a call accepts is defined by core's
-//! `parse_request`, which also takes fields that are not shown here.
+//! As in [`crate::layout`], text is made from data in one place. What a call accepts is defined by
+//! core's `parse_request`, which also takes fields that are not shown here.
 
 mod fields;
 mod modes;
@@ -53,7 +53,8 @@ impl ToolSchema {
         self
     }
 
-    /// The same tool with calls in a box: its description says what they may touch. Unchanged without one.
+    /// The same tool with calls in a box: its description says what they may touch. Unchanged
+    /// without one.
     #[must_use]
     pub fn within(mut self, own: &SandboxSettings) -> Self {
         let Some(text) = sandbox::description(own) else {
@@ -188,7 +189,8 @@ mod tests {
         let all = profiles::STANDARD.schema_fields;
         for profile in profiles::ALL {
             for missing in all {
-                // The profile's own fields, and each subset that a host may choose by leaving one out.
+                // The profile's own fields, and each subset that a host may choose by leaving one
+                // out.
                 let fields: Vec<&'static str> = profile.schema_fields.to_vec();
                 let fewer: Vec<&'static str> = fields
                     .iter()

@@ -1,8 +1,10 @@
-//! A session: one tool with everything that belongs to it, and the user's own commands alongside the model's.
+//! A session: one tool with everything that belongs to it, and the user's own commands alongside
+//! the model's.
 //!
-//! A host has one per conversation. It owns the tool, the persistent shells, the background jobs, the artifacts and
-//! the directory. [`Session::open`] wires them to this machine, [`Session::new`] takes a host's own components.
-//! Dropping it ends and removes everything except running jobs and their files.
+//! A host has one per conversation. It owns the tool, the persistent shells, the background jobs,
+//! the artifacts and the directory. [`Session::open`] wires them to this machine, [`Session::new`]
+//! takes a host's own components. Dropping it ends and removes everything except running jobs and
+//! their files.
 //!
 //! ```no_run
 //! # async fn f(settings: agent_bash::settings::Settings, host: agent_bash::HostContext,
@@ -92,7 +94,7 @@ pub enum BangError {
     /// The command is invalid.
     #[error(transparent)]
     Command(#[from] RequestError),
-    /// It would run on another machine than the model's.
+    /// The command would run on another machine than the model's.
     #[error(
         "on a target there is no shell of the user's own; run it as a call, or with the target's own client"
     )]
@@ -123,7 +125,8 @@ impl Conversation {
         &self.tool.wiring.host
     }
 
-    /// The other machine on which its calls run, if they do not run on this one: jobs and stored outputs are there too.
+    /// The other machine on which its calls run, if they do not run on this one: jobs and stored
+    /// outputs are there too.
     pub fn remote_host(&self) -> Option<&Arc<dyn RemoteHost>> {
         self.tool.wiring.remote_host.as_ref()
     }
@@ -133,14 +136,16 @@ impl Conversation {
         &self.host().cwd
     }
 
-    /// The directory of the user's next command: the user's shell keeps its directory between commands.
+    /// The directory of the user's next command: the user's shell keeps its directory between
+    /// commands.
     pub fn user_cwd(&self) -> PathBuf {
         let name = SessionName(USER_SHELL.to_owned());
         self.shell_cwd(&name)
             .unwrap_or_else(|| self.cwd().to_owned())
     }
 
-    /// Where the persistent shell of that name stands; `None` before its first call has ended, and while one runs.
+    /// Where the persistent shell of that name stands; `None` before its first call has ended, and
+    /// while one runs.
     pub fn shell_cwd(&self, name: &SessionName) -> Option<PathBuf> {
         let mut shells = self.shells().into_iter();
         shells.find(|shell| shell.name == *name)?.cwd
@@ -157,8 +162,9 @@ impl Conversation {
         Some(PathBuf::from(cwd)).filter(|cwd| cwd.is_absolute())
     }
 
-    /// Variables by which what the persistent shell of that name exports differs from what a call starts with: those that were set, and
-    /// those that are gone (`None`). Nothing before its first call has ended, while one runs, and on a target.
+    /// Variables by which what the persistent shell of that name exports differs from what a call
+    /// starts with: those that were set, and those that are gone (`None`). Nothing before its first
+    /// call has ended, while one runs, and on a target.
     pub async fn shell_exports(&self, name: &SessionName) -> BTreeMap<String, Option<String>> {
         let Some(shells) = self
             .parts
@@ -174,14 +180,15 @@ impl Conversation {
         }
     }
 
-    /// What the persistent shell of that name has defined by now, for a call in a shell of its own. As [`Self::shell_exports`], and nothing
-    /// in safe mode.
+    /// Returns the definitions of a persistent shell, for a call in a new shell. As
+    /// [`Self::shell_exports`]; nothing in safe mode.
     pub async fn shell_definitions(&self, name: &SessionName) -> Option<Arc<Definitions>> {
         let shells = self.shells_here()?;
         shells.definitions_of(name).await.map(Arc::new)
     }
 
-    /// The same as the user's configuration has it: calls on a terminal do not load that by themselves.
+    /// The same as the user's configuration has it: calls on a terminal do not load that by
+    /// themselves.
     pub async fn configured_definitions(&self) -> Option<Arc<Definitions>> {
         let shells = self.shells_here()?;
         let shell = self.tool.wiring.shell.as_ref().ok()?;
@@ -205,7 +212,7 @@ impl Conversation {
         self.parts.artifacts.as_ref()
     }
 
-    /// What calls did to files, or would do.
+    /// Returns the change sets.
     pub fn changes(&self) -> ChangeSets {
         let changes = Arc::clone(&self.tool.wiring.changes);
         ChangeSets::new(changes, self.cwd().to_owned())
@@ -236,11 +243,12 @@ impl Conversation {
         shells.map_or_else(Vec::new, |shells| shells.named_shells())
     }
 
-    /// What calls have from the user's shell configuration: functions, aliases, a search path. Reads it ahead of the first
-    /// call; nothing on a target, and where calls load none.
+    /// Reads the user's shell configuration ahead of the first call: functions, aliases, a search
+    /// path. Nothing on a remote host, and where calls load none.
     ///
     /// # Errors
-    /// Why it could not be read. The first call would have said so, and does not any more.
+    /// The configuration could not be read. The first call would have reported it, and no longer
+    /// does.
     pub async fn configured(&self) -> Result<Configured, Notice> {
         let tool = &*self.tool.wiring;
         match (&self.parts.shells, &tool.shell) {
@@ -251,19 +259,21 @@ impl Conversation {
         }
     }
 
-    /// Discards a persistent shell; the next call that names it gets a new one. Returns whether there was one.
+    /// Discards a persistent shell; the next call that names it gets a new one. Returns whether
+    /// there was one.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
         self.tool.wiring.queues.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))
     }
 
-    /// Runs a user's command to its end and records it. The checks of the model's calls (normalisation,
-    /// interception, rules, safe mode, approval) do not apply; there is no time limit unless `options` sets one.
+    /// Runs a user's command to its end and records it. The checks of the model's calls
+    /// (normalisation, interception, rules, safe mode, approval) do not apply; there is no time
+    /// limit unless `options` sets one.
     ///
-    /// It ends early on `cancel` or [`Self::abort_bash`]; the message then has the output so far. A command that
-    /// could not be started is recorded too, with a status that says why. Dropping the future kills the command
-    /// without a grace period and leaves no message.
+    /// `cancel` or [`Self::abort_bash`] end it early; the message then has the output so far. A
+    /// command that could not be started is recorded too, with a status that says why. Dropping the
+    /// future kills the command without a grace period and leaves no message.
     ///
     /// # Errors
     /// [`BangError`]: nothing was started or recorded.
@@ -329,9 +339,9 @@ impl Conversation {
         lock(&self.record).held.clone()
     }
 
-    /// Ends the user's command, discards the persistent shells, and removes the artifacts that end with the
-    /// session. Running jobs and their files are kept, and warm shells live until the last clone of the tool is
-    /// dropped. Dropping the session does the same.
+    /// Ends the user's command, discards the persistent shells, and removes the artifacts that end
+    /// with the session. Running jobs and their files are kept, and warm shells live until the last
+    /// clone of the tool is dropped. Dropping the session does the same.
     pub fn close(&self) {
         self.abort_bash();
         for shell in self.shells() {

@@ -1,5 +1,5 @@
-//! Settings: those of the user, the project, the environment and the command line, in ascending precedence, and
-//! where each value came from.
+//! Settings: those of the user, the project, the environment and the command line, in ascending
+//! precedence, and where each value came from.
 //!
 //! | layer | where |
 //! |---|---|
@@ -8,14 +8,14 @@
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`Loaded::set`] |
 //!
-//! Only regular files of at most 1 MB are read. A project's file found in a parent directory (or in a
-//! world-writable one) counts only if it belongs to the user or root and nobody else may write to it. Files that do
-//! not count are in [`Loaded::ignored`].
+//! Only regular files of at most 1 MB are read. A project's file found in a parent directory (or in
+//! a world-writable one) counts only if it belongs to the user or root and no other user may write
+//! to it. Files that do not count are in [`Loaded::ignored`].
 //!
-//! A project's file may only make settings stricter: it comes with a checkout, so it may not switch off a rule,
-//! raise a limit, or name a shell, a prefix or an environment. The settings are listed in `keys`; an unknown key is
-//! an error that names the most similar one. Nothing here acts on a setting: [`Settings::configure`] passes them to
-//! the tool.
+//! A project's file may only make settings stricter: it comes with a checkout, so it may not switch
+//! off a rule, raise a limit, or name a shell, a prefix or an environment. The settings are listed
+//! in `keys`; an unknown key is an error that names the most similar one. Nothing here acts on a
+//! setting: [`Settings::configure`] passes them to the tool.
 
 mod key;
 mod keys;
@@ -43,7 +43,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// All settings. The default is what holds if nobody sets anything.
+/// All settings with their defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The profile.
@@ -56,7 +56,7 @@ pub struct Settings {
     pub shell: Option<PathBuf>,
     /// Put in front of every command, with a space.
     pub prefix: Option<String>,
-    /// What happens to processes that outlive their call.
+    /// The policy for processes that outlive their call.
     pub survivors: SurvivorPolicy,
     /// Longer lines are clamped.
     pub max_line_chars: Option<usize>,
@@ -72,9 +72,9 @@ pub struct Settings {
     pub safe_mode: Option<SafeLevel>,
     /// The command prefixes that safe mode allows.
     pub safe_mode_allowed: Vec<String>,
-    /// What happens if the model has a better tool.
+    /// The effect if another tool fits better.
     pub interceptor: InterceptMode,
-    /// The model's other tools; `None` if nobody names them.
+    /// The model's other tools; `None` if none are named.
     pub interceptor_tools: Option<Vec<String>>,
     /// The interceptor's rules, in order.
     pub interceptor_rules: Vec<InterceptRule>,
@@ -98,11 +98,11 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Other machines that calls may run on.
     pub targets: BTreeMap<String, TargetSettings>,
-    /// What is kept of what calls do to files.
+    /// The record of changes.
     pub changes: ChangesSettings,
     /// Whether the interface for people keeps what was typed for its next run.
     pub tui_history: bool,
-    /// What is recorded for people.
+    /// The journal.
     pub journal: JournalSettings,
     /// Whether the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
@@ -178,7 +178,8 @@ impl Settings {
         profile
     }
 
-    /// Whether the interceptor is on without tools to propose: it then does nothing until a call names some.
+    /// Whether the interceptor is on without tools to propose: it then does nothing until a call
+    /// names some.
     pub fn interceptor_names_no_tools(&self) -> bool {
         let none = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
         self.interceptor != InterceptMode::Off && none
@@ -225,7 +226,7 @@ impl Settings {
         }
     }
 
-    /// What a verdict on a script for this host depends on besides the script.
+    /// Returns the facts of this host for a verdict on a script.
     pub fn context(&self, host: &HostContext) -> Context {
         let safe = self.safe_mode.is_some();
         let shell = shell_in_force(&self.profile(), self.shell.as_deref(), safe, &host.env);

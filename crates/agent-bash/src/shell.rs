@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Finds the shell for a profile. `named` is the user's setting (`shell.path`). It is ignored if the profile always
-/// runs bash, and in safe mode, which analyses scripts as bash.
+/// Finds the shell for a profile. `named` is the user's setting (`shell.path`). It is ignored if
+/// the profile always runs bash, and in safe mode, which analyses scripts as bash.
 ///
 /// # Errors
 /// There is no such shell.

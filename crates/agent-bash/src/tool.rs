@@ -1,5 +1,5 @@
-//! The `bash` tool: a profile, a host's surroundings, and the components that do the work. Built once, called many
-//! times and concurrently.
+//! The `bash` tool: a profile, a host's surroundings, and the components that do the work. Built
+//! once, called many times and concurrently.
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
@@ -37,8 +37,8 @@ pub struct BashTool {
 }
 
 impl BashTool {
-    /// A tool with `profile`, whose commands are run by `executor` and timed by `clock`. Everything else is set on
-    /// the builder.
+    /// A tool with `profile`, whose commands are run by `executor` and timed by `clock`. Everything
+    /// else is set on the builder.
     pub fn builder(
         profile: Profile,
         host: HostContext,
@@ -73,9 +73,11 @@ impl BashTool {
         }
     }
 
-    /// Runs one call to its end. Never fails: a refusal, a missing directory and a timeout are results.
+    /// Runs one call to its end. Never fails: a refusal, a missing directory and a timeout are
+    /// results.
     ///
-    /// Dropping the future kills the command without a grace period; to end it properly, trigger `cancel`.
+    /// Dropping the future kills the command without a grace period; to end it properly, trigger
+    /// `cancel`.
     pub async fn execute(&self, input: impl Into<Input>, cancel: &Cancel) -> ToolResult {
         self.execute_with(input, CallOptions::default(), cancel)
             .await
@@ -101,15 +103,16 @@ impl BashTool {
         pipeline::call(&self.wiring, input.into(), options, cancel).await
     }
 
-    /// As [`Self::execute`], with its output in `live`, which has ended when this returns. A watcher awaits
-    /// [`LiveUpdates::next`] on a clone.
+    /// As [`Self::execute`], with its output in `live`, which has ended when this returns. A
+    /// watcher awaits [`LiveUpdates::next`] on a clone.
     pub async fn execute_watched(
         &self,
         input: impl Into<Input>,
         live: &LiveUpdates,
         cancel: &Cancel,
     ) -> ToolResult {
-        // Ends the updates on every way out, including a dropped future: a watcher must not wait for ever.
+        // Ends the updates on every way out, including a dropped future: a watcher must not wait
+        // for ever.
         let mut feed = LiveFeed(live);
         let options = CallOptions {
             live: Some(&mut feed),
@@ -118,7 +121,8 @@ impl BashTool {
         self.execute_with(input, options, cancel).await
     }
 
-    /// The same tool with another profile, but the same shell, for a model that knows the fields of another tool.
+    /// The same tool with another profile, but the same shell, for a model that knows the fields of
+    /// another tool.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
         let wiring = ToolContext {
@@ -157,8 +161,8 @@ impl BashTool {
         policy.decide(&Script::read(script, &context))
     }
 
-    /// As [`Self::schema`], with trials where they are possible in its directory and can be looked at. That is tried: the
-    /// first time it takes a few milliseconds.
+    /// As [`Self::schema`], with trials where they are possible in its directory and can be looked
+    /// at. That is tried: the first time it takes a few milliseconds.
     pub async fn offered_schema(&self) -> ToolSchema {
         let wiring = &self.wiring;
         let schema = self.schema();
@@ -206,10 +210,10 @@ impl BashTool {
         &self.wiring.sandbox.settings
     }
 
-    /// What a box of its calls enforces here, whether or not they run in one.
+    /// Returns what a sandbox of its calls enforces here, whether or not they use one.
     ///
     /// # Errors
-    /// Why no call can be confined.
+    /// Why no call can be sandboxed.
     pub async fn confines(&self) -> Result<Report, NotStarted> {
         self.wiring.executor.confines().await
     }
@@ -299,8 +303,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Blocks, or comments on, commands for which the model has a better tool. Only has an effect together with
-    /// [`HostContext::tools`]: a tool that the model does not have is not proposed.
+    /// Blocks, or comments on, commands for which the model has a better tool. Only has an effect
+    /// together with [`HostContext::tools`]: a tool that the model does not have is not proposed.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
         self.interception = Some(Arc::new(Interception { mode, rules }));
@@ -314,14 +318,15 @@ impl BashToolBuilder {
         self
     }
 
-    /// As [`Self::tools`], unless the host has named some: the host knows better than a settings file.
+    /// As [`Self::tools`], unless the host has named some: the host knows better than a settings
+    /// file.
     pub(crate) fn tools_where_the_host_names_none(mut self, names: &[String]) -> Self {
         self.host.tools.get_or_insert_with(|| names.to_vec());
         self
     }
 
-    /// Runs only what is on a list, always with bash; at [`SafeLevel::ReadOnly`] in a box that makes [`Self::sandbox`] as
-    /// strict as that.
+    /// Runs only what is on a list, always with bash; at [`SafeLevel::ReadOnly`] in a box that
+    /// makes [`Self::sandbox`] as strict as that.
     #[must_use]
     pub fn safe_mode(mut self, mode: SafeMode) -> Self {
         self.safe_mode = Some(mode);
@@ -349,8 +354,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Allows calls to name persistent shells. Only if the executor supports them, as `agent_bash_exec::ShellCache`
-    /// does.
+    /// Allows calls to name persistent shells. Only if the executor supports them, as
+    /// `agent_bash_exec::ShellCache` does.
     #[must_use]
     pub fn sessions(mut self, offered: bool) -> Self {
         self.sessions = offered;
@@ -364,8 +369,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Runs calls on another machine, after they were judged here: directory, time limit, shells, jobs, outputs and texts are
-    /// that machine's, and the host context should describe it.
+    /// Runs calls on another machine, after they were judged here: directory, time limit, shells,
+    /// jobs, outputs and texts are that machine's, and the host context should describe it.
     #[must_use]
     pub fn remote_host(mut self, place: Arc<dyn RemoteHost>) -> Self {
         self.remote_host = Some(place);
@@ -373,9 +378,10 @@ impl BashToolBuilder {
     }
 
     /// A user can see and type: `executor` runs commands on terminals of their own and shows them
-    /// (`agent_bash_pty::PtyExecutor`). Used if [`Self::virtual_terminal`] is on, the profile allows terminals, and
-    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`; but not for calls that say `pty:
-    /// false`, name a session, want a part of stdout only, or have another stdin.
+    /// (`agent_bash_pty::PtyExecutor`). Used if [`Self::virtual_terminal`] is on, the profile
+    /// allows terminals, and the host's environment has neither `AGENT_BASH_NO_PTY=1` nor
+    /// `PI_NO_PTY=1`; but not for calls that say `pty: false`, name a session, want a part of
+    /// stdout only, or have another stdin.
     #[must_use]
     pub fn terminal(mut self, executor: Arc<dyn Executor>) -> Self {
         self.terminal = Some(executor);
@@ -389,8 +395,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Records every finished call: with `commands` the commands themselves, otherwise their digests and lengths. A
-    /// call whose future was dropped is not recorded.
+    /// Records every finished call: with `commands` the commands themselves, otherwise their
+    /// digests and lengths. A call whose future was dropped is not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
         self.audit = Some(Audit { log, commands });
@@ -404,30 +410,31 @@ impl BashToolBuilder {
         self
     }
 
-    /// The box that calls run in. The executor must be able to: see [`Executor::confines`]. A call that cannot be
-    /// confined is refused.
+    /// The box that calls run in. The executor must be able to: see [`Executor::confines`]. A call
+    /// that cannot be confined is refused.
     #[must_use]
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.sandbox = settings;
         self
     }
 
-    /// What is kept of what calls do to files. It takes an executor that can watch, and [`Self::changes_in`].
+    /// Sets the record of changes. It needs an executor that can trace, and [`Self::changes_in`].
     #[must_use]
     pub fn changes(mut self, settings: ChangesSettings) -> Self {
         self.changes = settings;
         self
     }
 
-    /// How much is kept of ordinary calls if the settings name no level. Where it is not possible, nothing is said of that.
+    /// How much is kept of ordinary calls if the settings name no level. Where it is not possible,
+    /// nothing is said of that.
     #[must_use]
     pub fn changes_unasked(mut self, level: ChangesLevel) -> Self {
         self.changes_unasked = level;
         self
     }
 
-    /// Keeps what calls do to files below this state directory, in the session of this name. Without it there are no
-    /// trials.
+    /// Keeps what calls do to files below this state directory, in the session of this name.
+    /// Without it there are no trials.
     #[must_use]
     pub fn changes_in(mut self, state: PathBuf, session: impl Into<String>) -> Self {
         self.kept_in = Some((state, session.into()));

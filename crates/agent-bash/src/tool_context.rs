@@ -1,5 +1,5 @@
-//! What a tool is built from: all decisions of the host, and the traits through which it provides its part. The
-//! stages depend on this module; it depends on none of them.
+//! The configuration and components of a tool: all decisions of the host, and the traits through
+//! which it provides its part. The stages depend on this module; it depends on none of them.
 
 use crate::HostContext;
 use crate::approval::Approver;
@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// What the stages read: all decisions of the host, none of which a call changes.
+/// The context of the stages: all decisions of the host. No call changes them.
 #[derive(Clone)]
 pub(crate) struct ToolContext {
     pub(crate) profile: Profile,
@@ -35,7 +35,8 @@ pub(crate) struct ToolContext {
     pub(crate) environment_policy: EnvironmentPolicy,
     /// Takes the host's secrets, and what looks like one, out of what is kept of a call.
     pub(crate) hide: Hide,
-    /// If there is no shell, each call reports that, as the contract requires, rather than building the tool.
+    /// If there is no shell, each call reports that, as the contract requires, rather than building
+    /// the tool.
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,
     /// Put before every command.
@@ -53,7 +54,7 @@ pub(crate) struct ToolContext {
     pub(crate) sandbox: Arc<SandboxState>,
     /// Whether its model knows the fields of our own schema, and not those of an adapter's tool.
     pub(crate) has_own_fields: bool,
-    /// What is kept of what calls do to files.
+    /// The record of changes.
     pub(crate) changes: Arc<ChangeStore>,
     /// The calls that are waiting to use a persistent shell.
     pub(crate) queues: Arc<Queues>,
@@ -85,7 +86,8 @@ pub(crate) struct Audit {
     pub(crate) commands: bool,
 }
 
-/// Starts background jobs. Implemented by [`ShellCache`], and by hosts with a job system of their own.
+/// Starts background jobs. Implemented by [`ShellCache`], and by hosts with a job system of their
+/// own.
 #[async_trait]
 pub trait JobStarter: Send + Sync {
     /// Starts a job, and reports its state after the first 250 ms.

@@ -1,4 +1,4 @@
-//! What an adapter is made of, and how its tools are told of.
+//! The parts of an adapter, and the definitions of its tools.
 
 use super::{CallFields, Done, Field, Knobs, Plan, Shown};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! The `exec_command` and `write_stdin` tools of Codex: a call is answered after a time, while the command
-//! continues.
+//! The `exec_command` and `write_stdin` tools of Codex: a call is answered after a time, while the
+//! command continues.
 
 use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted, Written};
 use crate::layout::adapters::codex::{budget, write_exec, write_stdin};

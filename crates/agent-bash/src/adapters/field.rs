@@ -11,8 +11,8 @@ pub struct Field {
     pub name: &'static str,
     /// Its type.
     pub kind: FieldType,
-    /// Whether a call without it is refused here. If the published tool has a message of its own for that, its plan
-    /// checks it.
+    /// Whether a call without it is refused here. If the published tool has a message of its own
+    /// for that, its plan checks it.
     pub required: bool,
     /// Its description for the model.
     pub about: &'static str,
@@ -101,7 +101,7 @@ impl Field {
     }
 }
 
-/// What is wrong with a call, with field and value.
+/// The error of a call, with field and value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {

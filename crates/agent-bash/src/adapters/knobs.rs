@@ -8,10 +8,11 @@ use std::time::Duration;
 pub struct Knobs {
     /// Default time limit.
     pub timeout: Option<Duration>,
-    /// Maximum time limit in the foreground. The session's applies too if it is lower: a user who lowered it meant
-    /// all tools.
+    /// Maximum time limit in the foreground. The session's applies too if it is lower: a user who
+    /// lowered it meant all tools.
     pub timeout_max: Option<Duration>,
-    /// Foreground commands get the time limit of background ones, because the caller is answered earlier anyway.
+    /// Foreground commands get the time limit of background ones, because the caller is answered
+    /// earlier anyway.
     pub patient: bool,
     /// Maximum time limit of commands that outlive their call.
     pub background_max: Option<Duration>,
@@ -35,7 +36,8 @@ impl Knobs {
     /// `session` with these limits.
     pub fn profile(&self, session: &Profile) -> Profile {
         let mut profile = session.clone();
-        // Normalisation is off: with output read in parts, the script must run exactly as the model wrote it.
+        // Normalisation is off: with output read in parts, the script must run exactly as the model
+        // wrote it.
         profile.normalise = false;
         profile.streams = self.streams;
         if let Some(truncation) = self.truncation {

@@ -58,7 +58,8 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
     Ok(Plan::Run(commands.into_iter().map(wanted).collect()))
 }
 
-/// Bytes of the output's end to show: the share minus the room for notes, or all of it if that would be too little.
+/// Bytes of the output's end to show: the share minus the room for notes, or all of it if that
+/// would be too little.
 fn window(share: u64) -> usize {
     share
         .saturating_sub(FOR_NOTES)

@@ -1,5 +1,5 @@
-//! The interface between an adapter's tool and the pipeline: what a call asks for, and what its layout learns of
-//! the outcome.
+//! The interface between an adapter's tool and the pipeline: what a call asks for, and what its
+//! layout learns of the outcome.
 
 use super::FieldError;
 use crate::running::OutputPart;
@@ -11,10 +11,11 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a call of an adapter's tool asks for.
+/// The plan of a call of an adapter's tool.
 #[derive(Debug, Clone)]
 pub enum Plan {
-    /// Run these commands in order. After a timeout or cancellation the remaining ones are not started.
+    /// Run these commands in order. After a timeout or cancellation the remaining ones are not
+    /// started.
     Run(Vec<Wanted>),
     /// Replace the persistent shell by a new one.
     Restart(SessionName),
@@ -72,7 +73,7 @@ impl From<Request> for Wanted {
 pub enum Done<'a> {
     /// Its fields could not be parsed; nothing was started.
     Misread(&'a FieldError),
-    /// It is invalid; nothing was started.
+    /// The call is invalid; nothing was started.
     Invalid(&'a str),
     /// The commands that were run, or refused, in this order.
     Ran(&'a [FinishedRun]),
@@ -85,7 +86,7 @@ pub enum Done<'a> {
 }
 
 impl Done<'_> {
-    /// What was wrong with the call, if anything.
+    /// Returns the error of the call, if any.
     pub(crate) fn error(&self) -> Option<String> {
         match self {
             Self::Misread(error) => Some(error.to_string()),

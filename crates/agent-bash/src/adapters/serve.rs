@@ -1,5 +1,5 @@
-//! Serves the calls of adapters: parses their fields, runs what they ask for through the pipeline, has the answer
-//! written.
+//! Serves the calls of adapters: parses their fields, runs what they ask for through the pipeline,
+//! has the answer written.
 
 use super::{Adapter, CallFields, Chunk, Done, FinishedRun, Plan, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
@@ -36,8 +36,8 @@ pub struct ToolAnswer {
     pub is_error: bool,
     /// The structured form of the answer; `null` if the tool has none.
     pub structured: Option<Value>,
-    /// The regular result, of the last command if there were several; `null` while it continues, and if no command
-    /// was run.
+    /// The regular result, of the last command if there were several; `null` while it continues,
+    /// and if no command was run.
     pub result: Option<ToolResult>,
 }
 
@@ -50,7 +50,8 @@ enum Outcome {
 }
 
 impl Adapted {
-    /// Serves calls of `session`. Commands that outlive their answer are kept in `running`, and end with it.
+    /// Serves calls of `session`. Commands that outlive their answer are kept in `running`, and end
+    /// with it.
     pub fn new(session: Arc<Conversation>, running: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
         Self {
             session,
@@ -67,7 +68,8 @@ impl Adapted {
         Self { tools, ..self }
     }
 
-    /// For a client that passes on no more than this of an answer, not counting the text around the output.
+    /// For a client that passes on no more than this of an answer, not counting the text around the
+    /// output.
     #[must_use]
     pub fn within(self, window: Option<Window>) -> Self {
         Self { window, ..self }
@@ -137,7 +139,7 @@ impl Adapted {
         cancel: &Cancel,
     ) -> Result<Vec<FinishedRun>, String> {
         let mut all = Vec::new();
-        // They share one answer.
+        // The commands share one answer.
         let share = commands.len().max(1);
         let window = self.window.map(|window| Window {
             bytes: window.bytes / share,
@@ -160,8 +162,8 @@ impl Adapted {
         Ok(all)
     }
 
-    /// Starts a command and answers with its output when it has ended or the time is over. Cancelling ends the
-    /// command.
+    /// Starts a command and answers with its output when it has ended or the time is over.
+    /// Cancelling ends the command.
     async fn begin(
         &self,
         adapter: &Adapter,
@@ -183,7 +185,8 @@ impl Adapted {
         Ok(self.chunk(&call, session, account, begun))
     }
 
-    /// Writes to a running command and answers like [`Self::begin`]. Cancelling ends the wait, not the command.
+    /// Writes to a running command and answers like [`Self::begin`]. Cancelling ends the wait, not
+    /// the command.
     async fn go_on(&self, written: Written, cancel: &Cancel) -> Result<Chunk, String> {
         let Written {
             session,

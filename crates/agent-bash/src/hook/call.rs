@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Longest call that is read. Any script of acceptable length fits, even if every line end is escaped.
+/// Longest call that is read. Any script of acceptable length fits, even if every line end is
+/// escaped.
 pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 
 /// A command that an agent is about to run.

@@ -1,5 +1,5 @@
-//! The answers for each agent. `captured/` holds what the programs really sent (each with its version in the file
-//! name) when a model asked for `echo hi`; only paths were changed.
+//! The answers for each agent. `captured/` holds what the programs really sent (each with its
+//! version in the file name) when a model asked for `echo hi`; only paths were changed.
 
 use super::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// What each agent sent.
+/// The captured input of each agent.
 const CAPTURED: [(&Agent, &str, &str); 4] = [
     (
         &CLAUDE_CODE,
@@ -35,7 +35,7 @@ const CAPTURED: [(&Agent, &str, &str); 4] = [
 /// The effect of an answer on an agent, according to its documentation.
 #[derive(Debug, PartialEq)]
 enum Effect {
-    /// It continues as without a hook.
+    /// The agent continues as without a hook.
     Nothing,
     /// The command does not run; the model reads this.
     Blocked(String),
@@ -43,8 +43,8 @@ enum Effect {
     Granted,
 }
 
-/// Simulates an agent reading an answer: exit code 2 blocks with stderr as the reason, any other failure does not
-/// block, and unknown JSON fields are ignored.
+/// Simulates an agent reading an answer: exit code 2 blocks with stderr as the reason, any other
+/// failure does not block, and unknown JSON fields are ignored.
 fn effect(agent: &Agent, answer: &HookAnswer) -> Effect {
     match answer.exit_code {
         0 => {}
@@ -384,7 +384,7 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
 }
 
 #[test]
-fn words_of_a_command_reach_nobodys_terminal_as_they_are() {
+fn control_characters_of_a_command_are_marked() {
     let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
     let script = "find . -delete\u{1b}]0;title\u{7}";
     let said = said(&CLAUDE_CODE, &call(CAPTURED[0].2, script), &safe);

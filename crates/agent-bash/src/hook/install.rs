@@ -1,4 +1,5 @@
-//! Configuring an agent's hook: where its file is, and the file's text with the hook and without it.
+//! Configuring an agent's hook: where its file is, and the file's text with the hook and without
+//! it.
 //!
 //! Pure functions: the owner of the process reads the file, shows the change, and writes it.
 
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 pub enum Scope {
     /// The user's, for all projects.
     User,
-    /// Those of the project in the working directory.
+    /// The settings of the project in the working directory.
     Project,
 }
 
@@ -41,8 +42,9 @@ pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> 
     Some(dir.join(place.file))
 }
 
-/// The file with the hook added. `before` is its current text, if it exists; `program` is the command to start this
-/// program: a path, or its name if it is on `PATH`. A file that already has the hook is returned unchanged.
+/// The file with the hook added. `before` is its current text, if it exists; `program` is the
+/// command to start this program: a path, or its name if it is on `PATH`. A file that already has
+/// the hook is returned unchanged.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -60,8 +62,8 @@ pub fn with_hook(agent: &Agent, before: Option<&str>, program: &str) -> Result<S
     }
 }
 
-/// The file without the hook; identical to the original if nothing else has changed. `None` if the file is to be
-/// removed.
+/// The file without the hook; identical to the original if nothing else has changed. `None` if the
+/// file is to be removed.
 ///
 /// # Errors
 /// [`BadFile`]

@@ -56,7 +56,8 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     Ok(Decision::GoOn(advice(&settings, &script, &policy.tools)))
 }
 
-/// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a result.
+/// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a
+/// result.
 fn advice(settings: &Settings, script: &Script<'_>, tools: &[String]) -> Option<String> {
     if settings.interceptor != InterceptMode::Advise {
         return None;

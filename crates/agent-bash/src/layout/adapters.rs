@@ -1,4 +1,5 @@
-//! The texts of adapters, in the format of the tools that models know; one file per adapter. Shared parts are here.
+//! The texts of adapters, in the format of the tools that models know; one file per adapter. Shared
+//! parts are here.
 
 pub(crate) mod anthropic_agent;
 pub(crate) mod anthropic_bash;
@@ -21,7 +22,8 @@ fn output(account: &Account) -> String {
     text
 }
 
-/// What a model should know besides the output, one line each: where all of it is, survivors, the state of a shell.
+/// Returns facts besides the output, one line each: the full output, survivors, the state of a
+/// shell.
 fn notes(account: &Account) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }

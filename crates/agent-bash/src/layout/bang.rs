@@ -1,4 +1,4 @@
-//! What the model reads of a command that the user ran.
+//! The model's text about a command of the user.
 
 use super::standard::{NOTHING, annotation, exit_line, truncation_notice};
 use super::wording::{blank_line, end_line};
@@ -10,14 +10,14 @@ use agent_bash_core::{NoticeKind, Status, StreamId};
 const FENCE: usize = 3;
 
 impl BangMessage {
-    /// The text for the model: ``Ran `cmd` ``, the output in a fence longer than any inside it, and the outcome if
-    /// it is unusual. `None` if it is excluded.
+    /// The text for the model: ``Ran `cmd` ``, the output in a fence longer than any inside it, and
+    /// the outcome if it is unusual. `None` if it is excluded.
     pub fn for_model(&self) -> Option<String> {
         (!self.excluded_from_context).then(|| text(self))
     }
 
-    /// The output, preceded by `[Command cancelled]` or `[Command timed out after N seconds]` if that applies; used
-    /// by the RPC command `bash`.
+    /// The output, preceded by `[Command cancelled]` or `[Command timed out after N seconds]` if
+    /// that applies; used by the RPC command `bash`.
     pub fn annotated_output(&self) -> String {
         match annotation(&self.status) {
             Some(line) => format!("{line}\n{}", self.output),
@@ -67,7 +67,8 @@ fn text(message: &BangMessage) -> String {
     text
 }
 
-/// One more than the longest run of backticks in the output, so that nothing inside closes the fence.
+/// One more than the longest run of backticks in the output, so that nothing inside closes the
+/// fence.
 fn fence_length(output: &str) -> usize {
     let runs = output.split(|c| c != '`').map(str::len);
     runs.max().map_or(FENCE, |longest| FENCE.max(longest + 1))

@@ -7,7 +7,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::visible::{one_line, shown};
 use std::fmt::Write as _;
 
-/// What is said of a set that is known by comparing alone.
+/// The note on a change set from a scan.
 const BY_COMPARING: &str = "  by scan, may be incomplete: the call could not be traced, so its directory was scanned before and after;
   what others changed meanwhile is in it, and nothing of it can be taken back\n";
 
@@ -63,8 +63,8 @@ pub fn kind(listed: &Listed) -> String {
     }
 }
 
-/// What a set did, or would do, with these of its files: a line for it, and one for each file. `by`: what has changed each of
-/// [`Changes::conflicts`], where that is known.
+/// Returns the text of a change set: one line for it, and one for each of `files`. `by` has the
+/// commands that changed [`Changes::conflicts`], if known.
 pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> String {
     let what = match (changes.by, changes.state) {
         (ChangesBy::Overlay, ChangesState::Held | ChangesState::Discarded) => "Trial",
@@ -113,7 +113,7 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
             None if is_held => writeln!(text, "  changed since: {}", one_line(&conflict.path)),
             None => writeln!(
                 text,
-                "  changed by somebody else: {}",
+                "  changed by another process: {}",
                 one_line(&conflict.path)
             ),
         };
@@ -140,7 +140,7 @@ fn line(file: &FileChange) -> String {
     text
 }
 
-/// What changed in a file, as a unified diff. Characters that act on a terminal are marked.
+/// Returns a unified diff. Control characters are marked.
 pub fn diff(diff: &FileDiff) -> String {
     let name = one_line(&diff.file.name.path);
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What a text is made from.
+//! The facts of a text.
 
 use crate::refusal::Refusal;
 use agent_bash_core::{Notice, OutputLimits, Status};
@@ -26,6 +26,6 @@ pub struct Facts<'a> {
 pub enum End<'a> {
     /// A stage refused it; nothing was started.
     Refused(&'a Refusal),
-    /// It was started.
+    /// The call was started.
     Ran(&'a Status),
 }

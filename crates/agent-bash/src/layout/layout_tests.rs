@@ -352,11 +352,11 @@ fn where_what_was_asked_for_is_shown_nothing_is_said() {
     let ok = Status::Exited { code: 0 };
     assert_eq!(notes(&show(None, &ok, &[])), 0);
     assert_eq!(notes(&show(None, &ok, &[lifted.clone(), ended.clone()])), 0);
-    // Whoever passed `head` as an argument did not write `| head`.
+    // A caller that passed `head` as an argument did not write `| head`.
     let by_argument = show(None, &ok, std::slice::from_ref(&ended));
     assert!(by_argument.contains("ended after its first 5 lines"));
-    // Controls: a failed command keeps all of its output and says so; and the number of lines that a stopped
-    // producer printed means nothing, so it is not shown.
+    // Controls: a failed command keeps all of its output and says so; and the number of lines that
+    // a stopped producer printed means nothing, so it is not shown.
     let failed = show(Some(3), &EXIT_3, std::slice::from_ref(&lifted));
     assert!(failed.contains(" of 8432. Full: artifact://3]"), "{failed}");
     let cut_off = show(Some(3), &EXIT_3, &[lifted, ended]);

@@ -1,5 +1,6 @@
-//! The text of `modes`: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
-//! Then the file with the full output, and what survives or could not be kept. Other notices are only in the data.
+//! The text of `modes`: a line that says what went wrong, then the output; beyond 128 KB its first
+//! and last 4 KB. Then the file with the full output, and what survives or could not be kept. Other
+//! notices are only in the data.
 
 use super::wording::{
     binary_line, end_line, files_line, is_binary, plain, shell_code, size_over, vital_lines,

@@ -1,6 +1,6 @@
-//! The text of `paged`: stdout, stderr, and a last line with the outcome. A stream over its limits is shown as both
-//! ends and a file to page through. What survives or could not be kept is mentioned; other notices are only in the
-//! data.
+//! The text of `paged`: stdout, stderr, and a last line with the outcome. A stream over its limits
+//! is shown as both ends and a file to page through. What survives or could not be kept is
+//! mentioned; other notices are only in the data.
 
 use super::wording::{
     background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,

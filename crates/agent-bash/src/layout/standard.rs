@@ -1,5 +1,5 @@
-//! The text of `standard`: annotation line, output or `(no output)`, blank line, truncation notice, other notices,
-//! blank line, exit line.
+//! The text of `standard`: annotation line, output or `(no output)`, blank line, truncation notice,
+//! other notices, blank line, exit line.
 
 use super::wording::{background_line, blank_line, end_line, seconds_text, shown_text};
 use super::{End, Facts};
@@ -122,9 +122,9 @@ pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     }
 }
 
-/// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named only if it caused the
-/// truncation: lines left out by `head` or `tail` were not asked for, and if no file has them either, nothing is
-/// said. `count` is Z, if it is meaningful.
+/// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named only if it
+/// caused the truncation: lines left out by `head` or `tail` were not asked for, and if no file has
+/// them either, nothing is said. `count` is Z, if it is meaningful.
 pub(super) fn truncation_notice(
     stream: StreamId,
     summary: &OutputSummary,

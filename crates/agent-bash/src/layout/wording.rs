@@ -50,8 +50,8 @@ pub(super) fn line_count(count: u64) -> String {
     format!("{} {unit}", thousands(count))
 }
 
-/// The files with the full output, if some of it is not shown: `[Full output: PATH]`, for a model that reads files
-/// with commands.
+/// The files with the full output, if some of it is not shown: `[Full output: PATH]`, for a model
+/// that reads files with commands.
 pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     let cut = |one: &&SinkReport| one.summary.truncated || one.summary.binary;
     let cut = printed.iter().filter(cut);
@@ -62,7 +62,8 @@ pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
 
-/// Notices that every layout shows: that something survives, that something is lost, or what a box did. One `[…]` line each.
+/// Notices that every layout shows: that something survives, that something is lost, or what a box
+/// did. One `[…]` line each.
 pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     let is_vital = |notice: &&Notice| {
         let kind = &notice.kind;

@@ -1,6 +1,6 @@
-//! The text of `workspace`: stdout, newline, stderr, all within 100 KB, and `[Exit code: N]` at the very end.
-//! Before it the file with the full output, and what survives or could not be kept. Other notices are only in the
-//! data.
+//! The text of `workspace`: stdout, newline, stderr, all within 100 KB, and `[Exit code: N]` at the
+//! very end. Before it the file with the full output, and what survives or could not be kept. Other
+//! notices are only in the data.
 
 use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
@@ -71,7 +71,7 @@ fn refused(refusal: &Refusal) -> String {
     }
 }
 
-/// What a shell adds to the number of the signal that killed a command.
+/// The number that a shell adds to a fatal signal's.
 const FATAL: i32 = 128;
 
 const SIGTERM: i32 = 15;
@@ -94,8 +94,8 @@ fn byte_limit(limits: OutputLimits) -> usize {
     }
 }
 
-/// Both streams, and the limit that cut them, if any. It applies to both together, so anything after a truncated
-/// stream is dropped.
+/// Both streams, and the limit that cut them, if any. It applies to both together, so anything
+/// after a truncated stream is dropped.
 fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));

@@ -1,4 +1,5 @@
-//! `modes`: `mode` determines the time limit; 128 KB are shown, beyond that the first and last 4 KB.
+//! `modes`: `mode` determines the time limit; 128 KB are shown, beyond that the first and last 4
+//! KB.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,

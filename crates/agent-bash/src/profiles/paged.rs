@@ -1,4 +1,5 @@
-//! `paged`: stdout and stderr separately, 50 KB or 2000 lines each, beyond that 500 lines of both ends and a file.
+//! `paged`: stdout and stderr separately, 50 KB or 2000 lines each, beyond that 500 lines of both
+//! ends and a file.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,

@@ -1,4 +1,5 @@
-//! `workspace`: runs in the workspace root, 30 s, the first 100 KB, `[Exit code: N]` at the very end.
+//! `workspace`: runs in the workspace root, 30 s, the first 100 KB, `[Exit code: N]` at the very
+//! end.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,

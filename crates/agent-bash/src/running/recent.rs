@@ -1,4 +1,4 @@
-//! The most recent output of a call, for requests while it runs, and what of it nobody has read.
+//! The most recent output of a call, for requests while it runs, and its unread part.
 
 use agent_bash_sink::{CarriageReturn, TailBuffer, TailPart};
 
@@ -12,7 +12,7 @@ pub(super) const HEAD: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Recent {
     tail: TailBuffer,
-    /// Offset of what nobody has read.
+    /// Offset of the unread part.
     unread_from: u64,
     /// Line ends before it.
     unread_lines: u64,
@@ -55,8 +55,8 @@ impl Recent {
         self.unread_from
     }
 
-    /// Takes the output since the last read, and marks it as read except for the last `held` bytes, which contain
-    /// no line end.
+    /// Takes the output since the last read, and marks it as read except for the last `held` bytes,
+    /// which contain no line end.
     pub(super) fn take_unread(&mut self, held: usize) -> Unread {
         let from = self.total() - held as u64;
         let beginning = self.since(from).bytes;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_of_what_nobody_has_read_is_kept_and_its_lines_are_counted() {
+    fn beginning_of_unread_output_is_kept_and_its_lines_are_counted() {
         let mut recent = Recent::default();
         recent.push(b"old\n");
         let unread = recent.take_unread(0);

@@ -31,7 +31,7 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
 The working directory is {cwd}.
 `cd` and variables do not persist between calls.
 A command is ended after {default}{longest}.
-There is no terminal and nobody to answer questions: use flags such as -y.
+There is no terminal, and questions are not answered: use flags such as -y.
 
 {limits}and all of it is kept in a file that the result names: read any section of it with the view tool (offset, limit).
 Do not pipe into `head` or `tail`: that hides the exit code and loses the rest.",

@@ -1,10 +1,10 @@
-//! What a model is told about the box of its calls, and the field by which it asks for another one.
+//! The model's description of the sandbox, and the field that requests another one.
 
 use crate::{Escalation, SandboxSettings, Tmp};
 use agent_bash_core::sandbox::{Network, SandboxLevel};
 use serde_json::{Value, json};
 
-/// What is in force; `None` if nothing is.
+/// Returns the description of the sandbox in force; `None` without one.
 pub(super) fn description(own: &SandboxSettings) -> Option<String> {
     let temporary = match own.tmp {
         Tmp::Private => "$TMPDIR",

@@ -44,7 +44,7 @@ The working directory is {cwd}{elsewhere}.
 `cd` and variables do not persist between calls{named}.
 
 A command is ended after {default}{limits}{modes}.
-There is no terminal and nobody to answer questions: use flags such as -y.
+There is no terminal, and questions are not answered: use flags such as -y.
 
 The end of a long output is shown, and all of it is kept: the result names it as artifact://ID.
 Read any part of that with the read_artifact tool instead of running the command again.

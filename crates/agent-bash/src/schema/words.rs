@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// `30 seconds`, `15 minutes`, `24 hours`: the largest unit of which it is a whole number greater than one.
+/// Returns `30 seconds`, `15 minutes`, `24 hours`: in the largest unit that gives a whole number
+/// greater than one.
 pub(super) fn words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     for (unit, length) in [("hours", 3600), ("minutes", 60)] {

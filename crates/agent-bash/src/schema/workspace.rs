@@ -14,7 +14,7 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
 The working directory is {cwd}.
 `cd` and variables do not persist between calls.
 A command is ended after {default}; run what takes longer in smaller steps.
-There is no terminal and nobody to answer questions: use flags such as -y.
+There is no terminal, and questions are not answered: use flags such as -y.
 
 {shown}; all of it is kept in a file that the result names.
 Do not pipe into `head` or `tail`: that hides the exit code. 2>&1 is not needed.",

@@ -1,14 +1,14 @@
-//! What a place is asked for beside calls.
+//! Requests to a remote host besides calls.
 
 use crate::layout::clean;
 use agent_bash_core::{Cancel, RemoteHost};
 use agent_bash_remote::protocol::RpcCall;
 use serde::de::DeserializeOwned;
 
-/// The answer of a place. What it says is anybody's: it has the shape that was asked for, or it is none.
+/// Asks a remote host. The answer is untrusted: an answer of another shape is an error.
 ///
 /// # Errors
-/// Why there is no answer, as a sentence.
+/// The reason for a missing answer, as a sentence.
 pub async fn ask<T: DeserializeOwned>(
     place: &dyn RemoteHost,
     call: &RpcCall,

@@ -1,5 +1,6 @@
-//! Runs a user's command: like a tool call, but without its checks. Nothing is normalised, intercepted or refused
-//! (the user typed it), there is no time limit, and it runs in the session's own persistent shell.
+//! Runs a user's command: like a tool call, but without its checks. Nothing is normalised,
+//! intercepted or refused (the user typed it), there is no time limit, and it runs in the session's
+//! own persistent shell.
 
 use crate::call::{Call, Decisions};
 use crate::changes::Changed;
@@ -86,7 +87,7 @@ pub(super) async fn run(
     let taken = is_recorded.then(|| parsed_script::privileges_taken_by(tool, &call));
     let unwatched = changes::unwatched(taken.flatten());
     let executor = run::executor(tool, None);
-    // It is refused for a trial alone, which nobody asks for here.
+    // Only a trial could be refused, and none is requested here.
     let marks = if options.excluded_from_context {
         "!!"
     } else {
@@ -151,7 +152,7 @@ pub(super) async fn run(
     Ok(message)
 }
 
-/// What is recorded of it.
+/// Returns the journal entry.
 fn entry(tool: &ToolContext, message: &BangMessage, printed: Option<PrintedTail>) -> JournalEntry {
     let mut result = ToolResult::new(message.status.clone(), &*message.output, message.time);
     result.duration_ms = message.duration_ms;

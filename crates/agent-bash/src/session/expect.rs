@@ -12,12 +12,13 @@ use agent_bash_policy::Script;
 use agent_bash_sandbox::Facts;
 use std::sync::Arc;
 
-/// Longer scripts are not judged ahead: that would take longer than what could be started meanwhile.
+/// Longer scripts are not judged ahead: that would take longer than what could be started
+/// meanwhile.
 const JUDGED_AHEAD: usize = 4096;
 
-/// Whether something may be started for a call ahead of it: it is valid, is for a shell of its own in the host's
-/// directory, and these settings do not refuse its script. The call itself is judged all the same; this only keeps
-/// one that will be refused from starting anything.
+/// Whether something may be started for a call ahead of it: it is valid, is for a shell of its own
+/// in the host's directory, and these settings do not refuse its script. The call itself is judged
+/// all the same; this only keeps one that will be refused from starting anything.
 pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
     let Some(request) = call.request() else {
         return false;
@@ -46,11 +47,12 @@ fn is_plain(request: &Request) -> bool {
 }
 
 impl Conversation {
-    /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
-    /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
-    /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: one that was not parsed
-    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input, of a trial; and for one in a box, for
-    /// which see [`Self::expect_boxed`].
+    /// Announces the next call. The shell that it will need is started and waits for the script;
+    /// nothing of the call runs before it is made and has passed all checks. Useful for programs
+    /// that make a single call, since others have warm shells anyway. Does nothing for a call that
+    /// cannot use such a shell: one that was not parsed ([`Input::parsed`]), in the background, in
+    /// a named shell, on a terminal, with input, of a trial; and for one in a box, for which see
+    /// [`Self::expect_boxed`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -60,8 +62,9 @@ impl Conversation {
         }
     }
 
-    /// As [`Self::expect`], for a call in the box of the settings. Which box that is takes a look at files. Whether this
-    /// system can close it is what the shell then says, so that no other one has to be closed to find out.
+    /// As [`Self::expect`], for a call in the box of the settings. Which box that is takes a look
+    /// at files. Whether this system can close it is what the shell then says, so that no other one
+    /// has to be closed to find out.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.

@@ -1,10 +1,10 @@
-//! What a persistent shell exports, for commands that run in a shell of their own beside it.
+//! Reads the exported variables of a persistent shell, for commands in new shells.
 
 use agent_bash_policy::{Context, Dialect, Parsed, Script};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// What each shell has of itself, or of its box.
+/// Variables that each shell or its sandbox sets itself.
 const OWN: [&str; 7] = [
     "BASHOPTS",
     "OLDPWD",
@@ -15,7 +15,8 @@ const OWN: [&str; 7] = [
     "_",
 ];
 
-/// How these exports, as `export -p` prints them, differ from an environment. What is not UTF-8 is left out, and functions are.
+/// How these exports, as `export -p` prints them, differ from an environment. What is not UTF-8 is
+/// left out, and functions are.
 pub(super) fn differences(
     said: &[u8],
     base: &BTreeMap<OsString, OsString>,
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What bash prints itself, of values that it has to quote.
+    /// Reads the values as bash quotes them.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
     fn what_bash_prints_is_read() {

@@ -12,10 +12,11 @@ pub struct BangMessage {
     pub command: String,
     /// The shown output, cleaned: the last 50 KB, with nothing around it.
     pub output: String,
-    /// The command's exit code; 128 + n if signal n killed it. `None` if we ended it, or the code is unknown.
+    /// The command's exit code; 128 + n if signal n killed it. `None` if we ended it, or the code
+    /// is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// It was cancelled or timed out.
+    /// True if it was cancelled or timed out.
     pub cancelled: bool,
     /// `output` is incomplete.
     pub truncated: bool,
@@ -34,7 +35,7 @@ pub struct BangMessage {
     pub duration_ms: f64,
     /// The shell's directory afterwards; if unknown, the one it started in.
     pub cwd: String,
-    /// What it did to files, if that was recorded.
+    /// The change set, if one was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// Processes that it started and that are still alive.
@@ -52,8 +53,8 @@ pub struct Bang {
     pub excluded_from_context: bool,
 }
 
-/// Parses `!command` and `!!command`. `None` for anything else, including a mark without a command: such lines are
-/// for the model.
+/// Parses `!command` and `!!command`. `None` for anything else, including a mark without a command:
+/// such lines are for the model.
 pub fn parse_bang(line: &str) -> Option<Bang> {
     let rest = line.trim().strip_prefix('!')?;
     let (command, excluded_from_context) = match rest.strip_prefix('!') {

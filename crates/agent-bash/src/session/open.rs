@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// Options for opening a [`Session`], besides settings and host.
 #[derive(Debug, Clone)]
 pub struct ConversationOptions {
-    /// Its name below the state directory: one path component. Its jobs and artifacts are stored there, and a later
-    /// session with that name finds them again.
+    /// Its name below the state directory: one path component. Its jobs and artifacts are stored
+    /// there, and a later session with that name finds them again.
     pub name: String,
     /// How to start supervisors.
     pub supervisor: Supervisor,
@@ -27,15 +27,16 @@ pub struct ConversationOptions {
     pub clock: Arc<dyn Clock>,
     /// How long artifacts are kept.
     pub lifetime: Lifetime,
-    /// The session makes many calls: shells are kept warm, load the user's configuration, and can be named.
+    /// The session makes many calls: shells are kept warm, load the user's configuration, and can
+    /// be named.
     pub many_calls: bool,
     /// How much is kept of what calls do to files if the settings do not say.
     pub changes: ChangesLevel,
 }
 
 impl ConversationOptions {
-    /// For a program that makes one call and exits: artifacts are kept for a day, no shells are warmed up or named,
-    /// and what its call does to files is kept only if the settings say so.
+    /// For a program that makes one call and exits: artifacts are kept for a day, no shells are
+    /// warmed up or named, and what its call does to files is kept only if the settings say so.
     pub fn one_shot(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             name: name.into(),
@@ -47,9 +48,9 @@ impl ConversationOptions {
         }
     }
 
-    /// For a long-lived host: artifacts end with the session; shells are kept warm, can be named, and load what the
-    /// user's `~/.bashrc` defines (except in safe mode, where nothing may replace an allowed command); what calls do to files
-    /// can be undone.
+    /// For a long-lived host: artifacts end with the session; shells are kept warm, can be named,
+    /// and load what the user's `~/.bashrc` defines (except in safe mode, where nothing may replace
+    /// an allowed command); what calls do to files can be undone.
     pub fn long_lived(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             lifetime: Lifetime::Session,
@@ -78,8 +79,8 @@ pub enum OpenError {
 }
 
 impl Conversation {
-    /// Opens a session that runs commands on this machine. Starts nothing yet; removes expired artifacts of all
-    /// sessions (for `one_call`, unless that was done within the last hour).
+    /// Opens a session that runs commands on this machine. Starts nothing yet; removes expired
+    /// artifacts of all sessions (for `one_call`, unless that was done within the last hour).
     ///
     /// # Errors
     /// [`OpenError`].
@@ -173,7 +174,8 @@ impl Conversation {
     }
 }
 
-/// The background jobs of the session `name`; `None` if neither a state directory nor a home is known. Does no I/O.
+/// The background jobs of the session `name`; `None` if neither a state directory nor a home is
+/// known. Does no I/O.
 pub fn jobs_of_session(
     host: &HostContext,
     name: &str,
@@ -184,7 +186,7 @@ pub fn jobs_of_session(
     Some(Arc::new(Jobs::new(options)))
 }
 
-/// What shells load from the user's configuration: the functions, aliases and options of `~/.bashrc`.
+/// Returns the options of the snapshot: functions, aliases and options of `~/.bashrc`.
 fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");

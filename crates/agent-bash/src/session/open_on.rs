@@ -32,10 +32,12 @@ impl Executor for Nothing {
 }
 
 impl Conversation {
-    /// Opens a session whose calls are judged here and run on `target`, by our program there, which is uploaded from
-    /// `uploads` where it is missing. `host` is this machine; `add` adds to the tool, as in [`Self::open_with`].
+    /// Opens a session whose calls are judged here and run on `target`, by our program there, which
+    /// is uploaded from `uploads` where it is missing. `host` is this machine; `add` adds to the
+    /// tool, as in [`Self::open_with`].
     ///
-    /// A target that is not reached is no error: each call tries again, and says why it was not started.
+    /// A target that is not reached is no error: each call tries again, and says why it was not
+    /// started.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -88,7 +90,7 @@ impl Conversation {
             limits: profile.output,
             clock: Arc::clone(&clock),
         };
-        // What the judge knows of the machine on which it runs. Nothing of this one's.
+        // The facts of the remote host for the policy, none of this machine.
         let there = HostContext {
             cwd: cwd
                 .map(PathBuf::from)
@@ -107,8 +109,9 @@ impl Conversation {
     }
 }
 
-/// What proves to this target that a session of that name is ours: other targets are told another. `None` if nothing can be
-/// kept here; then a session is not found again.
+/// Returns the token that proves to this remote host that the state directory is ours. Each remote
+/// host has another one. `None` if nothing can be stored here; the directory is then not found
+/// again.
 fn token(host: &HostContext, target: &Target) -> Option<String> {
     let root = host.state_dir()?;
     let secret = host_secret(&root)

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How long a target may take to end what runs when its host leaves.
 const LEAVE: Duration = Duration::from_secs(5);
 
-/// What surrounds the output in the longest text: notices, paths, the outcome.
+/// The largest size of a text around the output: notices, paths, the outcome.
 const FRAME: usize = 256 * 1024;
 
 /// How much is kept of what a call has printed, for the case that its end is not heard.
@@ -24,10 +24,10 @@ const SO_FAR: usize = 50 * 1024;
 #[derive(Debug)]
 pub(super) struct RemoteSession {
     pub(super) remote: Remote,
-    /// What the session is called there.
+    /// The name of the state directory on the remote host.
     pub(super) session: String,
     pub(super) shell: Option<PathBuf>,
-    /// What a result may show.
+    /// The limits of a result.
     pub(super) limits: OutputLimits,
     pub(super) clock: Arc<dyn agent_bash_core::Clock>,
 }
@@ -99,15 +99,11 @@ impl RemoteSession {
                 result.target = Some(self.name().to_owned());
                 result
             }
-            Err(error) => self.lost(
-                &format!("it sent a result that is none: {error}"),
-                "",
-                begun,
-            ),
+            Err(error) => self.lost(&format!("it sent an invalid result: {error}"), "", begun),
         }
     }
 
-    /// The result of a call whose end nobody heard of.
+    /// Returns the result of a call whose end was not observed.
     fn lost(&self, why: &str, printed: &str, begun: Timestamp) -> ToolResult {
         let reason = format!("the target `{}` was lost: {why}", self.name());
         let said = format!(
@@ -163,7 +159,7 @@ fn boundary(text: &str, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// What a call has printed so far, told to whoever watches.
+/// The output of a call so far, passed on to watchers.
 struct SoFar<'a> {
     text: String,
     live: Option<&'a mut dyn OutputConsumer>,
@@ -186,7 +182,7 @@ impl<'a> SoFar<'a> {
         if rewind > 0 {
             let kept = boundary(&self.text, self.text.len().saturating_sub(rewind));
             self.text.truncate(kept);
-            // What is taken back is on the last line, which is written again.
+            // Only the last line can be rewound, and is written again.
             let line = self.text.rfind('\n').map_or(0, |end| end + 1);
             shown.push('\r');
             shown.push_str(&self.text[line..]);
@@ -214,9 +210,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Seen(Vec<u8>);
+    struct RecordedBytes(Vec<u8>);
 
-    impl OutputConsumer for Seen {
+    impl OutputConsumer for RecordedBytes {
         fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
             self.0.extend(bytes);
             Flow::Continue
@@ -225,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_is_written_again() {
-        let mut seen = Seen::default();
+        let mut seen = RecordedBytes::default();
         let mut so_far = SoFar::new(Some(&mut seen));
         for (rewind, text) in [(0, "a\n10%"), (3, "20%"), (2, "5%\u{1b}[2J\ndone")] {
             so_far.take(Update {

@@ -1,4 +1,4 @@
-//! What a setting is, and how the usual kinds of values are read and written.
+//! The definition of a setting, and how common kinds of values are read and written.
 
 use super::Settings;
 use agent_bash_core::{parse_duration, short_duration};
@@ -20,19 +20,20 @@ pub(super) struct Key {
     pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
     /// The value as it would be written; `None` if unset.
     pub(super) get: fn(&Settings) -> Option<Value>,
-    /// What a project's file may do with it.
+    /// The effect of a project's file.
     pub(super) project: Project,
 }
 
-/// What a project's file may do with a key.
+/// The effect of a project's file on a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Project {
     /// Nothing: only the user may set it.
     Never,
     /// Set it if the second settings are at least as strict as the first.
     Tightens(fn(&Settings, &Settings) -> bool),
-    /// Extend a list for which more entries are stricter: adds those of the first settings to the second. So a file
-    /// that lists what its author knew at the time does not remove entries added since.
+    /// Extend a list for which more entries are stricter: adds those of the first settings to the
+    /// second. So a file that lists what its author knew at the time does not remove entries added
+    /// since.
     Adds(fn(&Settings, &mut Settings)),
 }
 
@@ -103,7 +104,8 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
     Ok(hours.saturating_mul(24))
 }
 
-/// How long something is kept. A number alone would be seconds, which nobody means here, and what was kept would be gone.
+/// Reads a retention time. A number alone would mean seconds, which is never intended, and would
+/// delete stored data.
 pub(super) fn keep(value: &Value) -> Result<Duration, String> {
     let unit = value.as_str().and_then(|text| text.trim().chars().last());
     if unit.is_some_and(char::is_alphabetic) {

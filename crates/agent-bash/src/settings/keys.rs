@@ -1,5 +1,5 @@
-//! The table of settings keys: for each its documentation, how its value is parsed and printed, and when a
-//! project's file may set it.
+//! The table of settings keys: for each its documentation, how its value is parsed and printed, and
+//! when a project's file may set it.
 
 mod changes;
 mod journal;

@@ -85,7 +85,7 @@ pub enum SettingsError {
         key: &'static str,
         /// The value.
         value: String,
-        /// What is expected, or what is wrong.
+        /// The expected value, or the error.
         expected: String,
     },
     /// A project's file may not set this.
@@ -227,7 +227,8 @@ impl Loaded {
                 });
             }
             if (key.get)(&changed) == (key.get)(&self.settings) {
-                // The project's file changed nothing, so the origin of the value in force stays the same.
+                // The project's file changed nothing, so the origin of the value in force stays the
+                // same.
                 return Ok(());
             }
         }
@@ -306,7 +307,8 @@ pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static Key, Setting
     })
 }
 
-/// The key that was probably meant: within the edit distance of a typo, also where its section was left out.
+/// The key that was probably meant: within the edit distance of a typo, also where its section was
+/// left out.
 fn nearest(name: &str) -> Option<&'static str> {
     let distance = |known: &str| {
         let whole = strsim::damerau_levenshtein(known, name);
@@ -322,7 +324,7 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// What to do about an unknown key.
+/// Returns the hint for an unknown key.
 fn instead(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("the nearest is `{nearest}`"),
@@ -330,7 +332,8 @@ fn instead(nearest: Option<&str>) -> String {
     }
 }
 
-/// Environment variables that look like settings but are not, each with the variable that was probably meant.
+/// Environment variables that look like settings but are not, each with the variable that was
+/// probably meant.
 pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
     /// With more edits than this it is a different word.
     const LETTERS: usize = 3;

@@ -1,8 +1,8 @@
-//! Which settings files are trusted, and reading them: regular files of bounded size only.
+//! Decides which settings files are trusted, and reads regular files of bounded size only.
 //!
-//! A project's file found in a parent directory applies to everybody who works below it. It is therefore accepted
-//! only if it belongs to the user (or root) and nobody else may write to it. In a world-writable directory such as
-//! `/tmp`, that also holds for a file in the directory itself.
+//! A project's file in a parent directory applies to every user who works below it. It is therefore
+//! accepted only if it belongs to the user (or root) and no other user may write to it. In a
+//! world-writable directory such as `/tmp`, the same holds for a file in the directory itself.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File, Metadata};
@@ -39,7 +39,8 @@ pub(super) fn user_file(path: &Path) -> io::Result<FileLookup> {
     }
 }
 
-/// Reads the project's file in `directory`. `above`: the directory is a parent of the working directory.
+/// Reads the project's file in `directory`. `above`: the directory is a parent of the working
+/// directory.
 pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<FileLookup> {
     let path = directory.join(name);
     let link = match fs::symlink_metadata(&path) {
@@ -64,7 +65,7 @@ pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<F
     }
 }
 
-/// Why somebody else may have written it.
+/// Returns why another user may have written the file.
 fn distrust(found: &Metadata) -> Option<&'static str> {
     let own = rustix::process::geteuid().as_raw();
     if found.uid() != own && found.uid() != 0 {
@@ -105,7 +106,8 @@ fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// It does not exist, or is in a directory that this user may not search, such as another user's home.
+/// True if the file does not exist, or is in a directory that this user may not search, such as
+/// another user's home.
 fn is_out_of_reach(error: &io::Error) -> bool {
     matches!(
         error.kind(),

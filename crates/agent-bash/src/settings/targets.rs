@@ -13,7 +13,8 @@ use std::time::Duration;
 pub struct TargetSettings {
     /// `ssh`, `docker`, `podman`, `kube`, `command`.
     pub transport: Transport,
-    /// Where it leads, as in the target's name without settings: `dev@box:22`, `container`, `namespace/pod`.
+    /// Where it leads, as in the target's name without settings: `dev@box:22`, `container`,
+    /// `namespace/pod`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// For `command`: the program and its arguments; the word `{script}` stands for a script.
@@ -28,10 +29,11 @@ pub struct TargetSettings {
     /// Directory for our program there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub directory: String,
-    /// The program to upload, an absolute path; otherwise the one that runs here. For a target of another kind.
+    /// The program to upload, an absolute path; otherwise the one that runs here. For a target of
+    /// another kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<PathBuf>,
-    /// How long it waits for a host of which it hears nothing, such as `"60s"`.
+    /// How long the worker waits for a silent host, such as `"60s"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
     /// Upload our program where it is missing.
@@ -39,7 +41,7 @@ pub struct TargetSettings {
     pub install: bool,
 }
 
-/// What leads to a target.
+/// The connection to a remote host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -55,7 +57,7 @@ pub enum Transport {
     Command,
 }
 
-/// Why a target is none.
+/// Why a target is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetSettingsError {
@@ -67,7 +69,7 @@ pub enum TargetSettingsError {
     Unclear {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }

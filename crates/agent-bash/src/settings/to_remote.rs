@@ -6,7 +6,7 @@ use super::keys::KEYS;
 use super::layers::{Origin, SettingsError, known};
 use serde_json::{Map, Value};
 
-/// What stays where it is: calls are recorded, and answered over MCP, by the host.
+/// Settings that the host keeps: it records calls, and answers over MCP.
 const OWN: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
 
 impl Settings {
@@ -30,7 +30,7 @@ impl Settings {
             let bad = |expected: String| SettingsError::BadValue {
                 origin: Origin::Host,
                 key: key.name,
-                // It may be a secret.
+                // The value may be a secret.
                 value: "…".to_owned(),
                 expected,
             };

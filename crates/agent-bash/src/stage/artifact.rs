@@ -1,5 +1,6 @@
-//! Sets up where the output goes: bounded for the text, and in full into an artifact if the text does not show all
-//! of it. Best effort: if the store fails, the run continues and the text has no link.
+//! Sets up where the output goes: bounded for the text, and in full into an artifact if the text
+//! does not show all of it. Best effort: if the store fails, the run continues and the text has no
+//! link.
 
 use crate::call::Call;
 use crate::tool_context::Terminal;

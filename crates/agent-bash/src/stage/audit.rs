@@ -7,13 +7,13 @@ use agent_bash_core::{AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Stat
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// What is recorded of a call.
+/// The recorded facts of a call.
 pub(crate) struct Recorded<'a> {
     pub(crate) by: Caller,
     pub(crate) command: &'a str,
     /// The box that it asked for.
     pub(crate) sandbox: Option<SandboxRequest>,
-    /// It passed all checks.
+    /// True if the call passed all checks.
     pub(crate) allowed: bool,
     pub(crate) status: &'a Status,
     pub(crate) time: Timestamp,

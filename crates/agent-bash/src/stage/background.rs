@@ -1,5 +1,5 @@
-//! Starts a command that continues in the background. Keeping track of it, and ending it later, is up to
-//! `agent-bash-exec`.
+//! Starts a command that continues in the background. Keeping track of it, and ending it later, is
+//! up to `agent-bash-exec`.
 
 use crate::call::{Detached, Ended, FinishedRun};
 use crate::changes::Changed;
@@ -16,8 +16,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Starts the job. If it ends within that time, it is reported as a finished call. With it, why what it changes is not recorded, if it was
-/// to be.
+/// Starts the job. If it ends within that time, it is reported as a finished call. With it, why
+/// what it changes is not recorded, if it was to be.
 pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,

@@ -416,7 +416,7 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
 fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Changes, String> {
     let lacking = match traced {
         Some(traced) => traced.lacking.as_deref(),
-        None => Some("it ran where nobody can watch"),
+        None => Some("it ran where it cannot be traced"),
     };
     let ended = match lacking {
         None => store.finish(set),

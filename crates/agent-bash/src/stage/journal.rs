@@ -12,7 +12,7 @@ pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
     (journal.level() == JournalLevel::Full).then(PrintedTail::default)
 }
 
-/// What was objected to.
+/// Returns the objection of a refusal.
 pub(crate) fn objection(refusal: &Refusal) -> Option<Objection> {
     let (message, instead, span) = match refusal {
         Refusal::Rule(rule) => (
@@ -30,7 +30,7 @@ pub(crate) fn objection(refusal: &Refusal) -> Option<Objection> {
     })
 }
 
-/// What a call said that asked to leave its sandbox, and what the answer was.
+/// Returns the request to leave the sandbox, and the answer.
 pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalation {
     let (allowed, said) = match answer {
         Ok(()) => (Some(true), None),

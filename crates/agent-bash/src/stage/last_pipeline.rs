@@ -1,16 +1,16 @@
-//! The pipeline at the end of a script: whether to ask for the exit status of its stages, and the notice about
-//! them.
+//! The pipeline at the end of a script: whether to ask for the exit status of its stages, and the
+//! notice about them.
 //!
-//! The exit code of a call remains bash's own, that of the last stage. So `make | tail` reports success even if
-//! `make` has failed, which deserves a notice.
+//! The exit code of a call remains bash's own, that of the last stage. So `make | tail` reports
+//! success even if `make` has failed, which deserves a notice.
 
 use agent_bash_core::{Notice, NoticeKind, Stage, Status};
 
 /// 128 + SIGPIPE: the reader stopped reading early.
 const BROKEN_PIPE: i32 = 141;
 
-/// A notice about the first stage before the last that failed, if the status does not show it. `answers` tells for
-/// each stage whether its exit code 1 is a result.
+/// A notice about the first stage before the last that failed, if the status does not show it.
+/// `answers` tells for each stage whether its exit code 1 is a result.
 pub(crate) fn failed_stage(answers: &[bool], stages: &[Stage], status: &Status) -> Option<Notice> {
     let (last, before) = stages.split_last()?;
     let shown = answers.len() == stages.len() && *status == Status::Exited { code: last.code };

@@ -1,5 +1,6 @@
-//! Detects whether a call hit one of its resource limits. Two limits cause a signal of their own. The others make
-//! system calls fail (no memory, no processes), which the affected program reports itself.
+//! Detects whether a call hit one of its resource limits. Two limits cause a signal of their own.
+//! The others make system calls fail (no memory, no processes), which the affected program reports
+//! itself.
 
 use agent_bash_core::{Ending, LimitKind, Limits, Notice, NoticeKind, Outcome};
 
@@ -7,8 +8,8 @@ use agent_bash_core::{Ending, LimitKind, Limits, Notice, NoticeKind, Outcome};
 const SIGXCPU: i32 = 24;
 const SIGXFSZ: i32 = 25;
 
-/// The limit that ended the shell, or the last command in a stage of its last pipeline. Only limits set for this
-/// call count.
+/// The limit that ended the shell, or the last command in a stage of its last pipeline. Only limits
+/// set for this call count.
 pub(crate) fn hit(limits: &Limits, outcome: &Outcome) -> Option<Notice> {
     let ended_by = |signal: i32| {
         let shell = match outcome.ending {

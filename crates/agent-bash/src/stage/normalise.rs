@@ -1,13 +1,13 @@
-//! Converts trailing `| head` and `| tail` of a command into output limits. `agent-bash-policy` decides when that
-//! gives the same result; `agent-bash-sink` applies the limits.
+//! Converts trailing `| head` and `| tail` of a command into output limits. `agent-bash-policy`
+//! decides when that gives the same result; `agent-bash-sink` applies the limits.
 
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, NoticeKind, Request};
 use agent_bash_policy::{Parsed, lift, trimmed};
 
-/// Whether the profile wants this for the call. A background job's output goes into its file as the command writes
-/// it.
+/// Whether the profile wants this for the call. A background job's output goes into its file as the
+/// command writes it.
 fn is_wanted(tool: &ToolContext, request: &Request) -> bool {
     tool.profile.normalise && request.mode != Some(Mode::Background)
 }
@@ -21,8 +21,8 @@ pub(crate) fn text<'c>(tool: &ToolContext, request: &Request, command: &'c str) 
     }
 }
 
-/// Moves the limits into the request and reports what was lifted. Returns the command without them, if it had any.
-/// Does nothing if the caller gave limits.
+/// Moves the limits into the request and reports what was lifted. Returns the command without them,
+/// if it had any. Does nothing if the caller gave limits.
 pub(crate) fn take_limits<'c>(
     tool: &ToolContext,
     call: &mut Call,

@@ -1,4 +1,5 @@
-//! Refuses requests for something this tool does not offer. Ignoring them would answer a different question.
+//! Refuses requests for something this tool does not offer. Ignoring them would answer a different
+//! question.
 
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;

@@ -15,7 +15,8 @@ pub enum Input {
     Request(Request),
     /// Parsed already: [`Self::parsed`].
     Parsed(Parsed),
-    /// As judged by somebody who answers for it, such as the host of a target: it is run without being read again.
+    /// A call that passed the policy of a trusted caller, such as the host of a worker: it runs
+    /// without being parsed again.
     Checked(Box<PolicyFindings>),
 }
 
@@ -31,7 +32,8 @@ impl Input {
         }
     }
 
-    /// Parses it ahead of its call. An invalid one stays what it is: the call reports what is wrong.
+    /// Parses it ahead of its call. An invalid one stays what it is: the call reports what is
+    /// wrong.
     #[must_use]
     pub fn parsed(self) -> Self {
         match self {
@@ -62,14 +64,14 @@ impl From<Request> for Input {
     }
 }
 
-/// What a call asks for.
+/// The parsed input of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ParsedInput {
     /// The script as its caller gave it.
     pub(crate) command: String,
     pub(crate) request: Request,
     pub(crate) notices: Vec<Notice>,
-    /// What its judge found out, if it has one.
+    /// The findings of the caller's policy, if any.
     pub(crate) findings: Option<Findings>,
 }
 

@@ -1,5 +1,5 @@
-//! What a call has to pass before anything of it is started: the rules, the sandbox it asks for, and its approval. On
-//! this machine, or on another one that answers for it.
+//! The checks of a call before anything is started: the rules, the requested sandbox, and the
+//! approval. On this machine, or for a remote host.
 
 use crate::call::Call;
 use crate::parsed_script;
@@ -13,13 +13,13 @@ use agent_bash_core::{Cancel, Findings, Request};
 /// A call that may run.
 pub(crate) struct PolicyVerdict {
     pub(crate) request: Request,
-    /// What was found out. Notices are in the call.
+    /// The findings. Notices are in the call.
     pub(crate) findings: Findings,
     /// The box that it is to run in.
     pub(crate) sandbox: Option<RequestedSandbox>,
 }
 
-/// Reads the script, and asks whoever has to be asked.
+/// Parses the script, runs the checks, and asks the approver.
 pub(crate) async fn run_policy(
     tool: &ToolContext,
     call: &mut Call,

@@ -6,7 +6,8 @@ use crate::refusal::Refusal;
 use crate::stage::policy::PolicyVerdict;
 use agent_bash_core::{Cancel, Findings, NotRun, PolicyFindings, RemoteHost, StdinSource};
 
-/// Runs it there to its end. Everything that follows from running it is that machine's: directory, time limit, output, text.
+/// Runs it there to its end. Everything that follows from running it is that machine's: directory,
+/// time limit, output, text.
 pub(crate) async fn run(
     place: &dyn RemoteHost,
     call: &mut Call,

@@ -57,7 +57,7 @@ pub(crate) fn spec(
         .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))
 }
 
-/// Who runs the script.
+/// Returns the executor of the script.
 pub(crate) fn executor<'a>(
     tool: &'a ToolContext,
     terminal: Option<&'a Terminal>,
@@ -66,8 +66,8 @@ pub(crate) fn executor<'a>(
     &**executor
 }
 
-/// Runs the script to its end. If the executor or a watcher panics, the output so far is kept, and the outcome is
-/// unknown.
+/// Runs the script to its end. If the executor or a watcher panics, the output so far is kept, and
+/// the outcome is unknown.
 pub(crate) async fn run(
     tool: &ToolContext,
     decisions: &Decisions<'_>,
@@ -89,7 +89,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Who sees the output as it comes, besides those who bound and store it.
+/// The watchers of the output, besides the sinks.
 pub(crate) struct Watched<'l, 'p> {
     /// The caller.
     pub(crate) live: Option<&'l mut dyn OutputConsumer>,
@@ -107,7 +107,7 @@ impl<'l, 'p> Watched<'l, 'p> {
     }
 }
 
-/// Keeps everything, and shows it live while somebody watches.
+/// Stores the output, and passes it to a watcher.
 struct Tee<'a, 'l, 'p> {
     output: &'a mut CallOutput,
     watched: Watched<'l, 'p>,

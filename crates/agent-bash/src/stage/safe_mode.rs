@@ -1,5 +1,6 @@
-//! Allows only listed commands. The list is in `agent-bash-policy`; that the kernel holds them to reading is the box of
-//! the call, which safe mode tightens (`crate::SandboxSettings::in_safe_mode`).
+//! Allows only listed commands. The list is in `agent-bash-policy`; that the kernel holds them to
+//! reading is the box of the call, which safe mode tightens
+//! (`crate::SandboxSettings::in_safe_mode`).
 
 use crate::refusal::RuleRefusal;
 use crate::tool_context::ToolContext;

@@ -202,7 +202,8 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> Account {
     }
 }
 
-/// Upper bound of what the layouts put around the output: headings, the paths of both files, the outcome.
+/// Upper bound of what the layouts put around the output: headings, the paths of both files, the
+/// outcome.
 const FRAME: (usize, usize) = (2 * 1024, 24);
 
 /// The room in a window that everything else leaves for the output.
@@ -249,9 +250,10 @@ pub(crate) fn notices(
     notices
 }
 
-/// The observed ending as a status, with two exceptions that the contract makes. A producer killed by SIGPIPE
-/// because `head` had its lines has succeeded. And if a filter was lifted, an exit code that is an answer rather
-/// than a failure counts as the success that bash would have reported for the filter.
+/// The observed ending as a status, with two exceptions that the contract makes. A producer killed
+/// by SIGPIPE because `head` had its lines has succeeded. And if a filter was lifted, an exit code
+/// that is an answer rather than a failure counts as the success that bash would have reported for
+/// the filter.
 fn status_of(outcome: &Outcome, exit_1_is_ok: bool) -> Status {
     let met_closed_pipe = match outcome.ending {
         Ending::Exited { code } => code == 128 + BROKEN_PIPE,

@@ -1,16 +1,16 @@
 //! Decides whether a call gets a terminal.
 //!
-//! All of these must agree: the setting is on, the profile allows it, a host can show it, and the host's
-//! environment does not forbid it. That is known when the tool is built; objections of the call itself are checked
-//! here.
+//! All of these must agree: the setting is on, the profile allows it, a host can show it, and the
+//! host's environment does not forbid it. That is known when the tool is built; objections of the
+//! call itself are checked here.
 
 use crate::refusal::Refusal;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{Executor, Mode, Request, StdinSource};
 use std::sync::Arc;
 
-/// The terminal that the call itself provides. Nobody needs to see it; it is refused if the host's environment
-/// forbids it.
+/// Returns the terminal that the call itself provides. It needs no viewer, and is refused if the
+/// host's environment forbids it.
 pub(crate) fn of_call(
     tool: &ToolContext,
     executor: Option<Arc<dyn Executor>>,
@@ -26,8 +26,8 @@ pub(crate) fn of_call(
     }
 }
 
-/// The terminal for this call. Not if it wants part of stdout only, as a terminal is a single stream, nor if it has
-/// another stdin, as the terminal is the command's stdin.
+/// The terminal for this call. Not if it wants part of stdout only, as a terminal is a single
+/// stream, nor if it has another stdin, as the terminal is the command's stdin.
 pub(crate) fn choose<'a>(
     tool: &'a ToolContext,
     request: &Request,

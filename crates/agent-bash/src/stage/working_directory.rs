@@ -1,4 +1,5 @@
-//! The directory of a call: makes the requested path absolute and checks that it is a directory. Changes nothing.
+//! The directory of a call: makes the requested path absolute and checks that it is a directory.
+//! Changes nothing.
 
 use crate::refusal::{DirectoryError, Refusal};
 use crate::tool_context::ToolContext;
@@ -9,8 +10,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..` are resolved
-/// lexically, as `cd` does.
+/// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..`
+/// are resolved lexically, as `cd` does.
 pub(crate) fn resolve(host: &HostContext, asked: Option<&str>) -> PathBuf {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         return host.cwd.clone();
@@ -41,13 +42,14 @@ fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-/// Whether the call runs in its own or the session's directory, as opposed to a persistent shell, which has a
-/// directory already.
+/// Whether the call runs in its own or the session's directory, as opposed to a persistent shell,
+/// which has a directory already.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)
 }
 
-/// Refuses a path that is not a directory, or whose file system does not respond within the call's time limit.
+/// Refuses a path that is not a directory, or whose file system does not respond within the call's
+/// time limit.
 pub(crate) async fn check(
     tool: &ToolContext,
     path: &Path,

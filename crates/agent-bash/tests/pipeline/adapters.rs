@@ -1,4 +1,5 @@
-//! Adapters with a scripted executor: what they ask of the pipeline, and calls that are answered before their end.
+//! Adapters with a scripted executor: what they ask of the pipeline, and calls that are answered
+//! before their end.
 
 use crate::scripted::{Memory, Scripted, Stopped, outcome};
 use agent_bash::adapters::{self, Adapted, ToolAnswer};
@@ -175,7 +176,7 @@ async fn a_tool_that_does_not_yield_waits_for_the_end() {
 }
 
 #[tokio::test]
-async fn who_calls_off_a_call_ends_it_and_who_calls_off_a_wait_does_not() {
+async fn cancelling_a_call_ends_it_and_cancelling_a_wait_does_not() {
     let codex = adapters::by_name("codex").unwrap();
     let executor = InTwoParts::new(b"part", b"");
     let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);

@@ -21,7 +21,7 @@ struct Starter {
     state: JobState,
     output: PathBuf,
     room: bool,
-    asked: Mutex<Vec<(RunSpec, JobStdin)>>,
+    requests: Mutex<Vec<(RunSpec, JobStdin)>>,
 }
 
 #[async_trait]
@@ -38,7 +38,7 @@ impl JobStarter for Starter {
                 limit: 16,
             });
         }
-        self.asked.lock().unwrap().push((spec.clone(), stdin));
+        self.requests.lock().unwrap().push((spec.clone(), stdin));
         Ok(Job {
             id: JobId("3".into()),
             kind: JobKind::Started,
@@ -70,7 +70,7 @@ fn starter(state: JobState, output: &Path) -> Arc<Starter> {
         state,
         output: output.into(),
         room: true,
-        asked: Mutex::default(),
+        requests: Mutex::default(),
     })
 }
 
@@ -115,8 +115,8 @@ async fn a_job_is_told_in_the_words_of_its_profile() {
             serde_json::to_value(&result.status).unwrap(),
             json!({"kind": "moved_to_background", "job": "3", "pid": 41, "pgid": 42, "output": "/out"})
         );
-        let asked = starter.asked.lock().unwrap();
-        let (spec, stdin) = &asked[0];
+        let requests = starter.requests.lock().unwrap();
+        let (spec, stdin) = &requests[0];
         assert_eq!(spec.timeout, Some(Duration::from_secs(24 * 60 * 60)));
         assert_eq!(
             spec.script, "serve | tail -5",
@@ -145,7 +145,7 @@ async fn a_job_that_died_at_once_is_no_job() {
     assert_eq!(result.status, Status::Exited { code: 3 });
     assert_eq!(result.text, "no such port\n\nCommand exited with code 3");
     assert!((result.duration_ms - 10.0).abs() < 1e-9);
-    assert_eq!(starter.asked.lock().unwrap()[0].1, JobStdin::Pipe);
+    assert_eq!(starter.requests.lock().unwrap()[0].1, JobStdin::Pipe);
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn a_job_that_was_not_started_says_why() {
         state: JobState::Running,
         output: PathBuf::new(),
         room: false,
-        asked: Mutex::default(),
+        requests: Mutex::default(),
     });
     let input = json!({"command": "serve", "mode": "background"});
     let (result, _) = call(&profiles::STANDARD, &starter, input).await;

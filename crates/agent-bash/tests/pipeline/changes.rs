@@ -1,5 +1,5 @@
-//! What calls do to files: what the executor is handed, what becomes of what it held back or recorded, and what is said
-//! of it. That it is held back is tested with the kernel, in `agent-bash-exec`.
+//! Change sets in the pipeline: the input of the executor, the handling of trials and traces, and
+//! the texts. Tests in `agent-bash-exec` show with the kernel that changes are held.
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::changes::{
@@ -25,9 +25,9 @@ use std::time::Duration;
 struct Writing {
     script: Arc<Scripted>,
     holds: Result<(), NotStarted>,
-    /// What it says it has done.
+    /// True if the executor reports that it held the changes.
     says_held: bool,
-    /// Somebody else writes this file of the workspace meanwhile.
+    /// Another process writes this file of the workspace meanwhile.
     meanwhile: Option<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ impl Executor for Writing {
         let content = spec.script.strip_prefix("make ").unwrap_or("new");
         std::fs::write(to.join("new"), content).unwrap();
         if let Some(path) = &self.meanwhile {
-            std::fs::write(path, "somebody else's").unwrap();
+            std::fs::write(path, "another process").unwrap();
         }
         outcome.held_back = spec.trial.is_some() && self.says_held;
         outcome.traced = spec.trace.as_ref().map(|_| Traced::complete());
@@ -153,7 +153,7 @@ async fn a_trial_is_held_and_shown() {
     assert!(case.is_written() && result.changes.is_none());
 }
 
-/// Whatever ended it, and whoever asked for it: by what is in its upper directory, it has changed nothing.
+/// However the call ended: its upper directory shows that it changed nothing.
 #[tokio::test]
 async fn a_trial_that_changes_no_file_is_not_held() {
     for ending in [Ending::Exited { code: 0 }, Ending::Cancelled] {
@@ -193,7 +193,7 @@ async fn a_set_has_the_command_that_it_is_of() {
 
 /// A model is told the sentence that it knows, a person what it was.
 #[tokio::test]
-async fn who_is_in_the_way_of_a_commit_is_known() {
+async fn conflict_of_a_commit_names_the_later_call() {
     let mut case = Case::new();
     case.run(tried(&json!(true))).await;
     let state = case.root.path().join("state");
@@ -219,7 +219,7 @@ async fn who_is_in_the_way_of_a_commit_is_known() {
     assert_eq!(several.for_people(), format!("{said}\n{others}"));
     several.by[0] = None;
     assert_eq!(several.for_people(), format!("{told}\n{others}"));
-    // By nobody who is known.
+    // By an unknown process.
     std::fs::write(case.repo().join("new"), "mine, and longer").unwrap();
     let refused = sets.commit(ChangesId(1)).unwrap_err();
     assert!(matches!(&refused, ChangesRefused::Conflict(it) if it.for_people() == told));
@@ -247,7 +247,7 @@ async fn an_atomic_trial_is_committed_if_it_succeeds_and_else_leaves_nothing() {
             },
             vec![],
         ),
-        // Who still lives may still write.
+        // A running process may still write.
         (Ending::Exited { code: 0 }, vec![stuck]),
     ] {
         let mut case = Case::new();
@@ -260,7 +260,7 @@ async fn an_atomic_trial_is_committed_if_it_succeeds_and_else_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_has_changed_is_not_written_over() {
+async fn commit_does_not_overwrite_files_changed_meanwhile() {
     let mut case = Case::new();
     case.meanwhile = true;
     let result = case.run(tried(&json!("atomic"))).await;
@@ -268,7 +268,7 @@ async fn what_somebody_else_has_changed_is_not_written_over() {
     let said = "[Trial 1 not applied: new was changed by another process meanwhile.]";
     assert!(result.text.contains(said), "{}", result.text);
     let kept = std::fs::read_to_string(case.repo().join("new")).unwrap();
-    assert_eq!(kept, "somebody else's");
+    assert_eq!(kept, "another process");
 }
 
 #[tokio::test]
@@ -338,7 +338,7 @@ async fn ordinary_calls_are_recorded_at_the_level_of_the_settings() {
             .await;
         let spec = case.script.last();
         assert_eq!(spec.trace.is_some(), level != ChangesLevel::Off);
-        // Nobody has recorded anything here, which is not the same as that nothing was changed.
+        // Nothing was recorded here, which does not mean that nothing was changed.
         assert!(case.is_written(), "{result:?}");
     }
 }
@@ -360,7 +360,8 @@ async fn why_a_call_is_not_watched_is_said() {
     assert_eq!(result.status, Status::Exited { code: 0 });
 }
 
-/// A host keeps changes although nobody has asked for that: where it cannot, that is no news to anybody.
+/// A host records changes by default: if it cannot, a call that did not ask for a record has no
+/// notice.
 #[tokio::test]
 async fn what_is_kept_unasked_is_kept_without_a_word() {
     for is_asked_for in [false, true] {
@@ -390,7 +391,7 @@ async fn what_is_kept_unasked_is_kept_without_a_word() {
         assert!(case.is_written() && lost.changes.is_none());
         assert_eq!(lost.notices.is_empty(), !is_asked_for, "{lost:?}");
     }
-    // Somebody who wants none gets none.
+    // A caller that asks for no record gets none.
     let mut case = Case::new();
     let state = case.root.path().join("state");
     let settings = ChangesSettings {
@@ -409,13 +410,13 @@ async fn what_is_kept_unasked_is_kept_without_a_word() {
 }
 
 /// Allows what it is told to, and counts how often it is asked to commit.
-struct Asked {
+struct RequestedApproval {
     allows: bool,
     times: AtomicUsize,
 }
 
 #[async_trait]
-impl Approver for Asked {
+impl Approver for RequestedApproval {
     async fn approve(&self, _: &Proposal<'_>) -> Approval {
         Approval::Allow
     }
@@ -441,7 +442,7 @@ async fn a_model_commits_as_the_setting_and_the_host_allow() {
         (CommitBy::User, true, 0, false),
     ] {
         let case = Case::new();
-        let approver = Arc::new(Asked {
+        let approver = Arc::new(RequestedApproval {
             allows,
             times: AtomicUsize::new(0),
         });

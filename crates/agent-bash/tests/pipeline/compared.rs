@@ -1,5 +1,5 @@
-//! Calls that nobody can watch: the directory is compared before and after where somebody has asked for a record, and the
-//! result says how it knows.
+//! Calls that cannot be traced: the directory is scanned before and after if a record was
+//! requested, and the result says so.
 
 use crate::scripted::{Scripted, Stopped, builder_by, outcome};
 use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, Traced, Undoable};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Writes and removes a file in its directory, and is watched by nobody.
+/// Writes and removes a file in its directory, without a trace.
 struct Unwatched {
     script: Arc<Scripted>,
     /// Whether it knows that before.
@@ -54,7 +54,7 @@ struct TestProject {
     clock: Arc<dyn Clock>,
 }
 
-/// Goes on by that many milliseconds whenever somebody looks at it.
+/// A clock that advances by this many milliseconds at each reading.
 #[derive(Debug)]
 struct Hasty(u64, AtomicU64);
 
@@ -117,7 +117,7 @@ async fn call(tool: &BashTool, session: Option<&str>) -> ToolResult {
 const NOT_KNOWN: &str = "What this call did to files is not known: ";
 
 #[tokio::test]
-async fn what_nobody_watches_is_compared_and_says_so() {
+async fn untraced_call_is_scanned_and_says_so() {
     for level in [ChangesLevel::List, ChangesLevel::Undo] {
         let place = TestProject::new(true);
         let tool = place.tool(|builder| builder.changes(asked(level)));
@@ -134,7 +134,8 @@ async fn what_nobody_watches_is_compared_and_says_so() {
     }
 }
 
-/// What is left of such a call goes on unseen, which is said where it was compared; what is watched has a set of its own.
+/// Surviving processes of such a call are not traced, which the result of a scanned call says; a
+/// traced one has its own change set.
 #[tokio::test]
 async fn what_goes_on_unwatched_is_named() {
     let notices = async |is_watched: bool, survivors: Vec<Survivor>| {
@@ -162,7 +163,7 @@ async fn what_goes_on_unwatched_is_named() {
     assert_eq!(notices(true, left()).await.0, []);
 }
 
-/// A walk for each call is for who asked for it.
+/// A scan is made only for a call that asks for it.
 #[tokio::test]
 async fn unasked_nothing_is_compared() {
     let place = TestProject::new(true);
@@ -173,7 +174,8 @@ async fn unasked_nothing_is_compared() {
     assert!(place.repo().join("new").exists());
 }
 
-/// Where it shows only when a shell is started, the calls after that are compared; those of other shells are not.
+/// Where it shows only when a shell is started, the calls after that are compared; those of other
+/// shells are not.
 #[tokio::test]
 async fn what_shows_late_is_remembered_for_that_shell() {
     let place = TestProject::new(false);
@@ -192,7 +194,7 @@ async fn what_shows_late_is_remembered_for_that_shell() {
     assert!(place.script.last().trace.is_some(), "{other:?}");
 }
 
-/// What would take too long is not done, and not tried again.
+/// A scan that takes too long is not made, and not tried again.
 #[tokio::test]
 async fn a_directory_that_is_too_large_is_not_compared() {
     let mut place = TestProject::new(true);

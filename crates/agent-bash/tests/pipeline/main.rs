@@ -1,5 +1,5 @@
-//! The pipeline with a scripted executor: what is refused before anything is started, what the executor is asked
-//! for, and how its outcome is reported.
+//! The pipeline with a scripted executor: what is refused before anything is started, what the
+//! executor is asked for, and how its outcome is reported.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,8 +10,8 @@
 mod adapters;
 mod background;
 mod changes;
+mod checked_elsewhere;
 mod compared;
-mod judged;
 mod limits;
 mod offers;
 mod panics;
@@ -264,7 +264,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
             .execute(json!("x"), &Cancel::new())
             .await;
         assert_eq!(result.survivors, std::slice::from_ref(&survivor));
-        assert_eq!(result.notices.len(), 1, "named once, whoever named them");
+        assert_eq!(result.notices.len(), 1, "named once");
         assert_eq!(
             result.text,
             "(no output)\n\n[Still running: pid 12, holds the output: sleep 300]"

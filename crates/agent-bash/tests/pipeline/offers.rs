@@ -1,4 +1,5 @@
-//! Trials of what a rule refuses: offered where one would run, and let through only where all that is refused is held back.
+//! Trials of what a rule refuses: offered where one would run, and let through only where all that
+//! is refused is held back.
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::adapters::{Adapted, by_name};
@@ -141,7 +142,8 @@ async fn a_refusal_offers_a_trial_that_then_runs() {
         Some(ChangesState::Discarded),
         "{tried:?}"
     );
-    // It has the first number: finding out has taken none, nor left anything.
+    // The trial has the first number: the test whether trials are possible took none, and left no
+    // files.
     assert!(tried.text.contains("[Trial 1: "), "{}", tried.text);
     let session = case.temp.path().join("state/changes/s");
     assert_eq!(std::fs::read_dir(session).unwrap().count(), 1);
@@ -162,7 +164,7 @@ async fn it_is_offered_only_where_it_would_run() {
         off(|settings| settings.trial_passes_rules = false),
         // The model would commit what was refused to it.
         off(|settings| settings.commit = CommitBy::Model),
-        // It could not look at what is held back.
+        // The model could not see the held changes.
         off(|settings| settings.level = Some(ChangesLevel::Off)),
     ] {
         let result = case.refused(rm()).await;
@@ -245,7 +247,7 @@ async fn what_is_not_all_held_back_is_neither_offered_nor_let_through() {
             .await;
         assert!(!offers(&refused), "{command}: {}", refused.text);
     }
-    // What commits by itself is no look at what it would do.
+    // An atomic trial does not show what it would do.
     let atomic = json!({"command": "rm -rf .git", "trial": "atomic"});
     assert!(!offers(&case.refused(atomic).await));
     let led = json!({"command": "git reset --hard", "env": {"GIT_DIR": "/elsewhere/.git"}});
@@ -288,10 +290,10 @@ async fn without_the_setting_rules_stay_in_force_in_a_trial() {
 
 /// Notes what it is told of the rules' verdict.
 #[derive(Default)]
-struct Told(Mutex<Vec<Option<String>>>);
+struct RecordedOffers(Mutex<Vec<Option<String>>>);
 
 #[async_trait]
-impl Approver for Told {
+impl Approver for RecordedOffers {
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval {
         let rule = match proposal.reading {
             Verdict::Block(finding) => Some(finding.rule.clone()),
@@ -303,9 +305,9 @@ impl Approver for Told {
 }
 
 #[tokio::test]
-async fn whoever_approves_sees_that_a_rule_refuses_it() {
+async fn approver_sees_the_refusing_rule() {
     let case = Case::new();
-    let told = Arc::new(Told::default());
+    let told = Arc::new(RecordedOffers::default());
     let approver = Arc::clone(&told) as Arc<dyn Approver>;
     let tool = case.tool_with(|builder| builder.approver(approver));
     for request in [
@@ -358,7 +360,7 @@ async fn the_schema_has_trials_where_they_are_possible() {
     let mut case = Case::new();
     case.settings.level = Some(ChangesLevel::Off);
     assert!(!shows(&case).await);
-    // It is found out once.
+    // The test runs once.
     let case = Case::new();
     let tool = case.tool_with(|builder| builder);
     for _ in 0..3 {

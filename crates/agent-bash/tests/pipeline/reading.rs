@@ -1,4 +1,4 @@
-//! What the analysis of a command changes: lifted filters, better tools, safe mode.
+//! Effects of analysing a command: lifted filters, better tools, safe mode.
 
 use crate::scripted::{Scripted, builder, outcome, tool};
 use agent_bash::core::{Cancel, Ending, NoticeKind, Status, StreamId, Streams};
@@ -173,7 +173,7 @@ async fn safe_mode_runs_what_was_written_in_bash_and_with_the_users_variables() 
     assert!(spec.shell.is_bash && !spec.snapshot);
     assert_eq!(spec.script, "git diff");
     assert_eq!(spec.env.get("GIT_OPTIONAL_LOCKS"), Some(OsStr::new("0")));
-    // Those of a call could name other programs.
+    // The variables of a call could name other programs.
     let call = json!({"command": "git diff", "env": {"GIT_EXTERNAL_DIFF": "evil"}});
     let result = tool.execute(call, &Cancel::new()).await;
     let blocked = Status::Blocked {

@@ -1,4 +1,4 @@
-//! What is kept of a call: in the journal, and beside an output.
+//! Records of a call: in the journal, and beside an output.
 
 use crate::scripted::{Scripted, builder};
 use agent_bash::core::sandbox::SandboxLevel;
@@ -35,7 +35,7 @@ impl Approver for Answers {
     }
 }
 
-/// What is recorded of a call.
+/// Returns the record of a call.
 async fn recorded(
     call: Value,
     options: CallOptions<'_>,
@@ -59,7 +59,7 @@ async fn recorded(
 }
 
 #[tokio::test]
-async fn why_a_call_left_the_sandbox_and_who_let_it() {
+async fn escalation_is_recorded_with_reason_and_answer() {
     for (answer, allowed) in [(None, true), (Some("not today"), false)] {
         let options = CallOptions {
             escalation: Some("needs the network".to_owned()),

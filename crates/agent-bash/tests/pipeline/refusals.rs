@@ -1,4 +1,4 @@
-//! What is refused, by which stage, and that nothing was started.
+//! Refusals, the stage of each, and that nothing was started.
 
 use crate::scripted::{Scripted, builder};
 use agent_bash::core::{Cancel, Status, ToolResult};
@@ -103,16 +103,19 @@ async fn a_missing_shell_is_said_by_the_call() {
     );
 }
 
-/// Denies commands that contain `secret`, and records what it was asked.
+/// Denies commands that contain `secret`, and records what it was requests.
 #[derive(Default)]
 struct Host {
-    asked: Mutex<Vec<String>>,
+    requests: Mutex<Vec<String>>,
 }
 
 #[async_trait]
 impl Approver for Host {
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval {
-        self.asked.lock().unwrap().push(proposal.command.to_owned());
+        self.requests
+            .lock()
+            .unwrap()
+            .push(proposal.command.to_owned());
         if proposal.command.contains("secret") {
             let reason = "the user said no".to_owned();
             return Approval::Deny { reason };
@@ -141,7 +144,7 @@ async fn the_host_has_the_last_word_and_is_not_asked_about_what_is_blocked() {
             );
         }
     }
-    assert_eq!(*host.asked.lock().unwrap(), ["cat secret", "ls"]);
+    assert_eq!(*host.requests.lock().unwrap(), ["cat secret", "ls"]);
 }
 
 /// Never answers.

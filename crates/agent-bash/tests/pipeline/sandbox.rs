@@ -1,5 +1,5 @@
-//! The box of calls: what the executor is handed, what a request may change, and what is said of it. What a box holds
-//! is tested with the kernel, in `agent-bash-sandbox`.
+//! The box of calls: what the executor is handed, what a request may change, and what is said of
+//! it. What a box holds is tested with the kernel, in `agent-bash-sandbox`.
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::sandbox::{
@@ -76,7 +76,7 @@ impl TestProject {
 
 /// A tool in the repository whose calls are confined like this.
 pub(crate) struct Case {
-    place: TestProject,
+    project: TestProject,
     profile: &'static Profile,
     own: SandboxSettings,
     output: String,
@@ -89,7 +89,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn of(level: SandboxLevel) -> Self {
         Self {
-            place: TestProject::new(),
+            project: TestProject::new(),
             profile: &profiles::STANDARD,
             own: SandboxSettings {
                 level,
@@ -123,7 +123,7 @@ impl Case {
             network_refused: self.network_refused,
             creates: self.creates.clone(),
         });
-        let builder = builder_with(self.profile, executor, &self.place.path("repo/src"));
+        let builder = builder_with(self.profile, executor, &self.project.path("repo/src"));
         add(builder.sandbox(self.own.clone())).build()
     }
 
@@ -164,7 +164,7 @@ async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result()
     let first = tool.execute(json!("true"), &Cancel::new()).await;
     let plan = case.script.last().sandbox.unwrap();
     assert_eq!(plan.level, Level::WorkspaceWrite);
-    assert_eq!(plan.writable, [case.place.path("repo")]);
+    assert_eq!(plan.writable, [case.project.path("repo")]);
     assert_eq!(plan.network, Network::Off);
     let json = serde_json::to_value(&first).unwrap();
     assert_eq!(
@@ -173,7 +173,7 @@ async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result()
                "escalated": false, "denied": []})
     );
     assert!(tool.schema().description.contains("workspace_write"));
-    // What is missing is said once.
+    // Missing promises are reported once.
     assert!(
         first.text.contains("[The sandbox is partial here: stat.]"),
         "{}",
@@ -282,7 +282,7 @@ async fn a_call_may_always_be_stricter() {
     }
 }
 
-/// Lets everybody out, and remembers whom.
+/// Approves every escalation, and records it.
 #[derive(Default)]
 struct Generous(Mutex<Vec<String>>);
 
@@ -312,7 +312,7 @@ impl AuditLog for Log {
 }
 
 #[tokio::test]
-async fn a_call_that_asks_for_more_needs_the_setting_and_somebody_who_says_yes() {
+async fn escalation_needs_the_setting_and_an_approval() {
     let more = [
         json!({"level": "off", "reason": "a build"}),
         json!({"network": "loopback", "reason": "a build"}),
@@ -325,11 +325,11 @@ async fn a_call_that_asks_for_more_needs_the_setting_and_somebody_who_says_yes()
             (Escalation::Ask, true, true),
         ] {
             let mut case = Case::of(SandboxLevel::WorkspaceWrite);
-            std::fs::create_dir(case.place.path("home/.cargo")).unwrap();
+            std::fs::create_dir(case.project.path("home/.cargo")).unwrap();
             case.own.escalation = escalation;
             let mut asked = asked.clone();
             if asked.get("writable").is_some() {
-                asked["writable"] = json!([case.place.path("home/.cargo")]);
+                asked["writable"] = json!([case.project.path("home/.cargo")]);
             }
             let (generous, log) = (Arc::new(Generous::default()), Arc::new(Log::default()));
             let (approver, audit) = (Arc::clone(&generous), Arc::clone(&log));
@@ -344,7 +344,7 @@ async fn a_call_that_asks_for_more_needs_the_setting_and_somebody_who_says_yes()
                 })
                 .await;
             assert_eq!(case.script.runs() > 0, runs, "{asked} {escalation:?}");
-            // The reason goes to whoever decides, and to the log.
+            // The approver and the log receive the reason.
             let heard = generous.0.lock().unwrap().len();
             assert_eq!(heard > 0, runs);
             let logged = log.0.lock().unwrap()[0].sandbox.clone().unwrap();
@@ -438,13 +438,13 @@ async fn what_makes_no_sense_is_refused() {
 #[tokio::test]
 async fn the_workspace_is_where_the_user_says_and_never_where_a_request_goes() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
-    let other = case.place.path("other");
+    let other = case.project.path("other");
     let request = json!({"command": "true", "cwd": other});
     for (directory, workspace) in [(None, "repo"), (Some(other.clone()), "other")] {
         case.own.directory = directory;
         case.run(request.clone()).await;
         let plan = case.script.last().sandbox.unwrap();
-        assert_eq!(plan.writable, [case.place.path(workspace)]);
+        assert_eq!(plan.writable, [case.project.path(workspace)]);
     }
 }
 
@@ -453,7 +453,7 @@ async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
     for (tier, later) in [(Tier::Full, Some(1)), (Tier::Base, Some(0))] {
         let mut case = Case::of(SandboxLevel::WorkspaceWrite);
         case.report.as_mut().unwrap().tier = tier;
-        let config = case.place.path("repo/.git/config");
+        let config = case.project.path("repo/.git/config");
         std::fs::write(&config, "first").unwrap();
         let tool = case.tool(|builder| builder);
         let call = async || {
@@ -461,10 +461,10 @@ async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
             case.script.last().pool
         };
         assert_eq!(call().await, Some(0));
-        // What stays the same file is kept by the mount on it.
+        // The mount protects an unreplaced file.
         std::fs::write(&config, "second").unwrap();
         assert_eq!(call().await, Some(0));
-        let new = case.place.path("new");
+        let new = case.project.path("new");
         std::fs::write(&new, "third").unwrap();
         std::fs::rename(&new, &config).unwrap();
         assert_eq!(call().await, later, "{tier:?}");
@@ -485,12 +485,12 @@ async fn the_workspace_stays_the_same_when_repositories_come_and_go() {
     for name in [".git", "repo/src/.git", "repo/.vscode"] {
         tool.execute(json!("true"), &Cancel::new()).await;
         let plan = case.script.last().sandbox.unwrap();
-        assert_eq!(plan.writable, [case.place.path("repo")]);
-        std::fs::create_dir(case.place.path(name)).unwrap();
+        assert_eq!(plan.writable, [case.project.path("repo")]);
+        std::fs::create_dir(case.project.path(name)).unwrap();
     }
 }
 
-/// What an output that names `path` is said to mean.
+/// Returns the result of a call whose output names `path`.
 async fn said_of(case: &mut Case, path: &Path) -> ToolResult {
     case.output = format!("bash: line 1: {}: Permission denied\n", path.display());
     case.run(json!("x")).await
@@ -499,10 +499,10 @@ async fn said_of(case: &mut Case, path: &Path) -> ToolResult {
 #[tokio::test]
 async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
-    case.own.hidden = vec![case.place.path("home/.ssh")];
+    case.own.hidden = vec![case.project.path("home/.ssh")];
     let (other, secret) = (
-        case.place.path("other/new"),
-        case.place.path("home/.ssh/id"),
+        case.project.path("other/new"),
+        case.project.path("home/.ssh/id"),
     );
     for (path, access) in [(&other, "write"), (&secret, "read")] {
         let result = said_of(&mut case, path).await;
@@ -523,8 +523,8 @@ async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
         let denied = case.run(json!("x")).await.sandbox.unwrap().denied;
         assert_eq!(!denied.is_empty(), is_secret, "{denied:?}");
     }
-    // Controls: what may be written, what nobody can write, and no message.
-    let inside = case.place.path("repo/new");
+    // Controls: a writable path, a path that no user can write, and no message.
+    let inside = case.project.path("repo/new");
     for path in [
         inside,
         PathBuf::from("/no/such/place"),
@@ -557,8 +557,8 @@ async fn every_profile_says_what_the_box_did() {
             missing: vec![Lack::Ipc],
         });
         case.network_refused = Some(4);
-        case.creates = Some(case.place.path("repo/.vscode"));
-        let other = case.place.path("other/new");
+        case.creates = Some(case.project.path("repo/.vscode"));
+        let other = case.project.path("other/new");
         let text = said_of(&mut case, &other).await.text;
         for want in [
             format!(
@@ -569,7 +569,7 @@ async fn every_profile_says_what_the_box_did() {
             "[The sandbox is partial here: ipc.]".to_owned(),
             format!(
                 "[This call changed {}, which run or configure programs outside of the sandbox.]",
-                case.place.path("repo/.vscode").display()
+                case.project.path("repo/.vscode").display()
             ),
         ] {
             assert!(text.contains(&want), "{:?}: {want}: {text}", profile.name);

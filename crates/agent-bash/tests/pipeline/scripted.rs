@@ -19,8 +19,8 @@ use std::time::Duration;
 pub(crate) struct Scripted {
     pub(crate) chunks: Vec<(StreamId, Vec<u8>)>,
     pub(crate) result: Result<Outcome, NotStarted>,
-    /// What it was asked to run, in order.
-    pub(crate) asked: Mutex<Vec<RunSpec>>,
+    /// The received specifications, in order.
+    pub(crate) requests: Mutex<Vec<RunSpec>>,
 }
 
 impl Scripted {
@@ -31,7 +31,7 @@ impl Scripted {
         Arc::new(Self {
             chunks,
             result,
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         })
     }
 
@@ -42,11 +42,11 @@ impl Scripted {
     }
 
     pub(crate) fn runs(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.requests.lock().unwrap().len()
     }
 
     pub(crate) fn last(&self) -> RunSpec {
-        self.asked.lock().unwrap().last().expect("a run").clone()
+        self.requests.lock().unwrap().last().expect("a run").clone()
     }
 }
 
@@ -62,7 +62,7 @@ impl Executor for Scripted {
         out: &mut dyn OutputConsumer,
         _: &Cancel,
     ) -> Result<Outcome, NotStarted> {
-        self.asked.lock().unwrap().push(spec.clone());
+        self.requests.lock().unwrap().push(spec.clone());
         for (stream, bytes) in &self.chunks {
             out.chunk(*stream, bytes);
         }

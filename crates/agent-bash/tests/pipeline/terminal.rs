@@ -56,11 +56,7 @@ async fn a_terminal_that_a_call_brings_is_used_unless_terminals_are_forbidden() 
         if is_allowed {
             let spec = brought.last();
             let term = spec.env.get("TERM").and_then(|term| term.to_str());
-            assert_eq!(
-                term,
-                Some("xterm-256color"),
-                "as somebody who is there has it"
-            );
+            assert_eq!(term, Some("xterm-256color"), "as for a user at a terminal");
         } else {
             assert!(result.text.contains("AGENT_BASH_NO_PTY"), "{}", result.text);
         }
@@ -103,7 +99,7 @@ async fn a_terminal_is_used_where_all_agree() {
 }
 
 #[tokio::test]
-async fn who_sits_before_a_terminal_ends_the_command() {
+async fn attended_terminal_has_no_time_limit() {
     const ASKED: Duration = Duration::from_secs(7);
     let usual = profiles::STANDARD.timeouts.default;
     for (is_attended, unlimited, pty, asked, wanted) in [
@@ -165,7 +161,7 @@ async fn programs_find_a_terminal_in_their_environment() {
             .map(|value| value.to_string_lossy().into_owned())
     };
     assert_eq!(value("TERM").as_deref(), Some("xterm-256color"));
-    // Nobody answers a pager's prompts there, either.
+    // A pager's prompts are not answered there either.
     assert_eq!(value("PAGER").as_deref(), Some("cat"));
     assert_eq!(value("GIT_TERMINAL_PROMPT").as_deref(), Some("0"));
 }
@@ -205,10 +201,11 @@ async fn what_goes_wrong_with_the_terminal_is_said() {
     );
 }
 
-/// A call on a terminal is recorded as others are; where its executor does not, the result says so if somebody has asked for it.
+/// A call on a terminal is recorded as others are. If its executor cannot, the result says so if a
+/// record was requested.
 #[tokio::test]
 async fn a_call_on_a_terminal_is_to_be_recorded() {
-    const SAID: &str = "What this call did to files is not known: it ran where nobody can watch";
+    const SAID: &str = "What this call did to files is not known: it ran where it cannot be traced";
     let temp = tempfile::tempdir().unwrap();
     let (root, state) = (temp.path().join("root"), temp.path().join("state"));
     std::fs::create_dir(&root).unwrap();

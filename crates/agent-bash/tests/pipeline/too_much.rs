@@ -17,7 +17,8 @@ use std::time::Duration;
 
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The pauses between two looks at what a trial has written are over at once, and counted; no other wait ends.
+/// The pauses between two looks at what a trial has written are over at once, and counted; no other
+/// wait ends.
 #[derive(Debug, Default)]
 struct Prompt(AtomicUsize);
 
@@ -40,7 +41,7 @@ impl Clock for Prompt {
     }
 }
 
-/// Writes 3 MiB, and ends when it is told to, or when somebody has looked often enough.
+/// Writes 3 MiB, and ends on a signal or after a number of readings.
 struct Writing {
     clock: Arc<Prompt>,
     traced: Option<Traced>,
@@ -121,7 +122,7 @@ async fn a_trial_that_grows_beyond_a_set_is_ended_and_says_so() {
     assert!(ended.text.contains(SAID), "{}", ended.text);
     let limit = |it: &Notice| it.kind == NoticeKind::ChangesLimit { max_mb: 2 };
     assert!(ended.notices.iter().any(limit));
-    // What it did until then is held.
+    // The changes until then are held.
     let held = ended.changes.unwrap();
     assert_eq!((held.state, held.counts.created), (ChangesState::Held, 3));
     // The control: where there is room, it goes on to its end.

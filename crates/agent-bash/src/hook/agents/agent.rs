@@ -1,4 +1,5 @@
-//! What differs between agents: how they call a hook, which answers they accept, and where hooks are configured.
+//! The differences between agents: their calls of a hook, the answers they accept, and their
+//! configuration.
 
 use serde_json::Value;
 
@@ -15,14 +16,14 @@ pub struct Agent {
     pub tools: &'static [ShellTool],
     /// The answer that refuses a call, for this reason.
     pub(in crate::hook) refuse: fn(&str) -> Value,
-    /// Builds the answer that leaves the decision to the agent and passes on advice for the model; `null` if the agent
-    /// has no format for that.
+    /// Builds the answer that leaves the decision to the agent and passes on advice for the model;
+    /// `null` if the agent has no format for that.
     pub(in crate::hook) advise: fn(&str) -> Value,
     /// Where it looks for hooks.
     pub(in crate::hook) settings: SettingsPath,
     /// How they are written there.
     pub(in crate::hook) form: Form,
-    /// What its user has to do or know after installation.
+    /// A hint for the user after the installation.
     pub then: &'static str,
 }
 
@@ -31,7 +32,7 @@ pub struct Agent {
 pub(in crate::hook) struct SettingsPath {
     /// The environment variable that overrides the directory below the user's home.
     pub(in crate::hook) variable: &'static str,
-    /// What comes below that directory.
+    /// The path below that directory.
     pub(in crate::hook) below_variable: &'static str,
     /// The directory below the user's home.
     pub(in crate::hook) below_home: &'static str,
@@ -55,7 +56,8 @@ pub(in crate::hook) enum Form {
 pub(in crate::hook) struct SettingsForm {
     /// Which tools it is asked about.
     pub(in crate::hook) matcher: &'static str,
-    /// The agent's timeout, in its own unit. Always longer than our deadline, as a timeout lets the command run.
+    /// The agent's timeout, in its own unit. Always longer than our deadline, as a timeout lets the
+    /// command run.
     pub(in crate::hook) timeout: u32,
     /// The agent takes comments in the file.
     pub(in crate::hook) comments: bool,
@@ -70,6 +72,6 @@ pub struct ShellTool {
     pub command: &'static str,
     /// Whether it has calls without a script, which run nothing.
     pub optional: bool,
-    /// The input field with the script's directory, relative to that of the call.
+    /// The input field with the script's directory, relative to the call's.
     pub directory: Option<&'static str>,
 }

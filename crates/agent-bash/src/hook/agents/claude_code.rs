@@ -1,4 +1,5 @@
-//! Claude Code: `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`, `PreToolUseHookSpecificOutput`).
+//! Claude Code: `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`,
+//! `PreToolUseHookSpecificOutput`).
 //!
 //! `allow` is never answered, as it would suppress the question to the user.
 

@@ -1,5 +1,5 @@
-//! Codex: `PreToolUse`. It reports a call of `exec_command` as one of `Bash`, with the command's directory as that
-//! of the call.
+//! Codex: `PreToolUse`. A call of `exec_command` is reported as `Bash`, with the command's
+//! directory as the call's.
 
 use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use super::claude_code::{advise, refuse};

@@ -1,5 +1,5 @@
-//! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a plugin file calls this program; the
-//! format between the two is our own.
+//! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a plugin file calls
+//! this program; the format between the two is our own.
 
 use super::agent::{Agent, Form, SettingsPath, ShellTool};
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ pub enum BadFile {
     NotJson {
         /// The agent's name.
         agent: &'static str,
-        /// What is wrong, and where.
+        /// The error and its position.
         error: String,
     },
     /// Something else is in the hook's place.
@@ -17,7 +17,7 @@ pub enum BadFile {
     OtherShape {
         /// The path to it within the file.
         path: String,
-        /// What is expected there.
+        /// The expected value.
         expected: &'static str,
     },
     /// A plugin with our file name exists that we did not write.

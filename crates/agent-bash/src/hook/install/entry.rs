@@ -50,8 +50,9 @@ pub(super) fn without(
                 without
             })
             .collect();
-        // Finds out which of the enclosing objects we created: those with which the text is what we would have
-        // written. If the file was reformatted since, all those that contain nothing else.
+        // Finds out which of the enclosing objects we created: those with which the text is what we
+        // would have written. If the file was reformatted since, all those that contain nothing
+        // else.
         let ours = |without: &String| {
             insert(agent, form, without, &found.line).is_ok_and(|again| again == text)
         };
@@ -61,12 +62,12 @@ pub(super) fn without(
     Ok(Some(text))
 }
 
-/// The fallback that blocks if the program gives no verdict, valid in any shell. The exit code alone is not enough:
-/// Codex and Gemini CLI let a command run if stderr is empty.
+/// The fallback that blocks if the program gives no verdict, valid in any shell. The exit code
+/// alone is not enough: Codex and Gemini CLI let a command run if stderr is empty.
 const ELSE: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
-/// The command for the agent's shell. Any failure blocks, including a missing program: the shell's own exit code
-/// for that would let the command run.
+/// The command for the agent's shell. Any failure blocks, including a missing program: the shell's
+/// own exit code for that would let the command run.
 fn line(agent: &Agent, program: &str) -> String {
     let program = shlex::try_quote(program).unwrap_or_default();
     format!("{program} hook {} || {ELSE}", agent.name)
@@ -87,8 +88,8 @@ fn is_ours(agent: &Agent, line: &str) -> bool {
 struct InstalledHook {
     /// Its command.
     line: String,
-    /// Ranges that may be removed with it, from the outermost enclosing object without other contents to the hook
-    /// alone.
+    /// Ranges that may be removed with it, from the outermost enclosing object without other
+    /// contents to the hook alone.
     ranges: Vec<Range<usize>>,
 }
 
@@ -202,8 +203,8 @@ fn read<'a>(agent: &Agent, form: &SettingsForm, text: &'a str) -> Result<Object<
     }
 }
 
-/// The path to the groups of the agent's event, as far as it exists; each with its position in the enclosing
-/// object.
+/// The path to the groups of the agent's event, as far as it exists; each with its position in the
+/// enclosing object.
 struct Levels<'a, 'b> {
     root: &'b Object<'a>,
     hooks: Option<(usize, &'b Object<'a>)>,

@@ -1,8 +1,8 @@
-//! Edits a JSON text in one place and keeps everything else byte for byte: a parser that reports spans, and a
-//! single insertion or removal.
+//! Edits a JSON text in one place and keeps everything else byte for byte: a parser that reports
+//! spans, and a single insertion or removal.
 //!
-//! An insertion is one contiguous text after everything else in its container, so that removing it restores the
-//! original.
+//! An insertion is one contiguous text after everything else in its container, so that removing it
+//! restores the original.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
@@ -21,7 +21,8 @@ pub(super) struct Container {
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// Parses a text as strictly as the agent that reads it: standard JSON, with comments if the agent accepts them.
+/// Parses a text as strictly as the agent that reads it: standard JSON, with comments if the agent
+/// accepts them.
 pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {
         allow_comments: comments,
@@ -41,7 +42,8 @@ pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, Str
         .map_err(|error| error.to_string())
 }
 
-/// The member with this name, and its position. Of duplicates the last one counts, as in JavaScript.
+/// The member with this name, and its position. Of duplicates the last one counts, as in
+/// JavaScript.
 pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
     let all = object.properties.iter().enumerate();
     all.rev()
@@ -67,8 +69,9 @@ impl Container {
         }
     }
 
-    /// The text with an item appended. `lines` is the item, indented as if at top level. In an empty container it
-    /// starts on the bracket's line, which tells that container from one that was inserted together with the item.
+    /// The text with an item appended. `lines` is the item, indented as if at top level. In an
+    /// empty container it starts on the bracket's line, which tells that container from one that
+    /// was inserted together with the item.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (at, mut put) = match self.items.last() {

@@ -1,5 +1,5 @@
-//! The format of the SDK's own tool: a failed command is an error with its output alone; truncated output has a
-//! first line that says so.
+//! The format of the SDK's own tool: a failed command is an error with its output alone; truncated
+//! output has a first line that says so.
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
 use crate::Account;

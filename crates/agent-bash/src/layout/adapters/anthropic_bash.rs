@@ -1,5 +1,5 @@
-//! The output alone. A command's failure is left to its own messages; only external causes (timeout, cancellation)
-//! are added.
+//! The output alone. A command's failure is left to its own messages; only external causes
+//! (timeout, cancellation) are added.
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
 use crate::Account;

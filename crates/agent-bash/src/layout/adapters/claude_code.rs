@@ -1,4 +1,5 @@
-//! The data of Claude Code's tools. Its texts are not published, so the model reads the session's own text.
+//! The data of Claude Code's tools. Its texts are not published, so the model reads the session's
+//! own text.
 //!
 //! Unused fields are omitted: none of them may be `null`.
 

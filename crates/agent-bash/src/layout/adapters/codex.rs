@@ -55,7 +55,8 @@ fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
     let printed = Printed::of(&chunk.part, chunk.on_terminal);
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
-    // Output that is not stored anywhere is shown in full: it is no longer than a first answer may be.
+    // Output that is not stored anywhere is shown in full: it is no longer than a first answer may
+    // be.
     let cut =
         cut(&printed, given.room_of(budget(given))).filter(|_| is_kept || printed.missing > 0);
     let mut lines = account.map(lines).unwrap_or_default();
@@ -91,7 +92,8 @@ fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
     }
 }
 
-/// Lines about a command that has ended: how (if not by itself), where its output is, who survives.
+/// Returns lines about an ended command: how it ended (if not by itself), its output file, its
+/// survivors.
 fn lines(account: &Account) -> Vec<String> {
     let result = &account.result;
     let mut lines = Vec::new();

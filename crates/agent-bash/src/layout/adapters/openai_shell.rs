@@ -1,7 +1,7 @@
 //! Stdout, stderr and an outcome per command, and the text that `OpenAI`'s SDK makes of them.
 //!
-//! The SDK reads an outcome without an exit code as success, so there is always one; messages of our own (a
-//! refusal, why output is missing) are in `stderr`.
+//! The SDK reads an outcome without an exit code as success, so there is always one; messages of
+//! our own (a refusal, why output is missing) are in `stderr`.
 
 use super::{notes, sentence, stream_text, with_lines};
 use crate::Account;
@@ -101,8 +101,8 @@ fn exit_code(status: &Status) -> Option<i32> {
     }
 }
 
-/// Shortens everything to `room` characters: first the beginning of stdout, then of stderr, and our own lines only
-/// if they alone are too long. The SDK would cut at the end, where the link is.
+/// Shortens everything to `room` characters: first the beginning of stdout, then of stderr, and our
+/// own lines only if they alone are too long. The SDK would cut at the end, where the link is.
 fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: usize) {
     let joints = if lines.is_empty() { 0 } else { 2 };
     let of_lines = |lines: &[String]| {

@@ -43,7 +43,7 @@ pub(super) const ROOT: Key = Key {
 
 pub(super) const COMMIT: Key = Key {
     name: "changes.commit",
-    doc: "Who commits what a trial held back: model, ask (the host asks its user), user.",
+    doc: "The one that may commit a trial: model, ask (the host asks its user), user.",
     form: Form::Text,
     set: |s, v| from_word::<CommitBy>(v).map(|by| s.changes.commit = by),
     get: |s| to_value(s.changes.commit),
@@ -61,7 +61,7 @@ pub(super) const TELL: Key = Key {
 
 pub(super) const KEEP: Key = Key {
     name: "changes.keep",
-    doc: "How long changes are kept, such as \"24h\". What is held back is kept until somebody decides.",
+    doc: "How long changes are kept, such as \"24h\". Held trials are kept until the user decides.",
     form: Form::Text,
     set: |s, v| keep(v).map(|keep| s.changes.keep = keep),
     get: |s| Some(duration_value(s.changes.keep)),

@@ -1,4 +1,5 @@
-//! The setting `targets`: other machines on which calls may run, by the names that a user gives them.
+//! The setting `targets`: other machines on which calls may run, by the names that a user gives
+//! them.
 
 use crate::settings::key::{Form, Key, Project, to_value};
 use crate::settings::targets::TargetSettings;

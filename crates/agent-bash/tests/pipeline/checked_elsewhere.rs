@@ -1,4 +1,4 @@
-//! Calls that were judged elsewhere.
+//! Calls that passed the policy of another host.
 
 use crate::scripted::{Scripted, builder, tool};
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
@@ -93,7 +93,7 @@ async fn only_an_approved_call_leaves_the_sandbox() {
 }
 
 #[tokio::test]
-async fn what_somebody_follows_elsewhere_has_no_time_limit() {
+async fn watched_call_of_another_host_has_no_time_limit() {
     for unlimited in [false, true] {
         let executor = Scripted::exits(0, b"");
         let findings = Findings {
