@@ -6,7 +6,7 @@ export type Access = "read" | "write";
 
 /** Data of `adapter_call`. */
 export interface AdapterCallData {
-  /** What the model reads, in the format of the adapted tool. */
+  /** The text for the model, in the format of the adapted tool. */
   content: string;
   /** Whether the tool reports an error. */
   is_error: boolean;
@@ -71,7 +71,7 @@ export interface BashData {
   exitCode?: number | null;
   /** Absent if the command was cancelled or its exit code is unknown. */
   exit_code?: number | null;
-  /** What else happened, as in a result; for example that the user's shell was reset. */
+  /** Notices, as in a result; for example that the user's shell was reset. */
   notices?: Notice[];
   /** The output shown. */
   output: string;
@@ -210,13 +210,13 @@ export interface ChangesListData {
 
 /** Data of `changes.preview`. */
 export interface ChangesPreviewData {
-  /** What somebody has changed since; because of these nothing would be done, unless in part. */
+  /** Files that were changed since. They prevent the operation, unless it may be done in part. */
   conflicts: FileName[];
   /** How many files it would change. */
   counts: ChangeCounts;
   /** All of them. */
   files: FileChange[];
-  /** Those that would be changed in part: all, if nothing conflicts. */
+  /** The changes that are possible in part: all without conflicts. */
   free: FileChange[];
 }
 
@@ -224,9 +224,9 @@ export interface ChangesPreviewData {
 export interface ChangesSetData {
   /** The set of the call that it outlived. */
   after?: ChangesId | null;
-  /** What it did, or would do. */
+  /** The changes. */
   changes: Changes;
-  /** That call or an earlier one of its shell: it is not known which has left it running. */
+  /** True if an earlier call of the same shell may have started the processes instead. */
   or_earlier?: boolean;
   /** The set that it did again. */
   redoes?: ChangesId | null;
@@ -334,7 +334,7 @@ export interface FileChange {
   path_base64?: string | null;
 }
 
-/** What changed in a file. */
+/** The diff of a file. */
 export interface FileDiffData {
   /** Whether there is none because it is not text. */
   binary: boolean;
@@ -342,7 +342,7 @@ export interface FileDiffData {
   changed_since: boolean;
   /** A unified diff, with the file's own characters; `null` if there is none. */
   diff: string | null;
-  /** What was done to it. */
+  /** The change. */
   file: FileChange;
   /** Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did. */
   in_the_way?: boolean;
@@ -427,7 +427,7 @@ export interface HelloData {
   profile: string;
   /** Version of the protocol. */
   protocol: number;
-  /** The model's other tools from now on; `null` if nobody has named them. */
+  /** The model's other tools from now on; `null` if none were named. */
   tools: string[] | null;
   /** Numeric id of its user. */
   uid?: number;
@@ -489,7 +489,7 @@ export interface JobEndingDataSignaled {
   signal: string;
 }
 
-/** It reached its time limit. */
+/** The time limit passed. */
 export interface JobEndingDataTimedOut {
   /** The limit in milliseconds. */
   after_ms: number;
@@ -545,7 +545,7 @@ export interface JobProgressEnded {
 /** How it ended is unknown. */
 export interface JobProgressLost {
   kind: "lost";
-  /** What was observed instead. */
+  /** The observation. */
   reason: string;
 }
 
@@ -951,7 +951,7 @@ export interface PingData {
 export interface ProgramData {
   /** Its exit code; absent if a signal ended it. */
   code?: number | null;
-  /** What it said on stderr, at most 256 KiB. */
+  /** Its stderr, at most 256 KiB. */
   err: string;
   /** All that it printed, at most 4 MiB. */
   out: string;
@@ -1071,7 +1071,7 @@ export interface RpcRequestBash {
   command: string;
   /** Hides the command from the model (`!!cmd`). */
   exclude_from_context?: boolean;
-  /** Whether to send updates before the response, and of which kind. */
+  /** The kind of updates to send before the response, if any. */
   stream?: Stream;
   type: "bash";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1087,11 +1087,11 @@ export interface RpcRequestCancel {
   id?: RpcId | null;
 }
 
-/** Makes what a trial held back: all of it, or, if somebody else has changed one of the files, nothing (`conflict`). Data: `ChangesDoneData`. */
+/** Commits a held trial: all changes, or none if another process changed one of the files (`conflict`). Data: `ChangesDoneData`. */
 export interface RpcRequestChangesCommit {
   /** Its number, or its link. */
   changes: Name;
-  /** It is the model that asks, not the user: the setting `changes.commit` applies. */
+  /** True if the model asks, not the user: the setting `changes.commit` applies. */
   for_model?: boolean;
   type: "changes.commit";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1158,7 +1158,7 @@ export interface RpcRequestChangesShow {
 export interface RpcRequestChangesUndo {
   /** Its number, or its link. */
   changes: Name;
-  /** Leave what somebody has changed since, and take back the rest; otherwise nothing is done then (`conflict`). */
+  /** Skip files that were changed since, and undo the rest. Otherwise nothing is changed then (`conflict`). */
   partial?: boolean;
   /** Only these files, and what is in these directories. Default: all. */
   paths?: string[];
@@ -1304,7 +1304,7 @@ export interface RpcRequestPing {
 
 /** Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`. */
 export interface RpcRequestProgram {
-  /** What it reads on its stdin. Default: nothing. */
+  /** Its stdin. Default: empty. */
   input?: string | null;
   type: "program";
   /** Its arguments. */
@@ -1361,11 +1361,11 @@ export interface RpcRequestSessionReset {
 
 /** Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`). */
 export interface RpcRequestToolCall {
-  /** What the client's own judge found out: the call is run without judging it again. Only a worker takes it, and runs nothing without it; `request` is then a call in full, under the usual names. */
+  /** The findings of the client's policy: the call is run without checking it again. Only a worker accepts it, and runs nothing without it; `request` is then a complete call with canonical names. */
   findings?: Judged | null;
   /** The call (`request.schema.json`), or just its command. */
   request: unknown;
-  /** Whether to send updates before the response, and of which kind. */
+  /** The kind of updates to send before the response, if any. */
   stream?: Stream;
   /** The other tools that the model has, for this call; by default those of `hello` or the settings. */
   tools?: string[] | null;
@@ -1382,7 +1382,7 @@ export interface RpcResponse {
   command: string;
   /** The response's data. */
   data?: unknown;
-  /** What was wrong with the request, and what to do about it. */
+  /** The error of the request, and what to do about it. */
   error?: string | null;
   /** The request's id. */
   id?: RpcId | null;
@@ -1395,7 +1395,7 @@ export interface RpcResponse {
 /** One line to a client: output of a running call. All updates come before the call's response. */
 export type RpcUpdate = RpcUpdateDelta | RpcUpdateText;
 
-/** What has come since the previous update (`"stream": "delta"`). */
+/** The new output since the previous update (`"stream": "delta"`). */
 export interface RpcUpdateDelta {
   /** Text to append. */
   delta: string;

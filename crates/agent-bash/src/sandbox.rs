@@ -61,6 +61,7 @@ pub enum Lacking {
 pub enum Tmp {
     /// The call's own.
     #[default]
+    #[serde(rename = "own")]
     Private,
     /// `/tmp`, which others read and write too.
     Shared,

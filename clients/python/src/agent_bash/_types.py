@@ -15,7 +15,7 @@ Access = Literal["read", "write"]
 class AdapterCallData(TypedDict):
     """Data of `adapter_call`."""
 
-    # What the model reads, in the format of the adapted tool.
+    # The text for the model, in the format of the adapted tool.
     content: str
 
     # Whether the tool reports an error.
@@ -136,7 +136,7 @@ class BashData(_BashDataAlways, total=False):
     # Absent if the command was cancelled or its exit code is unknown.
     exit_code: Optional[int]
 
-    # What else happened, as in a result; for example that the user's shell was reset.
+    # Notices, as in a result; for example that the user's shell was reset.
     notices: List[Notice]
 
 
@@ -299,7 +299,7 @@ class ChangesListData(TypedDict):
 class ChangesPreviewData(TypedDict):
     """Data of `changes.preview`."""
 
-    # What somebody has changed since; because of these nothing would be done, unless in part.
+    # Files that were changed since. They prevent the operation, unless it may be done in part.
     conflicts: List[FileName]
 
     # How many files it would change.
@@ -308,12 +308,12 @@ class ChangesPreviewData(TypedDict):
     # All of them.
     files: List[FileChange]
 
-    # Those that would be changed in part: all, if nothing conflicts.
+    # The changes that are possible in part: all without conflicts.
     free: List[FileChange]
 
 
 class _ChangesSetDataAlways(TypedDict):
-    # What it did, or would do.
+    # The changes.
     changes: Changes
 
     # When its call was begun.
@@ -326,7 +326,7 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
     # The set of the call that it outlived.
     after: Optional[ChangesId]
 
-    # That call or an earlier one of its shell: it is not known which has left it running.
+    # True if an earlier call of the same shell may have started the processes instead.
     or_earlier: bool
 
     # The set that it did again.
@@ -490,7 +490,7 @@ class _FileDiffDataAlways(TypedDict):
     # A unified diff, with the file's own characters; `null` if there is none.
     diff: Optional[str]
 
-    # What was done to it.
+    # The change.
     file: FileChange
 
     # Type and permissions before and after, in octal, where they differ; otherwise `null`.
@@ -498,7 +498,7 @@ class _FileDiffDataAlways(TypedDict):
 
 
 class FileDiffData(_FileDiffDataAlways, total=False):
-    """What changed in a file."""
+    """The diff of a file."""
 
     # Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did.
     in_the_way: bool
@@ -587,7 +587,7 @@ class _HelloDataAlways(TypedDict):
     # Version of the protocol.
     protocol: int
 
-    # The model's other tools from now on; `null` if nobody has named them.
+    # The model's other tools from now on; `null` if none were named.
     tools: Optional[List[str]]
 
     # Version of agent-bash.
@@ -702,7 +702,7 @@ class JobEndingDataSignaled(TypedDict):
 
 
 class JobEndingDataTimedOut(TypedDict):
-    """It reached its time limit."""
+    """The time limit passed."""
 
     # The limit in milliseconds.
     after_ms: int
@@ -782,7 +782,7 @@ class JobProgressLost(TypedDict):
 
     kind: Literal["lost"]
 
-    # What was observed instead.
+    # The observation.
     reason: str
 
 
@@ -1326,7 +1326,7 @@ class PingData(TypedDict):
 
 
 class _ProgramDataAlways(TypedDict):
-    # What it said on stderr, at most 256 KiB.
+    # Its stderr, at most 256 KiB.
     err: str
 
     # All that it printed, at most 4 MiB.
@@ -1514,7 +1514,7 @@ class RpcRequestBash(_RpcRequestBashAlways, total=False):
     # Hides the command from the model (`!!cmd`).
     exclude_from_context: bool
 
-    # Whether to send updates before the response, and of which kind.
+    # The kind of updates to send before the response, if any.
     stream: Stream
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1543,9 +1543,9 @@ class _RpcRequestChangesCommitAlways(TypedDict):
 
 
 class RpcRequestChangesCommit(_RpcRequestChangesCommitAlways, total=False):
-    """Makes what a trial held back: all of it, or, if somebody else has changed one of the files, nothing (`conflict`). Data: `ChangesDoneData`."""
+    """Commits a held trial: all changes, or none if another process changed one of the files (`conflict`). Data: `ChangesDoneData`."""
 
-    # It is the model that asks, not the user: the setting `changes.commit` applies.
+    # True if the model asks, not the user: the setting `changes.commit` applies.
     for_model: bool
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1649,7 +1649,7 @@ class _RpcRequestChangesUndoAlways(TypedDict):
 class RpcRequestChangesUndo(_RpcRequestChangesUndoAlways, total=False):
     """Takes back what a set did. Data: `ChangesDoneData`."""
 
-    # Leave what somebody has changed since, and take back the rest; otherwise nothing is done then (`conflict`).
+    # Skip files that were changed since, and undo the rest. Otherwise nothing is changed then (`conflict`).
     partial: bool
 
     # Only these files, and what is in these directories. Default: all.
@@ -1877,7 +1877,7 @@ class _RpcRequestProgramAlways(TypedDict):
 class RpcRequestProgram(_RpcRequestProgramAlways, total=False):
     """Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`."""
 
-    # What it reads on its stdin. Default: nothing.
+    # Its stdin. Default: empty.
     input: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1966,10 +1966,10 @@ class _RpcRequestToolCallAlways(TypedDict):
 class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
     """Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`)."""
 
-    # What the client's own judge found out: the call is run without judging it again. Only a worker takes it, and runs nothing without it; `request` is then a call in full, under the usual names.
+    # The findings of the client's policy: the call is run without checking it again. Only a worker accepts it, and runs nothing without it; `request` is then a complete call with canonical names.
     findings: Optional[Judged]
 
-    # Whether to send updates before the response, and of which kind.
+    # The kind of updates to send before the response, if any.
     stream: Stream
 
     # The other tools that the model has, for this call; by default those of `hello` or the settings.
@@ -1999,7 +1999,7 @@ class RpcResponse(_RpcResponseAlways, total=False):
     # The response's data.
     data: Any
 
-    # What was wrong with the request, and what to do about it.
+    # The error of the request, and what to do about it.
     error: Optional[str]
 
     # The request's id.
@@ -2028,7 +2028,7 @@ class _RpcUpdateDeltaAlways(TypedDict):
 
 
 class RpcUpdateDelta(_RpcUpdateDeltaAlways, total=False):
-    """What has come since the previous update (`"stream": "delta"`)."""
+    """The new output since the previous update (`"stream": "delta"`)."""
 
     # The request's id.
     id: Optional[RpcId]

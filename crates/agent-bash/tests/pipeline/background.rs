@@ -134,7 +134,7 @@ async fn a_job_that_died_at_once_is_no_job() {
         "ending": { "kind": "exited", "code": 3 },
         "ended_at": Timestamp(1010),
         "dropped_bytes": 0,
-        "left": false,
+        "has_remaining": false,
         "length": 13,
     }))
     .unwrap();
@@ -170,7 +170,7 @@ async fn a_job_that_was_not_started_says_why() {
 
 #[tokio::test]
 async fn the_result_of_a_job_says_what_its_box_is() {
-    let end = json!({"ending": {"kind": "exited", "code": 0}, "ended_at": Timestamp(1010), "dropped_bytes": 0, "left": false,
+    let end = json!({"ending": {"kind": "exited", "code": 0}, "ended_at": Timestamp(1010), "dropped_bytes": 0, "has_remaining": false,
                      "length": 0});
     let ended = JobState::Ended(serde_json::from_value(end).unwrap());
     for state in [JobState::Running, ended] {

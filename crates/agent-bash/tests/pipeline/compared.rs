@@ -200,7 +200,7 @@ async fn a_directory_that_is_too_large_is_not_compared() {
     let mut place = TestProject::new(true);
     place.clock = Arc::new(Hasty(100, AtomicU64::new(0)));
     let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
-    for why in ["can be looked through in time", "has too many files"] {
+    for why in ["a scan can read in time", "has too many files"] {
         let result = call(&tool, None).await;
         assert_eq!(result.changes, None);
         let said = format!("{NOT_KNOWN}an old kernel; and it was not compared");

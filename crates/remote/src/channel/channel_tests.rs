@@ -78,34 +78,34 @@ async fn what_does_not_belong_closes_it() {
     let long = format!("{{\"id\": 0, \"x\": \"{}\"}}\n", "x".repeat(MAX_LINE));
     let deep = format!("{{\"id\": 0, \"data\": {}\n", "[".repeat(100_000));
     for (sent, why) in [
-        ("hello\n", "none of the protocol"),
-        ("{}\n", "none of the protocol"),
-        ("\n", "none of the protocol"),
-        ("[1]\n", "none of the protocol"),
+        ("hello\n", "not of the protocol"),
+        ("{}\n", "not of the protocol"),
+        ("\n", "not of the protocol"),
+        ("[1]\n", "not of the protocol"),
         (
             "{\"type\": \"response\", \"success\": true}\n",
-            "none of the protocol",
+            "not of the protocol",
         ),
         (
             "{\"type\": \"response\", \"id\": 0}\n",
-            "none of the protocol",
+            "not of the protocol",
         ),
         (
             "{\"type\": \"response\", \"id\": -1, \"success\": true}\n",
-            "none of the protocol",
+            "not of the protocol",
         ),
         (
             "{\"type\": \"update\", \"id\": 0, \"delta\": 5}\n",
-            "none of the protocol",
+            "not of the protocol",
         ),
-        ("{\"type\": \"run\", \"id\": 0}\n", "none of the protocol"),
-        ("\u{1b}]0;x\u{7}\n", "none of the protocol"),
+        ("{\"type\": \"run\", \"id\": 0}\n", "not of the protocol"),
+        ("\u{1b}]0;x\u{7}\n", "not of the protocol"),
         (
             "{\"type\": \"response\", \"id\": 7, \"success\": true}\n",
             "an unknown request (7)",
         ),
         (&long, "longer than 8 MiB"),
-        (&deep, "none of the protocol"),
+        (&deep, "not of the protocol"),
     ] {
         let (channel, mut target) = channel(Patience::default());
         let call = asked(&channel);
