@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a sandboxed call may access. All paths are absolute; the part that exists is canonical.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,6 +23,23 @@ pub struct Plan {
     pub protected: Vec<PathBuf>,
     /// Further devices, besides the harmless ones.
     pub devices: Vec<PathBuf>,
+}
+
+/// Directories of which a sandbox of the tier [`Tier::Full`] has its own.
+const OWN_DEVICES: [&str; 3] = ["/dev/shm", "/dev/pts", "/dev/mqueue"];
+
+impl Plan {
+    /// The entry of [`Self::hidden`] that this canonical path is, or is below.
+    pub fn hidden_by(&self, path: &Path) -> Option<&Path> {
+        let entry = self.hidden.iter().find(|hidden| path.starts_with(hidden));
+        entry.map(PathBuf::as_path)
+    }
+
+    /// True if something else is mounted over this canonical path in the sandbox.
+    pub fn covers(&self, path: &Path) -> bool {
+        let is_own = || OWN_DEVICES.iter().any(|own| path.starts_with(own));
+        self.tier == Tier::Full && (is_own() || self.hidden_by(path).is_some())
+    }
 }
 
 /// What a sandboxed call may write.

@@ -29,6 +29,7 @@ mod secrets;
 mod shell;
 mod signal;
 pub mod supervisor;
+mod temporary;
 mod terminal_size;
 mod transport;
 mod unattended;
@@ -42,7 +43,8 @@ pub use inherited::Inherited;
 pub use interrupt::{interrupt_below, ticks_since_boot};
 pub use leftovers::Leftovers;
 pub use platform::{
-    is_automounter, is_known_directory, known_path, make_fifo, shrink_pipe, unnamed_file,
+    is_automounter, is_known_directory, known_link, known_path, make_fifo, shrink_pipe,
+    unnamed_file,
 };
 pub use proc_scan::{
     Children, directory_of, has_terminal_open, holds_open, is_on_terminal, processes_of_session,
@@ -51,6 +53,7 @@ pub use quote::quoted;
 pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};
+pub use temporary::{NoTemporaryDirectory, make_temporary};
 pub use terminal_size::terminal_columns;
 pub use transport::{Carrier, Transport};
 pub use unresolvable_cwd::is_reached_from_here;

@@ -5,8 +5,10 @@ use crate::refused::{UNNAMED_FILE, refused};
 use agent_bash_os::open_known;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Creates a FIFO that only its owner can open.
@@ -32,6 +34,17 @@ pub fn is_known_directory(path: &Path) -> bool {
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
     let opened = open_known(path, OFlags::empty())?;
     std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+}
+
+/// The target of a symbolic link, as far as the kernel knows the link from its caches: as [`known_path`], without what
+/// the link leads to.
+///
+/// # Errors
+/// Nothing is there, it is no link, or the kernel would have to look it up.
+pub fn known_link(path: &Path) -> io::Result<PathBuf> {
+    let opened = open_known(path, OFlags::NOFOLLOW)?;
+    let target = rustix::fs::readlinkat(&opened, c"", Vec::new())?;
+    Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
 /// Whether to look up a name in this directory mounts something.

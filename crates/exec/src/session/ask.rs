@@ -1,4 +1,4 @@
-//! Asks a session's shell for its definitions, for commands in other shells.
+//! What a session's shell has defined, for commands that run beside it.
 
 use super::ShellSession;
 use super::call::{After, SessionCall};
@@ -19,8 +19,7 @@ const SAID_WITHIN: Duration = Duration::from_secs(10);
 const LONGEST: usize = 1 << 20;
 
 impl ShellSession {
-    /// Asks the shell, if there is one that has run something. To it, that is a script like any
-    /// other, but one after which `$?` is as it was.
+    /// Asks the shell, if there is one that has run something. To it, that is a script like any other, but one after which `$?` is as it was.
     pub(super) async fn definitions(
         &mut self,
         name: &SessionName,
@@ -77,7 +76,7 @@ impl ShellSession {
     }
 }
 
-/// The useful part of its output.
+/// What it prints, as far as that is of use.
 #[derive(Default)]
 struct ProbeOutput(Vec<u8>);
 

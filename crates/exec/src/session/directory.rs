@@ -1,6 +1,7 @@
 //! The private directory of a session's shell, with the FIFOs that the shell opens by path.
 
-use agent_bash_process::make_fifo;
+use agent_bash_core::sandbox::Plan;
+use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::fs;
@@ -31,14 +32,19 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Creates one in `parent`. Private, as anybody else who can write there could replace a FIFO and read all
-    /// exported variables.
-    pub(super) fn make(parent: &Path) -> io::Result<Self> {
-        let made = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .permissions(fs::Permissions::from_mode(0o700))
-            .tempdir_in(parent)?;
-        Ok(Self { path: made.keep() })
+    /// Creates one in `wanted`, which is `$TMPDIR`, or else in `/tmp`. Private, as other users who can write there could
+    /// replace a FIFO and read all exported variables.
+    pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
+        make_temporary(wanted, |parent| {
+            if plan.is_some_and(|plan| fs::canonicalize(parent).is_ok_and(|it| plan.covers(&it))) {
+                return Err(io::Error::other("the sandbox has another directory there"));
+            }
+            let made = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir_in(parent)?;
+            Ok(Self { path: made.keep() })
+        })
     }
 
     /// Its path without links.
@@ -162,7 +168,7 @@ mod tests {
     #[test]
     fn it_is_the_users_alone() {
         let temp = tempfile::tempdir().unwrap();
-        let directory = Directory::make(temp.path()).unwrap();
+        let directory = Directory::make(temp.path(), None).unwrap();
         drop(fifo(&directory.status()).unwrap());
         for (path, mode) in [(&directory.path, 0o700), (&directory.status(), 0o600)] {
             let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -174,7 +180,7 @@ mod tests {
     fn who_writes_while_it_goes_leaves_nothing() {
         let temp = tempfile::tempdir().unwrap();
         for _ in 0..200 {
-            let directory = Directory::make(temp.path()).unwrap();
+            let directory = Directory::make(temp.path(), None).unwrap();
             let exports = directory.exports();
             fs::write(directory.status(), "").unwrap();
             std::thread::scope(|scope| {

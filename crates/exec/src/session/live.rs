@@ -77,8 +77,8 @@ impl LiveShell {
             let reason = error.to_string();
             NotStarted::SessionShell { reason }
         };
-        let directory = Directory::make(&options.directory)
-            .map_err(|error| failed(&format_args!("{}: {error}", options.directory.display())))?;
+        let directory = Directory::make(&options.directory, spec.sandbox.as_deref())
+            .map_err(|error| failed(&error))?;
         let status = fifo(&directory.status()).map_err(|error| failed(&error))?;
         let status = Receiver::from_owned_fd_unchecked(status).map_err(|error| failed(&error))?;
         let exports = fifo(&directory.exports()).map_err(|error| failed(&error))?;

@@ -5,6 +5,8 @@
 //! less: `/tmp` can be shared by containers, each with its own pids.)
 
 use crate::platform::make_fifo;
+use crate::temporary::{NoTemporaryDirectory, make_temporary, temporary_parents};
+use agent_bash_core::sandbox::Plan;
 use agent_bash_os::remove_tree;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
 use std::fs::{self, DirBuilder};
@@ -16,6 +18,9 @@ use std::path::{Path, PathBuf};
 /// How the names begin.
 const PREFIX: &str = "agent-bash-boxed-";
 
+/// How many names are tried.
+const NAMES: u32 = 1000;
+
 /// Such a directory. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct ShellDirectory {
@@ -25,37 +30,41 @@ pub(super) struct ShellDirectory {
 }
 
 impl ShellDirectory {
-    pub(super) fn make(parent: &Path) -> io::Result<Self> {
+    /// Makes one in `wanted`, which is `$TMPDIR`, or else in `/tmp`, for a shell in the sandbox of this plan.
+    pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
+        make_temporary(wanted, |parent| Self::make_in(parent, plan))
+    }
+
+    fn make_in(parent: &Path, plan: Option<&Plan>) -> io::Result<Self> {
         let parent = fs::canonicalize(parent)?;
-        for number in 0u32.. {
+        if plan.is_some_and(|plan| plan.covers(&parent)) {
+            return Err(io::Error::other("the sandbox has another directory there"));
+        }
+        for number in 0..NAMES {
             let name = format!("{PREFIX}{}-{number}", std::process::id());
-            match Self::make_at(parent.join(name)) {
-                Ok(own) => return Ok(own),
-                // It was there, or a sweep took it for one that was left.
-                Err(error) if is_taken(&error) && parent.is_dir() => {}
-                Err(error) => return Err(error),
+            if let Some(own) = Self::make_at(parent.join(name))? {
+                return Ok(own);
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    fn make_at(path: PathBuf) -> io::Result<Self> {
-        let builder = || {
-            let mut builder = DirBuilder::new();
-            builder.mode(0o700);
-            builder
+    /// `None` if another process has a directory of this name, or removes it at this moment.
+    fn make_at(path: PathBuf) -> io::Result<Option<Self>> {
+        match private().create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            other => other?,
+        }
+        let lock = match locked(&path) {
+            Ok(lock) => Some(lock),
+            // A sweep took it for one that was left.
+            Err(error) if is_taken(&error) => return Ok(None),
+            Err(_) => None,
         };
-        builder().create(&path)?;
-        let own = Self {
-            _lock: match locked(&path) {
-                Err(error) if !is_taken(&error) => None,
-                other => Some(other?),
-            },
-            path,
-        };
-        builder().create(own.temporary())?;
+        let own = Self { path, _lock: lock };
+        private().create(own.temporary())?;
         make_fifo(&own.report())?;
-        Ok(own)
+        Ok(Some(own))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -83,9 +92,16 @@ impl Drop for ShellDirectory {
     }
 }
 
+/// Creates directories for this user alone.
+fn private() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.mode(0o700);
+    builder
+}
+
 fn is_taken(error: &io::Error) -> bool {
-    use io::ErrorKind::{AlreadyExists, NotFound, WouldBlock};
-    matches!(error.kind(), AlreadyExists | NotFound | WouldBlock)
+    use io::ErrorKind::{NotFound, WouldBlock};
+    matches!(error.kind(), NotFound | WouldBlock)
 }
 
 /// The lock of a directory that nobody else has locked.
@@ -94,6 +110,11 @@ fn locked(path: &Path) -> io::Result<OwnedFd> {
     let directory = open(path, flags, Mode::empty())?;
     flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
     Ok(directory)
+}
+
+/// Removes the directories of this user that were left by supervisors that were killed, where `wanted` is `$TMPDIR`.
+pub(super) fn sweep_temporary(wanted: &Path) {
+    temporary_parents(wanted).for_each(sweep);
 }
 
 /// Removes the directories of this user that were left in `parent` by supervisors that were killed.
@@ -119,11 +140,12 @@ pub(super) fn sweep(parent: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::sandbox::{Level, Network, Tier};
 
     #[test]
     fn what_nobody_holds_is_removed_and_what_somebody_does_stays() {
         let parent = tempfile::tempdir().unwrap();
-        let held = ShellDirectory::make(parent.path()).unwrap();
+        let held = ShellDirectory::make_in(parent.path(), None).unwrap();
         let left = parent.path().join(format!("{PREFIX}1-0"));
         fs::create_dir_all(left.join("tmp/more")).unwrap();
         let other = parent.path().join("agent-bash-other");
@@ -139,9 +161,40 @@ mod tests {
     #[test]
     fn a_name_that_is_taken_is_passed_over() {
         let parent = tempfile::tempdir().unwrap();
-        let two = [(); 2].map(|()| ShellDirectory::make(parent.path()).unwrap());
+        let two = [(); 2].map(|()| ShellDirectory::make_in(parent.path(), None).unwrap());
         assert_ne!(two[0].path(), two[1].path());
-        let missing = parent.path().join("missing");
-        assert!(ShellDirectory::make(&missing).is_err());
+    }
+
+    #[test]
+    fn directory_that_takes_none_is_tried_once_and_replaced() {
+        let parent = tempfile::tempdir().unwrap();
+        let file = parent.path().join("file");
+        fs::write(&file, "").unwrap();
+        // In `/proc`, creating a directory fails as if the parent were missing.
+        for wanted in [&parent.path().join("missing"), &file, Path::new("/proc")] {
+            assert!(ShellDirectory::make_in(wanted, None).is_err(), "{wanted:?}");
+            let own = ShellDirectory::make(wanted, None).unwrap();
+            let shared = fs::canonicalize("/tmp").unwrap();
+            assert_eq!(own.parent(), Some(shared), "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn directory_that_the_sandbox_covers_takes_none() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut plan = Plan {
+            level: Level::ReadOnly,
+            network: Network::Off,
+            tier: Tier::Full,
+            writable: Vec::new(),
+            hidden: vec![fs::canonicalize(parent.path()).unwrap()],
+            protected: Vec::new(),
+            devices: Vec::new(),
+        };
+        for wanted in [parent.path(), Path::new("/dev/shm")] {
+            assert!(ShellDirectory::make_in(wanted, Some(&plan)).is_err());
+        }
+        plan.hidden.clear();
+        assert!(ShellDirectory::make_in(parent.path(), Some(&plan)).is_ok());
     }
 }

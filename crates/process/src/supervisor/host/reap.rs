@@ -129,7 +129,7 @@ impl Ending {
             Ok(Some(status)) if status.exit_status() != Some(0) && !self.keeps => {
                 let ended = sweep(pid.as_raw_pid(), &[]);
                 if let Some(directories) = &self.directories {
-                    shell_directory::sweep(directories);
+                    shell_directory::sweep_temporary(directories);
                 }
                 tracing::debug!(ended, "a supervisor was killed; its session was swept");
             }

@@ -93,7 +93,7 @@ fn launch_one(
     let confined = SandboxedStart::prepare(start, &inherited, network)?;
     let apart = start
         .private_mounts_at()
-        .map(ShellDirectory::make)
+        .map(|wanted| ShellDirectory::make(wanted, None))
         .transpose()?;
     let fifo = confined.as_ref().map(SandboxedStart::report);
     let report = Report::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;

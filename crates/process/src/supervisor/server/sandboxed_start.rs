@@ -5,6 +5,7 @@ use super::this_program::this_program;
 use super::trace::Tracer;
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::shell_directory::ShellDirectory;
+use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox;
 use agent_bash_sandbox::{Order, SandboxError, Start};
 use rustix::fs::{Mode, OFlags};
@@ -24,6 +25,9 @@ pub(super) enum NotLaunched {
     /// The system refused something.
     #[error(transparent)]
     System(#[from] io::Error),
+    /// There is no place for its own directory.
+    #[error(transparent)]
+    Directory(#[from] NoTemporaryDirectory),
     /// There is no box or no trial for it.
     #[error(transparent)]
     Box(#[from] SandboxError),
@@ -76,7 +80,7 @@ impl SandboxedStart {
         let Some(wanted) = start.sandbox.as_ref().filter(kept) else {
             return Ok(None);
         };
-        let directory = ShellDirectory::make(&wanted.directory)?;
+        let directory = ShellDirectory::make(&wanted.directory, wanted.plan.as_ref())?;
         // Before the call's own variables, which take precedence.
         let temporary = wanted.plan.is_some().then(|| directory.temporary());
         let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));

@@ -186,6 +186,7 @@ impl Server {
             Err(NotLaunched::System(error)) => {
                 not_started(&format!("{}: {error}", start.program.display()))
             }
+            Err(NotLaunched::Directory(error)) => not_started(&error.to_string()),
             Err(NotLaunched::Box(SandboxError::NoTrial(reason))) => {
                 (Event::NoTrial { reason }, Vec::new())
             }

@@ -1,0 +1,121 @@
+//! Where temporary directories go: below `$TMPDIR`, or below `/tmp` where `$TMPDIR` takes none.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What every system has.
+const SHARED: &str = "/tmp";
+
+/// A bit of the mode: in this directory only its owner may replace a file (`S_ISVTX`).
+const STICKY: u32 = 0o1000;
+
+/// Bits of the mode: its group and others may write.
+const OPEN: u32 = 0o022;
+
+/// Neither `$TMPDIR` nor `/tmp` takes a private directory.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot create a private temporary directory below {below}: {error}; set TMPDIR to a directory that exists and can be written",
+    below = named(.wanted)
+)]
+pub struct NoTemporaryDirectory {
+    wanted: PathBuf,
+    error: io::Error,
+}
+
+fn named(wanted: &Path) -> String {
+    if wanted == Path::new(SHARED) {
+        return SHARED.to_owned();
+    }
+    format!("$TMPDIR ({})", wanted.display())
+}
+
+/// Returns what `make` makes in `wanted`, which is `$TMPDIR`; or else in `/tmp`, if other users cannot replace what is
+/// made there. Each is tried once.
+///
+/// # Errors
+/// `make` fails in both: the error is that of `wanted`.
+pub fn make_temporary<T>(
+    wanted: &Path,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> Result<T, NoTemporaryDirectory> {
+    let error = match make(wanted) {
+        Ok(entry) => return Ok(entry),
+        Err(error) => error,
+    };
+    tracing::debug!(%error, wanted = %wanted.display(), "no temporary directory in $TMPDIR");
+    let fallback = fallback(wanted).and_then(|shared| make(shared).ok());
+    fallback.ok_or_else(|| NoTemporaryDirectory {
+        wanted: wanted.to_owned(),
+        error,
+    })
+}
+
+/// The directories in which [`make_temporary`] may have made something.
+pub(crate) fn temporary_parents(wanted: &Path) -> impl Iterator<Item = &Path> {
+    [wanted].into_iter().chain(fallback(wanted))
+}
+
+/// `/tmp`, if it is another one, and other users cannot replace what is in it.
+fn fallback(wanted: &Path) -> Option<&'static Path> {
+    let shared = Path::new(SHARED);
+    (wanted != shared && is_private(shared)).then_some(shared)
+}
+
+/// Whether only this user and root can replace what this user makes in a directory.
+fn is_private(directory: &Path) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    fs::metadata(directory).is_ok_and(|found| {
+        let is_trusted = found.uid() == 0 || found.uid() == user;
+        let is_closed = found.mode() & OPEN == 0 || found.mode() & STICKY != 0;
+        found.is_dir() && is_trusted && is_closed
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn directory_that_takes_nothing_is_replaced_once_by_the_shared_one() {
+        let tried = std::cell::RefCell::new(Vec::new());
+        let make = |parent: &Path| {
+            tried.borrow_mut().push(parent.to_owned());
+            fs::metadata(parent).map(|_| parent.to_owned())
+        };
+        let missing = Path::new("/no/such/directory");
+        let parent = make_temporary(missing, make).unwrap();
+        assert_eq!(parent, Path::new(SHARED));
+        assert_eq!(*tried.borrow(), [missing, Path::new(SHARED)]);
+    }
+
+    #[test]
+    fn error_names_the_variable_and_its_value_and_the_reason() {
+        let refuse = |_: &Path| Err::<(), _>(io::Error::from(io::ErrorKind::NotFound));
+        let error = make_temporary(Path::new("/nope"), refuse).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("$TMPDIR (/nope): entity not found"), "{text}");
+        let text = make_temporary(Path::new(SHARED), refuse)
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains("below /tmp: "), "{text}");
+    }
+
+    #[test]
+    fn directory_in_which_others_can_replace_files_is_not_private() {
+        let temp = tempfile::tempdir().unwrap();
+        for (mode, expected) in [
+            (0o700, true),
+            (0o777, false),
+            (0o1777, true),
+            (0o770, false),
+        ] {
+            fs::set_permissions(temp.path(), fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(is_private(temp.path()), expected, "{mode:o}");
+        }
+        assert!(!is_private(Path::new("/no/such/directory")));
+    }
+}
