@@ -20,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod rpc;
 pub(crate) mod run;
 pub(crate) mod sandbox;
+mod sandbox_probe;
 pub(crate) mod schema;
 mod script;
 pub(crate) mod serving;

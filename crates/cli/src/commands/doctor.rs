@@ -1,11 +1,12 @@
 //! `agent-bash doctor`: checks what works on this system, by running harmless commands.
 
+use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
 use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::output;
 use crate::runtime;
 use crate::start::{Chosen, Start};
-use agent_bash::core::sandbox::SandboxLevel;
+use agent_bash::core::sandbox::{Lack, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
 use agent_bash::process::SystemClock;
@@ -142,7 +143,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         shell(&tool),
         Finding::new(runs, "canary", ran),
         supervisor(&canary),
-        sandbox(&tool, &theirs).await,
+        sandbox(&tool, start, &theirs).await?,
         survivors(&left_behind),
         Finding::new(keeps, "artifacts", kept),
         space(&tool).await,
@@ -186,16 +187,27 @@ fn supervisor(canary: &ToolResult) -> Finding {
     Finding::new(grade, "supervisor", detail)
 }
 
-/// Reports what a sandbox enforces; `agent-bash sandbox` tries it. A missing sandbox is a problem
-/// only if calls use one.
-async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
+/// Describes what the sandbox enforces in the current directory. A sandbox that does not start is a problem if the
+/// settings ask for one.
+async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow::Result<Finding> {
     let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {
-        Ok(report) if report.missing.is_empty() => (Grade::Works, "enforced in full".to_owned()),
         Ok(report) => {
-            let missing: Vec<&str> = report.missing.iter().map(|lack| lack.word()).collect();
-            let detail = format!("partial, without {}", missing.join(", "));
-            (Grade::Note, detail)
+            let (_, elsewhere) = enforced(&report.missing);
+            match sandbox_in_directory(start, settings).await? {
+                Ok(observed) => enforced(&observed.missing),
+                Err(reason) => {
+                    let grade = match wanted.level {
+                        SandboxLevel::Off => Grade::Note,
+                        _ => Grade::Problem,
+                    };
+                    let directory = start.host.cwd.display();
+                    (
+                        grade,
+                        format!("{elsewhere}, but not in {directory}: {reason}"),
+                    )
+                }
+            }
         }
         Err(error) if wanted.level != SandboxLevel::Off => {
             let level = wanted.level;
@@ -205,11 +217,28 @@ async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
         }
         Err(error) => (Grade::Note, format!("none: {error}")),
     };
-    Finding {
-        grade,
-        what: "sandbox",
-        detail,
+    Ok(Finding::new(grade, "sandbox", detail))
+}
+
+/// Starts a command in the sandbox of the settings, or, if they have none, in one that may write the workspace.
+async fn sandbox_in_directory(
+    start: &Start,
+    settings: &Settings,
+) -> anyhow::Result<Result<Sandboxed, String>> {
+    let level = match settings.sandbox_in_force().level {
+        SandboxLevel::Off => SandboxLevel::WorkspaceWrite,
+        level => level,
+    };
+    start_in_directory(start, settings, SESSION, level).await
+}
+
+fn enforced(missing: &[Lack]) -> (Grade, String) {
+    if missing.is_empty() {
+        return (Grade::Works, "enforced in full".to_owned());
     }
+    let missing: Vec<&str> = missing.iter().map(|lack| lack.word()).collect();
+    let detail = format!("partial, without {}", missing.join(", "));
+    (Grade::Note, detail)
 }
 
 /// Whether a process that moved to a session of its own (`setsid`) is still named.

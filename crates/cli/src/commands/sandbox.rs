@@ -1,18 +1,19 @@
 //! `agent-bash sandbox`: what a sandbox holds on this system, tried: each attempt is made without
 //! one, where it must succeed to show anything, and then within one.
 
+use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
 use crate::output;
 use crate::runtime;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use crate::table::table;
 use agent_bash::core::sandbox::{Enforced, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, ToolResult};
+use agent_bash::process::make_temporary;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
 use agent_bash::{HostContext, SandboxSettings};
-use anyhow::Context;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -100,7 +101,9 @@ pub(crate) fn sandbox(start: &Start) -> anyhow::Result<u8> {
 }
 
 async fn tried(start: &Start) -> anyhow::Result<u8> {
-    let place = tempfile::tempdir().context("there is no temporary directory")?;
+    let place = make_temporary(&start.host.temp_dir(), |parent| {
+        tempfile::tempdir_in(parent)
+    })?;
     let place = place.path();
     for directory in ["beside", "workspace/.git/hooks"] {
         fs::create_dir_all(place.join(directory))?;
@@ -132,7 +135,12 @@ async fn tried(start: &Start) -> anyhow::Result<u8> {
         return Ok(1);
     };
     let mut text = enforced(&said);
-    let (rows, all_held) = rows(&free, &boxed);
+    let (mut rows, mut all_held) = rows(&free, &boxed);
+    let settings = start.settings(&Chosen::default())?.settings;
+    let level = SandboxLevel::WorkspaceWrite;
+    let started = start_in_directory(start, &settings, SESSION, level).await?;
+    all_held &= started.is_ok();
+    rows.push(row_of_directory(start, level, started));
     text.push_str(&table(["PROMISE", "TRIED", "HELD"], &rows));
     output::print(&text)?;
     Ok(u8::from(!all_held))
@@ -185,6 +193,20 @@ async fn run(
     let result = session.tool().execute(call, &Cancel::new()).await;
     let numbers = result.text.lines().filter_map(|line| line.parse().ok());
     Ok((numbers.collect(), result))
+}
+
+/// The row of the directory that the user is in.
+fn row_of_directory(
+    start: &Start,
+    level: SandboxLevel,
+    started: Result<Sandboxed, String>,
+) -> [String; 3] {
+    let directory = start.host.cwd.display();
+    [
+        format!("commands start in {directory}"),
+        format!("start one at `{level}`"),
+        started.map_or_else(|reason| format!("NO: {reason}"), |_| "yes".to_owned()),
+    ]
 }
 
 fn enforced(said: &Sandboxed) -> String {

@@ -2,12 +2,21 @@
 //! rules for those.
 
 use crate::error::SandboxError;
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, StatVfs, StatxFlags, fstatvfs, statvfs, statx};
 use rustix::mount::{MountFlags, mount_remount};
 use std::ffi::OsString;
 use std::fs;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+
+/// Flags that a remount must repeat, as bits of `statfs` (linux/statfs.h).
+const REPEATED: [(u64, MountFlags); 4] = [
+    (0x0002, MountFlags::NOSUID),
+    (0x0004, MountFlags::NODEV),
+    (0x0008, MountFlags::NOEXEC),
+    (0x2000, MountFlags::NOSYMFOLLOW),
+];
 
 /// A line of `/proc/self/mountinfo`.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,8 +72,27 @@ impl Mounted {
 }
 
 /// Makes the mount at this path read-only.
-pub(super) fn read_only(path: &Path, flags: MountFlags) -> rustix::io::Result<()> {
+fn read_only(path: &Path, flags: MountFlags) -> rustix::io::Result<()> {
     mount_remount(path, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
+}
+
+/// Makes the mount at this path read-only, with its other flags as they are: a user namespace may not take any of
+/// them away.
+pub(super) fn make_one_read_only(path: &Path) -> rustix::io::Result<()> {
+    read_only(path, flags_to_repeat(&statvfs(path)?))
+}
+
+/// The flags of the mount that this descriptor is on, for a mount that shows the same files.
+pub(super) fn flags_of(descriptor: impl AsFd) -> rustix::io::Result<MountFlags> {
+    fstatvfs(descriptor).map(|found| flags_to_repeat(&found))
+}
+
+/// The flags that a remount clears unless it repeats them. (It keeps those of access times if it names none.)
+fn flags_to_repeat(found: &StatVfs) -> MountFlags {
+    let bits = found.f_flag.bits();
+    let is_set = |(bit, _): &&(u64, MountFlags)| bits & bit != 0;
+    let set = REPEATED.iter().filter(is_set);
+    set.fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag)
 }
 
 /// True for file systems whose lookups can wait for a server or a program.
@@ -95,6 +123,7 @@ fn parsed(line: &[u8]) -> Option<Mounted> {
         (&b"nosuid"[..], MountFlags::NOSUID),
         (b"nodev", MountFlags::NODEV),
         (b"noexec", MountFlags::NOEXEC),
+        (b"nosymfollow", MountFlags::NOSYMFOLLOW),
     ];
     let flags = options
         .split(|byte| *byte == b',')

@@ -6,7 +6,7 @@ use crate::error::SandboxError;
 use agent_bash_core::changes::Overlay;
 use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, openat};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, mount_bind};
+use rustix::mount::mount_bind;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError
         name(&work)
     );
     let layers = CString::new(layers).map_err(|error| no(error.to_string()))?;
-    let flags = MountFlags::empty();
+    let flags = mounts::flags_of(&lower).map_err(|error| refused(root, &upper, error))?;
     rustix::mount::mount("overlay", name(&lower), "overlay", flags, &*layers)
         .map_err(|error| refused(root, &upper, error))?;
     for (path, real) in kept {

@@ -1,8 +1,8 @@
 //! Makes writable directories separate mounts, and protects paths in them.
 
-use super::mounts::read_only;
+use super::mounts::make_one_read_only;
 use crate::error::SandboxError;
-use rustix::mount::{MountFlags, mount_bind_recursive};
+use rustix::mount::mount_bind_recursive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(super) fn protect(roots: &[&Path], protected: &[PathBuf]) -> Result<(), Sand
     for (path, is_protected) in mounted_over(roots, protected, is_there) {
         onto_itself(path)?;
         if is_protected {
-            read_only(path, MountFlags::empty()).map_err(step(path))?;
+            make_one_read_only(path).map_err(step(path))?;
         }
     }
     Ok(())

@@ -1,0 +1,44 @@
+//! Starts a command in the sandbox, in the caller's directory: mounts differ in what they allow.
+
+use crate::commands::session;
+use crate::start::Start;
+use agent_bash::SandboxSettings;
+use agent_bash::core::sandbox::{Enforced, SandboxLevel, Sandboxed};
+use agent_bash::core::{Cancel, Status};
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::settings::Settings;
+use agent_bash::sink::Lifetime;
+use std::collections::BTreeSet;
+
+/// Does nothing.
+const COMMAND: &str = ":";
+
+/// Returns what the sandbox of `settings` enforces in the caller's directory at this level, or why no command starts
+/// there.
+pub(crate) async fn start_in_directory(
+    start: &Start,
+    settings: &Settings,
+    session: &str,
+    level: SandboxLevel,
+) -> anyhow::Result<Result<Sandboxed, String>> {
+    let settings = Settings {
+        safe_mode: None,
+        // The command is ours: no rule is asked about it.
+        safety_groups: BTreeSet::new(),
+        sandbox: SandboxSettings {
+            level,
+            ..settings.sandbox_in_force()
+        },
+        ..settings.clone()
+    };
+    let supervisor = Supervisor::this_program(&start.token);
+    let (lifetime, as_it_is) = (Lifetime::Session, |builder| builder);
+    let session = session::open_with(&settings, start, &supervisor, session, lifetime, as_it_is)?;
+    let call = serde_json::Value::from(COMMAND);
+    let result = session.tool().execute(call, &Cancel::new()).await;
+    let enforced = result
+        .sandbox
+        .filter(|sandbox| sandbox.enforced != Enforced::Nothing)
+        .filter(|_| result.status == Status::Exited { code: 0 });
+    Ok(enforced.ok_or_else(|| result.text.trim_end().to_owned()))
+}
