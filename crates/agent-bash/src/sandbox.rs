@@ -193,7 +193,9 @@ impl SandboxState {
     pub(crate) fn ready(&self, facts: &Facts, now: Duration, in_session: bool) -> Option<Prepared> {
         let mut made = self.made.try_lock().ok()?;
         let made = made.as_mut().filter(|made| {
-            let same = made.facts.home == facts.home && made.facts.tier == facts.tier;
+            let same = made.facts.home == facts.home
+                && made.facts.tier == facts.tier
+                && made.facts.env == facts.env;
             same && (made.replaced.is_empty() || !in_session)
         })?;
         Some(Prepared {
@@ -396,11 +398,7 @@ mod tests {
             level: SandboxLevel::WorkspaceWrite,
             ..SandboxSettings::default()
         });
-        let facts = Facts {
-            home: None,
-            directory: dir.path().to_owned(),
-            tier: Tier::Full,
-        };
+        let facts = Facts::new(None, dir.path().to_owned(), Tier::Full);
         let settled = || {
             let made = own.made.lock().unwrap();
             let seen = made.as_ref().and_then(|made| made.surroundings.as_ref());

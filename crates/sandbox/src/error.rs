@@ -31,7 +31,7 @@ pub enum SandboxError {
     },
     /// A secret is inside a writable directory, and this tier cannot exclude it.
     #[error(
-        "{hidden} is to be hidden but is within {writable}, which may be written; the sandbox's tier `{tier:?}` cannot do both: take one of them away",
+        "{hidden} is to be hidden but is within {writable}, which may be written; the sandbox's tier `{tier:?}` cannot do both: name the one in `readable`, or take the other away",
         hidden = .hidden.display(), writable = .writable.display()
     )]
     HiddenInWritable {

@@ -32,7 +32,8 @@ pub use launcher::{NAME, init};
 pub use networks::{Entrance, NetworkRole, Networks};
 pub use plan::Order;
 pub use resolve::{
-    Facts, Identity, ResolveError, Stamp, Surroundings, Uncached, Wanted, resolve, workspace,
+    ChangedPath, Facts, Identity, ResolveError, Stamp, Surroundings, Uncached, Wanted,
+    protected_among, resolve, workspace,
 };
 pub use start::{Start, StartedProgram};
 

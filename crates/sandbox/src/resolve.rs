@@ -3,19 +3,26 @@
 
 mod error;
 mod git;
+mod homes;
 mod lists;
 mod paths;
+mod protected_changes;
+mod secret_places;
+mod secrets;
 mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
+pub use protected_changes::{ChangedPath, protected_among};
 pub use stamp::{Identity, Stamp, Surroundings, Uncached};
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use paths::{canonical, existing};
-use rustix::fs::{Access, access};
-use std::collections::BTreeSet;
+use paths::{canonical, existing, in_home};
+use secrets::Secrets;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The sandbox that settings and requests ask for. Paths are absolute, or begin with `~/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +70,20 @@ pub struct Facts {
     pub directory: PathBuf,
     /// The best tier that this system enforces.
     pub tier: Tier,
+    /// The host's variables: some say where secrets are.
+    pub env: Arc<BTreeMap<OsString, OsString>>,
+}
+
+impl Facts {
+    /// Without variables.
+    pub fn new(home: Option<PathBuf>, directory: PathBuf, tier: Tier) -> Self {
+        Self {
+            home,
+            directory,
+            tier,
+            env: Arc::default(),
+        }
+    }
 }
 
 /// Returns the workspace of a host: the nearest directory with a `.git`, or else the host's
@@ -83,8 +104,12 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
         home: facts.home.as_deref().map(canonical),
     };
     let readable = places.all("readable", &wanted.readable)?;
-    let mut hidden = places.in_home(lists::HIDDEN);
-    hidden.extend(readable_by_us(lists::HIDDEN_OF_THE_SYSTEM));
+    let secrets = Secrets {
+        home: places.home.as_deref(),
+        directory: &canonical(&facts.directory),
+        variables: &facts.env,
+    };
+    let mut hidden = secrets.all();
     hidden.extend(places.all("hidden", &wanted.hidden)?);
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
@@ -137,36 +162,19 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
     })
 }
 
-/// Returns the existing paths that this process may read, as root may. A call cannot read the
-/// others anyway.
-fn readable_by_us(paths: &[&str]) -> impl Iterator<Item = PathBuf> {
-    let paths = paths.iter().map(Path::new);
-    paths
-        .filter(|path| access(*path, Access::READ_OK).is_ok())
-        .map(canonical)
-}
-
 /// The bases of relative paths in the settings.
 struct Places {
     home: Option<PathBuf>,
 }
 
 impl Places {
-    fn in_home(&self, names: &[&str]) -> BTreeSet<PathBuf> {
-        let below = |home: &PathBuf| names.iter().map(|n| canonical(&home.join(n))).collect();
-        self.home.as_ref().map(below).unwrap_or_default()
-    }
-
     fn all(
         &self,
         list: &'static str,
         paths: &[PathBuf],
     ) -> Result<BTreeSet<PathBuf>, ResolveError> {
         let one = |path: &PathBuf| {
-            let whole = match (path.strip_prefix("~"), &self.home) {
-                (Ok(rest), Some(home)) => home.join(rest),
-                _ => path.clone(),
-            };
+            let whole = in_home(path, self.home.as_deref());
             if whole.is_absolute() {
                 return Ok(canonical(&whole));
             }
@@ -210,11 +218,8 @@ mod tests {
         }
 
         fn plan(&self, wanted: &Wanted, directory: &str) -> Result<Plan, ResolveError> {
-            let facts = Facts {
-                home: Some(self.path.clone()),
-                directory: self.path.join(directory),
-                tier: Tier::Base,
-            };
+            let directory = self.path.join(directory);
+            let facts = Facts::new(Some(self.path.clone()), directory, Tier::Base);
             resolve(wanted, &facts)
         }
 
@@ -303,12 +308,6 @@ mod tests {
 
     #[test]
     fn secrets_of_the_system_are_hidden_from_who_could_read_them() {
-        let temp = tempfile::tempdir().unwrap();
-        let secret = temp.path().join("secret");
-        fs::write(&secret, "").unwrap();
-        let (secret, gone) = (secret.to_str().unwrap(), "/no/such/secret");
-        let found: Vec<PathBuf> = readable_by_us(&[secret, gone]).collect();
-        assert_eq!(found, [canonical(Path::new(secret))]);
         let hidden = Home::new().plan(&write(), "main").unwrap().hidden;
         let shadow = Path::new("/etc/shadow");
         let can_read = fs::File::open(shadow).is_ok();

@@ -80,6 +80,7 @@ impl Conversation {
             directory: directory.clone(),
             // The best; if it is not to be had, nothing is lost but this shell.
             tier: Tier::Full,
+            env: Arc::clone(&tool.host.env),
         };
         let own = Arc::clone(&tool.sandbox);
         let prepare = move || own.prepare(None, facts, false);

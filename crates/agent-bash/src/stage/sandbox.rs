@@ -156,6 +156,7 @@ impl RequestedSandbox {
             home: tool.host.home.clone(),
             directory: directory.clone(),
             tier: report.tier,
+            env: Arc::clone(&tool.host.env),
         };
         let ready = match &self.changed {
             None => tool.sandbox.ready(&facts, tool.clock.now(), in_session),

@@ -28,11 +28,7 @@ pub(crate) enum In<'a> {
 
 /// The box of a call in this directory, as a user has it.
 pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
-    let facts = Facts {
-        home: std::env::home_dir(),
-        directory: workspace.to_owned(),
-        tier,
-    };
+    let facts = Facts::new(std::env::home_dir(), workspace.to_owned(), tier);
     resolve(&Wanted::new(Level::WorkspaceWrite), &facts).unwrap()
 }
 

@@ -21,6 +21,14 @@ pub(super) fn canonical(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_owned())
 }
 
+/// The path that `~/` begins, or any other one as it is.
+pub(super) fn in_home(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
 pub(super) fn existing(list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
     fs::canonicalize(path).map_err(|error| ResolveError::Unusable {
         list,

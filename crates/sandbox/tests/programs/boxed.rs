@@ -111,11 +111,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
     let mut own = Vec::new();
     let mut env = Vec::new();
     let mut script = None;
-    let mut facts = Facts {
-        home: None,
-        directory: PathBuf::from("."),
-        tier: Tier::Full,
-    };
+    let mut facts = Facts::new(None, PathBuf::from("."), Tier::Full);
     let mut args = std::env::args_os().skip(1);
     while let Some(option) = args.next() {
         if option == "--" {

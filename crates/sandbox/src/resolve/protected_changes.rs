@@ -1,0 +1,93 @@
+//! Which changed files of a workspace run or configure programs outside of the sandbox.
+
+use super::git::Git;
+use super::lists;
+use super::paths::{canonical, in_home};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A changed file of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedPath {
+    /// Where it is or was, below the workspace.
+    pub path: PathBuf,
+    /// True if a path that leads through it no longer leads where it did: it is gone, or is no directory.
+    pub breaks_paths: bool,
+}
+
+/// Returns the protected paths below `root` whose files are among the changed ones, as they are after the change.
+///
+/// `further` is protected in addition, as `protected` of the settings; `home` is where its `~/` leads.
+pub fn protected_among(
+    root: &Path,
+    home: Option<&Path>,
+    further: &[PathBuf],
+    changed: &[ChangedPath],
+) -> Vec<PathBuf> {
+    let root = canonical(root);
+    let mut protected: BTreeSet<PathBuf> = lists::PROTECTED
+        .iter()
+        .map(|name| root.join(name))
+        .collect();
+    protected.extend(Git::of(&root).protected);
+    let further = further.iter().map(|path| canonical(&in_home(path, home)));
+    protected.extend(further);
+    let is_changed = |protected: &PathBuf| {
+        let below = protected.strip_prefix(&root);
+        below.is_ok_and(|below| changed.iter().any(|it| it.concerns(below)))
+    };
+    protected.into_iter().filter(is_changed).collect()
+}
+
+impl ChangedPath {
+    fn concerns(&self, protected: &Path) -> bool {
+        self.path.starts_with(protected) || self.breaks_paths && protected.starts_with(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(changed: &[(&str, bool)], further: &[&str]) -> Vec<String> {
+        let temp = tempfile::tempdir().unwrap();
+        let changed: Vec<ChangedPath> = changed
+            .iter()
+            .map(|(path, breaks_paths)| ChangedPath {
+                path: path.into(),
+                breaks_paths: *breaks_paths,
+            })
+            .collect();
+        let further: Vec<PathBuf> = further.iter().map(PathBuf::from).collect();
+        let found = protected_among(temp.path(), Some(temp.path()), &further, &changed);
+        let root = canonical(temp.path());
+        let below = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+        found.iter().map(below).collect()
+    }
+
+    #[test]
+    fn changed_files_are_named_by_the_protected_path_that_they_are_in() {
+        let changed = [
+            (".vscode/tasks.json", true),
+            (".vscode/settings.json", true),
+            ("src/main.rs", true),
+            (".envrc", true),
+            (".git/hooks/post-commit", true),
+            (".git/index", true),
+        ];
+        assert_eq!(named(&changed, &[]), [".envrc", ".git/hooks", ".vscode"]);
+    }
+
+    #[test]
+    fn what_replaces_a_directory_on_the_way_changes_what_was_in_it() {
+        assert!(named(&[(".git", false)], &[]).is_empty());
+        let replaced = named(&[(".git", true)], &[]);
+        assert!(replaced.contains(&".git/hooks".to_owned()), "{replaced:?}");
+    }
+
+    #[test]
+    fn paths_of_the_settings_are_protected_too() {
+        let changed = [("Makefile", true), ("a/b", true)];
+        assert_eq!(named(&changed, &["~/Makefile"]), ["Makefile"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Which paths hold secrets of this user, and of others whose files this process could read.
+
+use super::homes::{self, OtherHome};
+use super::paths::canonical;
+use super::secret_places::{FILE_ENDINGS, FILES, GROUPS, Group, OF_THE_SYSTEM};
+use rustix::fs::{Access, access};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Homes whose secrets are hidden one by one, besides the user's; the others are hidden whole.
+const SEARCHED_HOMES: usize = 32;
+
+/// Entries of a hidden directory that are looked at.
+const ENTRIES: usize = 1000;
+
+/// What decides where secrets are.
+pub(super) struct Secrets<'a> {
+    /// The user's home, canonical.
+    pub(super) home: Option<&'a Path>,
+    /// The directory in which the host works, canonical.
+    pub(super) directory: &'a Path,
+    /// The variables of the host.
+    pub(super) variables: &'a BTreeMap<OsString, OsString>,
+}
+
+impl Secrets<'_> {
+    /// Returns all of them, canonical as far as they exist.
+    pub(super) fn all(&self) -> BTreeSet<PathBuf> {
+        self.with_other_homes(homes::others())
+    }
+
+    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> BTreeSet<PathBuf> {
+        let mut hidden: BTreeSet<PathBuf> = readable(OF_THE_SYSTEM).collect();
+        if let Some(home) = self.home {
+            hidden.extend(self.in_home(home));
+        }
+        for group in GROUPS {
+            hidden.extend(self.moved(group));
+        }
+        hidden.extend(self.named_files());
+        let others = others.into_iter().filter_map(|other| {
+            let path = fs::canonicalize(&other.path).ok()?;
+            (Some(&*path) != self.home).then_some((path, other.is_of_service))
+        });
+        let others: BTreeSet<(PathBuf, bool)> = others.collect();
+        for (number, (home, is_of_service)) in others.into_iter().enumerate() {
+            if number >= SEARCHED_HOMES && !self.is_needed(&home) {
+                hidden.insert(home);
+                continue;
+            }
+            let found = self.in_home(&home).into_iter();
+            hidden.extend(found.filter(|path| !is_of_service || path.exists()));
+        }
+        let linked: Vec<PathBuf> = hidden
+            .iter()
+            .flat_map(|path| self.linked_from(path))
+            .collect();
+        hidden.extend(linked);
+        hidden
+    }
+
+    /// Where secrets are in a home, if no variable says otherwise.
+    fn in_home(&self, home: &Path) -> Vec<PathBuf> {
+        let names: BTreeSet<OsString> = fs::read_dir(home)
+            .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
+            .unwrap_or_default();
+        let groups = GROUPS.iter().filter(|group| !is_moved_only(group));
+        let all = groups.flat_map(|group| {
+            group
+                .secrets
+                .iter()
+                .map(|secret| Path::new(group.directory).join(secret))
+        });
+        all.filter_map(|below| {
+            let path = joined(home, &below);
+            let first = below.components().next()?;
+            // Most do not exist, which is known without asking for each.
+            let is_there = names.contains(first.as_os_str());
+            let path = if is_there { canonical(&path) } else { path };
+            // Another account's secrets may contain this home.
+            let is_around = self.home.is_some_and(|home| home.starts_with(&path));
+            (!is_around).then_some(path)
+        })
+        .collect()
+    }
+
+    /// Where a variable puts a group.
+    fn moved(&self, group: &Group) -> Vec<PathBuf> {
+        let set = group.variables.iter().find_map(|name| self.value(name));
+        let Some(directory) = set.and_then(|value| self.path(value)) else {
+            return Vec::new();
+        };
+        let paths = group
+            .secrets
+            .iter()
+            .map(|secret| canonical(&joined(&directory, Path::new(secret))));
+        paths.filter(|path| !self.is_needed(path)).collect()
+    }
+
+    /// The files that variables name.
+    fn named_files(&self) -> Vec<PathBuf> {
+        let is_listed = |name: &OsStr| FILES.iter().any(|listed| name == OsStr::new(listed));
+        let is_named_so = |name: &OsStr| {
+            let name = name.as_bytes();
+            FILE_ENDINGS
+                .iter()
+                .any(|ending| name.ends_with(ending.as_bytes()))
+        };
+        let mut found = Vec::new();
+        // Devices and pipes are no secrets: `HISTFILE=/dev/null`. Of a list, a part that is no path need not be a file.
+        let is_file = |path: &Path, value: &[u8]| match fs::metadata(path) {
+            Ok(found) => found.is_file(),
+            Err(_) => value.starts_with(b"/") || value.starts_with(b"~"),
+        };
+        for (name, value) in self.variables {
+            let is_listed = is_listed(name);
+            if !is_listed && !is_named_so(name) {
+                continue;
+            }
+            let parts = value.as_bytes().split(|byte| *byte == b':');
+            for value in [value.as_bytes()].into_iter().chain(parts) {
+                let Some(path) = self.path(OsStr::from_bytes(value)) else {
+                    continue;
+                };
+                let path = canonical(&path);
+                let is_own = !is_listed && path.starts_with(self.project());
+                if !is_own && is_file(&path, value) && !self.is_needed(&path) {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+
+    /// Files and directories that links in a hidden directory lead to.
+    fn linked_from(&self, directory: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let links = entries
+            .take(ENTRIES)
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+        let targets = links.filter_map(|link| fs::canonicalize(link.path()).ok());
+        targets
+            .filter(|target| {
+                let is_kept =
+                    target.is_file() || self.home.is_some_and(|home| target.starts_with(home));
+                let is_own = target.starts_with(self.project());
+                is_kept && !is_own && !is_of_programs(target) && !self.is_needed(target)
+            })
+            .collect()
+    }
+
+    /// The repository that the host works in, or else its directory.
+    fn project(&self) -> &Path {
+        let is_wide = |path: &&Path| self.home.is_some_and(|home| home.starts_with(path));
+        let mut around = self.directory.ancestors().take_while(|path| !is_wide(path));
+        let repository = around.find(|path| path.join(".git").exists());
+        repository.unwrap_or(self.directory)
+    }
+
+    /// True if hiding the path would hide the home, or where the host works.
+    fn is_needed(&self, path: &Path) -> bool {
+        let is_within = |needed: &Path| needed.starts_with(path);
+        let is_wide = path.components().count() <= 2 && !path.is_file();
+        is_wide || is_within(self.directory) || self.home.is_some_and(is_within)
+    }
+
+    fn value(&self, name: &str) -> Option<&OsStr> {
+        let set = self.variables.get(OsStr::new(name));
+        set.map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    /// The path that a variable's value means.
+    fn path(&self, value: &OsStr) -> Option<PathBuf> {
+        let bytes = value.as_bytes();
+        let bytes = bytes.strip_prefix(b"FILE:").unwrap_or(bytes);
+        if bytes.is_empty() {
+            return None;
+        }
+        let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
+        let path = match (path.strip_prefix("~"), self.home) {
+            (Ok(below), Some(home)) => joined(home, below),
+            _ => self.directory.join(path),
+        };
+        Some(path)
+    }
+}
+
+/// Without a slash at the end where nothing is added.
+fn joined(directory: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() {
+        return directory.to_owned();
+    }
+    directory.join(below)
+}
+
+/// True for names that mean nothing below the home.
+fn is_moved_only(group: &Group) -> bool {
+    group.directory.is_empty() && !group.variables.is_empty()
+}
+
+/// True for what is installed, and is read by everybody.
+fn is_of_programs(path: &Path) -> bool {
+    ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store"]
+        .iter()
+        .any(|programs| path.starts_with(programs))
+}
+
+/// Those that exist and that this process may read: of the others no call can read anything.
+fn readable<'a>(paths: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
+    let paths = paths.iter().map(Path::new);
+    paths
+        .filter(|path| access(*path, Access::READ_OK).is_ok())
+        .map(canonical)
+}
+
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod tests;

@@ -1,0 +1,267 @@
+use super::*;
+use std::os::unix::fs::symlink;
+
+/// A home and a workspace beside it.
+struct Stage {
+    _temp: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = canonical(temp.path());
+        let stage = Self { _temp: temp, root };
+        for directory in ["home", "workspace", "moved"] {
+            fs::create_dir(stage.at(directory)).unwrap();
+        }
+        stage
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    fn write(&self, path: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "secret").unwrap();
+    }
+
+    /// `ROOT` in a value is the stage's own directory.
+    fn hidden(&self, variables: &[(&str, &str)], others: &[(&str, bool)]) -> BTreeSet<PathBuf> {
+        let root = self.root.to_str().unwrap();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.replace("ROOT", root).into()))
+            .collect();
+        let others = others.iter().map(|(path, is_of_service)| OtherHome {
+            path: self.at(path),
+            is_of_service: *is_of_service,
+        });
+        let secrets = Secrets {
+            home: Some(&self.at("home")),
+            directory: &self.at("workspace"),
+            variables: &variables,
+        };
+        secrets.with_other_homes(others.collect())
+    }
+
+    fn hides(&self, hidden: &BTreeSet<PathBuf>, path: &str) -> bool {
+        let path = self.at(path);
+        hidden.iter().any(|entry| path.starts_with(entry))
+    }
+}
+
+#[test]
+fn secrets_of_the_home_are_hidden_whether_they_exist_or_not() {
+    let stage = Stage::new();
+    stage.write("home/.config/gh/hosts.yml");
+    let hidden = stage.hidden(&[], &[]);
+    for path in [
+        ".ssh/id_ed25519",
+        ".config/gh/hosts.yml",
+        ".local/share/uv/credentials/credentials.toml",
+        ".config/Code/User/globalStorage/state.vscdb",
+        ".codex/history.jsonl",
+        ".cargo/credentials.toml",
+        ".gnupg/private-keys-v1.d/x.key",
+    ] {
+        assert!(stage.hides(&hidden, &format!("home/{path}")), "{path}");
+    }
+    for path in [
+        ".cargo/config.toml",
+        ".config/git/config",
+        ".bashrc",
+        ".cache/pip/x",
+    ] {
+        assert!(!stage.hides(&hidden, &format!("home/{path}")), "{path}");
+    }
+}
+
+#[test]
+fn secrets_that_variables_move_are_hidden_where_they_are_and_where_they_were() {
+    let stage = Stage::new();
+    for (variable, value, secret, usual) in [
+        (
+            "XDG_CONFIG_HOME",
+            "ROOT/moved",
+            "moved/gh/hosts.yml",
+            ".config/gh/hosts.yml",
+        ),
+        (
+            "XDG_DATA_HOME",
+            "ROOT/moved",
+            "moved/keyrings/x",
+            ".local/share/keyrings/x",
+        ),
+        (
+            "XDG_STATE_HOME",
+            "ROOT/moved",
+            "moved/bash/history",
+            ".local/state/bash/history",
+        ),
+        (
+            "KUBECONFIG",
+            "ROOT/moved/a:ROOT/moved/b",
+            "moved/b",
+            ".kube/config",
+        ),
+        (
+            "KUBECONFIG",
+            "ROOT/moved/a:ROOT/moved/b",
+            "moved/a",
+            ".kube/config",
+        ),
+        (
+            "HISTFILE",
+            "ROOT/moved/typed",
+            "moved/typed",
+            ".bash_history",
+        ),
+        ("HISTFILE", "~/typed", "home/typed", ".bash_history"),
+        ("GNUPGHOME", "ROOT/moved", "moved/pubring.kbx", ".gnupg/x"),
+        (
+            "AWS_SHARED_CREDENTIALS_FILE",
+            "ROOT/moved/aws",
+            "moved/aws",
+            ".aws/credentials",
+        ),
+        (
+            "CARGO_HOME",
+            "ROOT/moved",
+            "moved/credentials.toml",
+            ".cargo/credentials.toml",
+        ),
+        (
+            "NPM_CONFIG_USERCONFIG",
+            "ROOT/moved/rc",
+            "moved/rc",
+            ".npmrc",
+        ),
+        (
+            "DOCKER_CONFIG",
+            "ROOT/moved",
+            "moved/config.json",
+            ".docker/config.json",
+        ),
+        (
+            "CODEX_HOME",
+            "ROOT/moved",
+            "moved/auth.json",
+            ".codex/auth.json",
+        ),
+        (
+            "KRB5CCNAME",
+            "FILE:ROOT/moved/ticket",
+            "moved/ticket",
+            ".netrc",
+        ),
+        (
+            "MY_SERVICE_TOKEN_FILE",
+            "ROOT/moved/token",
+            "moved/token",
+            ".netrc",
+        ),
+        (
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "ROOT/moved/key.json",
+            "moved/key.json",
+            ".netrc",
+        ),
+    ] {
+        let hidden = stage.hidden(&[(variable, value)], &[]);
+        assert!(stage.hides(&hidden, secret), "{variable}={value}");
+        assert!(stage.hides(&hidden, &format!("home/{usual}")), "{variable}");
+        let without = stage.hidden(&[], &[]);
+        assert!(!stage.hides(&without, secret), "{variable}: the control");
+    }
+}
+
+#[test]
+fn variables_hide_neither_the_home_nor_the_workspace_nor_what_is_no_file() {
+    let stage = Stage::new();
+    stage.write("workspace/test/token");
+    for (variable, value, visible) in [
+        ("GNUPGHOME", "ROOT/workspace", "workspace/src/main.rs"),
+        ("GNUPGHOME", "ROOT/home", "home/notes"),
+        ("GNUPGHOME", "ROOT", "moved/x"),
+        ("GNUPGHOME", "/", "moved/x"),
+        ("PASSWORD_STORE_DIR", "", "workspace/x"),
+        ("KUBECONFIG", "", "workspace/x"),
+        ("HISTFILE", "ROOT/workspace", "workspace/x"),
+        ("LESSHISTFILE", "-", "workspace/-"),
+        (
+            "MY_TOKEN_FILE",
+            "ROOT/workspace/test/token",
+            "workspace/test/token",
+        ),
+        ("CARGO_HOME", "ROOT/moved", "moved/bin/cargo"),
+    ] {
+        let hidden = stage.hidden(&[(variable, value)], &[]);
+        assert!(!stage.hides(&hidden, visible), "{variable}={value}");
+    }
+    let hidden = stage.hidden(
+        &[("HISTFILE", "/dev/null"), ("PIP_CONFIG_FILE", "/dev/null")],
+        &[],
+    );
+    assert!(!hidden.contains(Path::new("/dev/null")));
+}
+
+#[test]
+fn secrets_of_other_homes_are_hidden() {
+    let stage = Stage::new();
+    stage.write("service/.pgpass");
+    fs::create_dir_all(stage.at("ann")).unwrap();
+    let hidden = stage.hidden(&[], &[("ann", false), ("service", true)]);
+    assert!(stage.hides(&hidden, "ann/.ssh/id_rsa"));
+    assert!(stage.hides(&hidden, "service/.pgpass"));
+    assert!(!stage.hides(&hidden, "service/.ssh"), "it does not exist");
+    assert!(!stage.hides(&hidden, "ann/notes"));
+}
+
+#[test]
+fn many_homes_are_hidden_whole_but_for_those_that_are_in_use() {
+    let stage = Stage::new();
+    let names: Vec<String> = (0..SEARCHED_HOMES + 2)
+        .map(|n| format!("u{n:03}"))
+        .collect();
+    for name in &names {
+        fs::create_dir(stage.at(name)).unwrap();
+    }
+    let others: Vec<(&str, bool)> = names.iter().map(|name| (name.as_str(), false)).collect();
+    let hidden = stage.hidden(&[], &others);
+    assert!(!stage.hides(&hidden, "u000/notes") && stage.hides(&hidden, "u000/.ssh"));
+    assert!(stage.hides(&hidden, &format!("u{:03}/notes", SEARCHED_HOMES + 1)));
+}
+
+#[test]
+fn links_lead_to_what_is_hidden() {
+    let stage = Stage::new();
+    for file in [
+        "dotfiles/netrc",
+        "dotfiles/aws",
+        "home/vault/key",
+        "workspace/config",
+    ] {
+        stage.write(file);
+    }
+    fs::create_dir_all(stage.at("home/.aws")).unwrap();
+    fs::create_dir_all(stage.at("home/.ssh")).unwrap();
+    for (target, link) in [
+        ("dotfiles/netrc", "home/.netrc"),
+        ("dotfiles/aws", "home/.aws/credentials"),
+        ("home/vault", "home/.ssh/keys"),
+        ("workspace", "home/.ssh/workspace"),
+        ("workspace/config", "home/.ssh/config"),
+    ] {
+        symlink(stage.at(target), stage.at(link)).unwrap();
+    }
+    let hidden = stage.hidden(&[], &[]);
+    for path in ["dotfiles/netrc", "dotfiles/aws", "home/vault/key"] {
+        assert!(stage.hides(&hidden, path), "{path}");
+    }
+    for path in ["workspace/x", "workspace/config"] {
+        assert!(!stage.hides(&hidden, path), "{path}");
+    }
+}
