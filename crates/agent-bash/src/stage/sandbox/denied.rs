@@ -2,10 +2,11 @@
 //! it, and the host itself could do it. Inferred, and marked so: the kernel does not say whom it has refused what.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
-use agent_bash_process::{is_automounter, known_path};
+use agent_bash_process::{is_automounter, known_link, known_path};
 use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ const PHRASES: [&str; 5] = [
 
 /// What is said of a file in a directory with an empty one over it: to root, such a secret is not there.
 const ABSENT: &str = "o such file or directory";
+
+/// How many names of a path and of the links on it are followed.
+const STEPS: usize = 500;
 
 /// How many files are named, and how many messages are looked at.
 const NAMED: usize = 20;
@@ -48,11 +52,9 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<Denied
     let mut seen = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
         let forbidden = |path: &String| {
-            let path = whole(&cwd.join(path))?;
-            let access = forbidden(plan, &path)
-                .filter(|access| !message.is_absent || *access == Access::Read)
-                .filter(|access| host_could(*access, &path))?;
-            Some((path, access))
+            let (path, access) = forbidden(plan, &cwd.join(path))?;
+            let is_meant = !message.is_absent || access == Access::Read;
+            (is_meant && host_could(access, &path)).then_some((path, access))
         };
         let (path, access) = message.paths.iter().find_map(forbidden)?;
         seen.insert(path.clone()).then(|| DeniedAccess {
@@ -129,12 +131,50 @@ fn is_within(list: &[PathBuf], path: &Path) -> bool {
     list.iter().any(|one| path.starts_with(one))
 }
 
-fn forbidden(plan: &Plan, path: &Path) -> Option<Access> {
-    if is_within(&plan.hidden, path) {
-        return Some(Access::Read);
+/// What of this path the sandbox forbids, and which access to it.
+fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
+    // Whether there is anything below a hidden directory is not for the call to know.
+    let hidden = |entry: &Path| Some((entry.to_owned(), Access::Read));
+    if let Some(entry) = hidden_entry(plan, path) {
+        return hidden(entry);
     }
-    let writable = is_within(&plan.writable, path) || is_within(&plan.devices, path);
-    (!writable || is_within(&plan.protected, path)).then_some(Access::Write)
+    let path = whole(path)?;
+    if let Some(entry) = plan.hidden_by(&path) {
+        return hidden(entry);
+    }
+    if plan.covers(&path) {
+        return None;
+    }
+    let writable = is_within(&plan.writable, &path) || is_within(&plan.devices, &path);
+    let is_kept = !writable || is_within(&plan.protected, &path);
+    is_kept.then_some((path, Access::Write))
+}
+
+/// The hidden path that this one is or leads through. Nothing below a hidden path is looked at.
+fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
+    let names = |path: &Path| -> Vec<OsString> {
+        let names = path.components().rev();
+        names.map(|part| part.as_os_str().to_owned()).collect()
+    };
+    let mut at = PathBuf::new();
+    let mut rest = names(path);
+    for _ in 0..STEPS {
+        let name = rest.pop()?;
+        if name == ".." {
+            at.pop();
+            continue;
+        }
+        // An absolute target of a link begins at the root again.
+        at.push(&name);
+        if let Some(entry) = plan.hidden_by(&at) {
+            return Some(entry);
+        }
+        if let Ok(target) = known_link(&at) {
+            at.pop();
+            rest.extend(names(&target));
+        }
+    }
+    None
 }
 
 fn host_could(wanted: Access, path: &Path) -> bool {
@@ -151,6 +191,7 @@ fn host_could(wanted: Access, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::sandbox::{Level, Network, Tier};
 
     #[test]
     fn a_message_is_about_what_stands_in_front_of_the_error_and_about_paths() {
@@ -195,6 +236,55 @@ mod tests {
         ] {
             let found = in_message(line).map(|message| message.paths);
             assert_eq!(found.unwrap_or_default(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn names_below_a_hidden_directory_are_reported_alike_whether_they_exist_or_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir_all(root.join("home/.ssh/keys")).unwrap();
+        fs::create_dir(root.join("workspace")).unwrap();
+        for (link, target) in [
+            ("home/.ssh/outwards", "../../elsewhere"),
+            ("workspace/to_existing", "../home/.ssh/keys"),
+            ("workspace/to_absent", "../home/.ssh/nothing"),
+            ("workspace/to_directory", "../home/.ssh"),
+        ] {
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        let hidden = root.join("home/.ssh");
+        let plan = Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier: Tier::Full,
+            writable: vec![root.join("workspace")],
+            hidden: vec![hidden.clone(), root.join("home/.netrc")],
+            protected: Vec::new(),
+            devices: Vec::new(),
+        };
+        let named = |path: &str| {
+            let message = in_message(&format!("cat: {path}: Permission denied"));
+            let messages: Vec<Message> = message.into_iter().collect();
+            let denied = named(&plan, &root.join("workspace"), &messages);
+            denied.into_iter().map(|it| it.path).collect::<Vec<_>>()
+        };
+        let entry = hidden.display().to_string();
+        for path in [
+            "../home/.ssh",
+            "../home/.ssh/keys",
+            "../home/.ssh/nothing",
+            "../home/.ssh/outwards",
+            "../home/.ssh/keys/../../x",
+            "to_existing",
+            "to_absent",
+            "to_directory/keys",
+            "to_directory/nothing",
+        ] {
+            assert_eq!(named(path), [entry.clone()], "{path}");
+        }
+        for path in ["../home/.netrc", "/dev/shm/x", "/dev/shm", "here"] {
+            assert!(named(path).is_empty(), "{path}");
         }
     }
 }
