@@ -1,5 +1,6 @@
 //! What is kept of what calls do to files: the settings, and the store of a session.
 
+mod protected;
 mod sets;
 mod unwatched;
 
@@ -9,6 +10,7 @@ use agent_bash_changes::{ChangesError, Limits, Store};
 use agent_bash_core::Notice;
 use agent_bash_core::changes::{Changes, ChangesLevel, Tell};
 use agent_bash_sandbox::{Facts, ResolveError, workspace};
+pub(crate) use protected::Protected;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -99,11 +101,8 @@ impl ChangesSettings {
             return Ok(root.clone());
         }
         let found = |directory: &Path| {
-            let facts = Facts {
-                home: home.map(Path::to_owned),
-                directory: directory.to_owned(),
-                tier: agent_bash_core::sandbox::Tier::Base,
-            };
+            let (home, directory) = (home.map(Path::to_owned), directory.to_owned());
+            let facts = Facts::new(home, directory, agent_bash_core::sandbox::Tier::Base);
             workspace(&facts).map_err(|error| match error {
                 ResolveError::TooWide(directory) => format!(
                     "everything of the user's is in {}; work in a directory below it, or name it as `root` in the settings for changes",
@@ -141,6 +140,8 @@ pub(crate) struct ChangeStore {
     /// The state directory, and the name of the session in it.
     location: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
+    /// Which files of a workspace run or configure programs outside of the sandbox, besides the usual ones.
+    pub(crate) protected: Protected,
     /// Calls that nobody can watch.
     pub(crate) unwatched: Unwatched,
     /// Trees that can be tried.
@@ -158,9 +159,15 @@ impl ChangeStore {
             unasked,
             location: place,
             store: Mutex::default(),
+            protected: Protected::default(),
             unwatched: Unwatched::default(),
             tried: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// The same, where these paths are protected, too.
+    pub(crate) fn protecting(self, protected: Protected) -> Self {
+        Self { protected, ..self }
     }
 
     /// How much is kept of ordinary calls.

@@ -4,7 +4,7 @@
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
 use crate::call::{Account, CallOptions};
-use crate::changes::{ChangeStore, ChangesSettings};
+use crate::changes::{ChangeStore, ChangesSettings, Protected};
 use crate::pipeline;
 use crate::sandbox::{SandboxSettings, SandboxState};
 use crate::schema::{self, ToolSchema};
@@ -460,6 +460,11 @@ impl BashToolBuilder {
             self.safe_mode.is_some(),
             &environment.variables,
         );
+        let changes = ChangeStore::new(self.changes, self.changes_unasked, self.kept_in);
+        let protected = Protected {
+            home: self.host.home.clone(),
+            further: self.sandbox.protected.clone(),
+        };
         let sandbox = match &self.safe_mode {
             Some(mode) if mode.level == SafeLevel::ReadOnly => self.sandbox.in_safe_mode(),
             _ => self.sandbox,
@@ -493,11 +498,7 @@ impl BashToolBuilder {
                 terminal,
                 sandbox: Arc::new(SandboxState::new(sandbox)),
                 has_own_fields: true,
-                changes: Arc::new(ChangeStore::new(
-                    self.changes,
-                    self.changes_unasked,
-                    self.kept_in,
-                )),
+                changes: Arc::new(changes.protecting(protected)),
                 queues: Arc::default(),
             }),
         }

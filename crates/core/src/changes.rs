@@ -9,8 +9,8 @@ pub use kind::FileKind;
 pub use name::FileName;
 pub use text::{
     BY_SCAN, Tell, applied_text, changed_by_text, changed_since_text, changed_too_text,
-    conflict_text, counted, discarded_text, not_redone_text, not_undone_text, redone_text,
-    undone_text,
+    conflict_text, counted, discarded_text, not_redone_text, not_undone_text, protected_text,
+    redone_text, undone_text,
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -147,6 +147,11 @@ pub enum NoticeKind {
         /// The files; absolute.
         paths: Vec<String>,
     },
+    /// A trial holds back changes of files that run or configure programs outside the sandbox.
+    ProtectedInTrial {
+        /// The files; absolute.
+        paths: Vec<String>,
+    },
     /// A file system did not answer, so a part of the sandbox's observations is unknown.
     SandboxUnknown {
         /// What is unknown.
@@ -220,6 +225,7 @@ impl NoticeKind {
             | Self::SandboxNetwork { .. }
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
+            | Self::ProtectedInTrial { .. }
             | Self::SandboxUnknown { .. }
             | Self::Changes { .. }
             | Self::ChangesUnknown { .. }
@@ -316,6 +322,10 @@ impl NoticeKind {
             }
             Self::ProtectedChanged { paths } => format!(
                 "This call changed {}, which run or configure programs outside of the sandbox.",
+                listed(paths)
+            ),
+            Self::ProtectedInTrial { paths } => format!(
+                "This trial would change {}, which run or configure programs outside of the sandbox.",
                 listed(paths)
             ),
             Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
@@ -479,6 +489,12 @@ mod tests {
             (
                 NoticeKind::ProtectedChanged { paths },
                 "This call changed /p/.git/config, /p/.vscode, which run or configure programs outside of the sandbox.",
+            ),
+            (
+                NoticeKind::ProtectedInTrial {
+                    paths: vec!["/p/.envrc".to_owned()],
+                },
+                "This trial would change /p/.envrc, which run or configure programs outside of the sandbox.",
             ),
             (
                 NoticeKind::SandboxUnknown {

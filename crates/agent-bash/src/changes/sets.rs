@@ -8,7 +8,7 @@ use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
     Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
     changed_by_text, changed_too_text, conflict_text, discarded_text, not_redone_text,
-    not_undone_text, redone_text, undone_text,
+    not_undone_text, protected_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
 use std::fmt;
@@ -289,8 +289,18 @@ impl ChangeSets {
     pub fn commit(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Commit);
         let changes = self.with(act, |store, session| store.commit(session, id))?;
-        let text = applied_text(id, &changes.counts);
+        let text = applied_text(id, &changes.counts) + &self.protected_line(id, &changes);
         Ok(ChangesDone { changes, text })
+    }
+
+    /// A line that names the files of a set that run or configure other programs; empty if none do.
+    fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
+        let root = Path::new(&changes.root);
+        let files = self.files(id).unwrap_or_default();
+        let named = self.store.protected.among(root, &files);
+        let below = |path: PathBuf| path.strip_prefix(root).map_or(path.clone(), Path::to_owned);
+        let named: Vec<PathBuf> = named.into_iter().map(below).collect();
+        protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
     }
 
     /// The same for a model, as far as the setting `changes.commit` allows it.
@@ -395,7 +405,7 @@ impl ChangeSets {
     pub fn redo(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Redo);
         let changes = self.with(act, |store, session| store.redo(session, id))?;
-        let text = redone_text(id, changes.counts.total());
+        let text = redone_text(id, changes.counts.total()) + &self.protected_line(id, &changes);
         Ok(ChangesDone { changes, text })
     }
 

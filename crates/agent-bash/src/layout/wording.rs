@@ -77,6 +77,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxPartial { .. }
                 | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }
+                | NoticeKind::ProtectedInTrial { .. }
                 | NoticeKind::Changes { .. }
                 | NoticeKind::ChangesUnknown { .. }
                 | NoticeKind::ChangesLimit { .. }

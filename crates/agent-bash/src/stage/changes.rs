@@ -7,7 +7,7 @@ pub(crate) use limit::run_within;
 
 use crate::blocking::run_blocking;
 use crate::call::Call;
-use crate::changes::{Changed, NO_ANSWER};
+use crate::changes::{ChangeStore, Changed, NO_ANSWER};
 use crate::journal::named;
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
@@ -19,7 +19,7 @@ use agent_bash_core::{
     Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, SessionName,
 };
 use std::fs::read_dir;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -197,9 +197,7 @@ async fn hold_back(
 async fn started(
     tool: &ToolContext,
     call: &Call,
-    make: impl FnOnce(&Store, &str, &std::path::Path) -> Result<ChangeSet, ChangesError>
-    + Send
-    + 'static,
+    make: impl FnOnce(&Store, &str, &Path) -> Result<ChangeSet, ChangesError> + Send + 'static,
 ) -> Result<(Arc<Store>, ChangeSet), String> {
     let changes = Arc::clone(&tool.changes);
     let (cwd, host) = (call.cwd.clone(), tool.host.clone());
@@ -351,7 +349,9 @@ impl Changing {
         }
         let places = [store.path().to_owned(), how.root()];
         let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));
-        let ended = tool.sandbox.looks.work(move || match how {
+        let is_confined = outcome.sandbox.is_some();
+        let (own, kept) = (Arc::clone(&tool.changes), Arc::clone(&store));
+        let end = move || match how {
             // It was promised that they would be: nobody knows what was done.
             How::Trial(..) if !held_back => Err(NOT_HELD_BACK.to_owned()),
             How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
@@ -360,6 +360,12 @@ impl Changing {
             How::Trace(set, _) => recorded(&store, set, traced.as_ref()),
             How::Job(_) => Err("it is a job".to_owned()),
             How::Scan(before) => compared::after(&changes, &store, &before, &*clock),
+        };
+        let ended = tool.sandbox.looks.work(move || {
+            let changes: Changes = end()?;
+            let is_held = is_confined && changes.state == ChangesState::Held;
+            let protected = is_held.then(|| protected_in_trial(&own, &kept, &changes));
+            Ok((changes, protected.flatten()))
         });
         // What is being committed is waited for.
         let at_most = trial.map_or(AT_MOST, |_| usize::MAX);
@@ -369,7 +375,7 @@ impl Changing {
             None => Err(NO_ANSWER.to_owned()),
         };
         match changes {
-            Ok(changes) => {
+            Ok((changes, protected)) => {
                 let text = match (trial, changes.state) {
                     (Some(_), ChangesState::Done) => {
                         Some(applied_text(changes.id, &changes.counts))
@@ -383,6 +389,7 @@ impl Changing {
                         .chain(full)
                         .chain(partly)
                         .chain(unwatched)
+                        .chain(protected)
                         .collect(),
                     changes: Some(changes),
                 }
@@ -398,6 +405,18 @@ impl Changing {
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn error_text(error: ChangesError) -> String {
     error.to_string()
+}
+
+/// Names the files of a held trial that run or configure programs outside of the sandbox.
+fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
+    // What cannot be read cannot be committed either.
+    let (_, files) = store.show_all(own.session(), held.id).ok()?;
+    let found = own.protected.among(Path::new(&held.root), &files);
+    let paths: Vec<String> = found
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    (!paths.is_empty()).then(|| NoticeKind::ProtectedInTrial { paths }.into())
 }
 
 /// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names it.

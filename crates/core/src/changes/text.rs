@@ -3,6 +3,7 @@
 use super::{Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileName};
 use crate::visible::one_line;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The largest number of names in a line.
 const NAMED: usize = 5;
@@ -190,6 +191,16 @@ pub fn redone_text(of: ChangesId, files: u64) -> String {
 pub fn not_redone_text(file: &FileName) -> String {
     let name = one_line(&file.path);
     format!("[Not done again: {name} was changed since.]")
+}
+
+/// Some of the files that were changed run or configure other programs; `None` if none do.
+pub fn protected_text(files: &[PathBuf]) -> Option<String> {
+    let name = |path: &PathBuf| one_line(&path.to_string_lossy()).into_owned();
+    let names: Vec<String> = files.iter().map(name).collect();
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("[These run or configure programs outside of the sandbox: {names}.]")
+    })
 }
 
 /// `1 file`, `4 files`.

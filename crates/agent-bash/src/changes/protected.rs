@@ -1,0 +1,36 @@
+//! Which changed files run or configure programs outside of the sandbox.
+
+use agent_bash_core::changes::{Change, FileChange, FileKind};
+use agent_bash_sandbox::{ChangedPath, protected_among};
+use std::path::{Path, PathBuf};
+
+/// What is protected in a workspace, besides the usual files.
+#[derive(Debug, Default)]
+pub(crate) struct Protected {
+    /// Where `~/` leads.
+    pub(crate) home: Option<PathBuf>,
+    /// As in the settings of the sandbox.
+    pub(crate) further: Vec<PathBuf>,
+}
+
+impl Protected {
+    /// Returns the protected paths of the workspace at `root` that these changes are about.
+    pub(crate) fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
+        let changed: Vec<ChangedPath> = files.iter().flat_map(changed_paths).collect();
+        protected_among(root, self.home.as_deref(), &self.further, &changed)
+    }
+}
+
+/// A renamed file is changed where it was, too.
+fn changed_paths(file: &FileChange) -> impl Iterator<Item = ChangedPath> {
+    let is_directory = file.kind == FileKind::Directory && file.change != Change::Deleted;
+    let now = ChangedPath {
+        path: PathBuf::from(&file.name.path),
+        breaks_paths: !is_directory,
+    };
+    let before = file.from.as_ref().map(|from| ChangedPath {
+        path: PathBuf::from(from),
+        breaks_paths: true,
+    });
+    [now].into_iter().chain(before)
+}
