@@ -3,14 +3,15 @@
 
 mod masks;
 mod tables;
+mod values;
 
 pub use masks::Masks;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use tables::{
-    DROP, ENDINGS, FIELDS, KEEP, LAST_WORDS, NO_SECRETS, PAIRS, PLACES, QUANTITIES, SECRET_PARTS,
-    SWITCHES, TOKEN_LENGTH, TOKEN_PREFIXES, WORDS,
+    DROP, DROP_UNLESS_PATH, ENDINGS, KEEP, KEY_KINDS, LAST_WORDS, NO_SECRETS, OFTEN_PATHS, PAIRS,
+    PLACES, PROPERTIES, QUANTITIES, SWITCHES, WORDS,
 };
 
 /// Decides which variables are hidden from commands. A host can change every part.
@@ -46,10 +47,11 @@ impl SecretFilter {
             return false;
         }
         self.drop.iter().any(|pattern| matches(pattern, &text))
+            || DROP_UNLESS_PATH.contains(&&*text) && !values::is_path(value.as_bytes())
             || (self.by_name
                 && name_is_secret(&text)
-                && !is_switch_or_number(&text, value.as_bytes()))
-            || (self.by_value && value_is_secret(value.as_bytes()))
+                && !is_something_else(&text, value.as_bytes()))
+            || (self.by_value && values::is_secret(value.as_bytes()))
     }
 }
 
@@ -57,7 +59,7 @@ fn name_is_secret(name: &str) -> bool {
     let words = words(name);
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let ends = |list: &[&str]| words.last().is_some_and(|word| is(word, list));
-    if ends(PLACES) || words.ends_with(&["public".to_owned(), "key".to_owned()]) {
+    if ends(PLACES) || is_key_of_something(&words) {
         return false;
     }
     let grown_together = |word: &String| {
@@ -72,16 +74,34 @@ fn name_is_secret(name: &str) -> bool {
             .any(|pair| PAIRS.iter().any(|(a, b)| pair[0] == *a && pair[1] == *b))
 }
 
-/// Whether it is only a switch or an amount: `DISABLE_AUTH=1`, `MAX_TOKENS=4096`.
-fn is_switch_or_number(name: &str, value: &[u8]) -> bool {
+/// `PUBLIC_KEY`, `SORT_KEY`: an entry's name.
+fn is_key_of_something(words: &[String]) -> bool {
+    match words {
+        [before @ .., kind, key] => {
+            KEY_KINDS.contains(&kind.as_str())
+                && ["key", "keys"].contains(&key.as_str())
+                && !before.iter().any(|word| WORDS.contains(&word.as_str()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the value shows that it is no secret although the name could be that of one: a switch, an amount
+/// (`MAX_TOKENS=4096`), a property of a secret (`COOKIE_DOMAIN=example.org`), a path.
+fn is_something_else(name: &str, value: &[u8]) -> bool {
     let words = words(name);
-    let quantity = words.iter().any(|word| QUANTITIES.contains(&word.as_str()));
-    let switch = words.last().is_some_and(|word| word == "auth");
-    let number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
-    (quantity && (number || value.len() < 2))
-        || switch
-            && (number && value.len() < 2
-                || SWITCHES.contains(&value.to_ascii_lowercase().as_slice()))
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let ends = |list: &[&str]| {
+        words
+            .last()
+            .is_some_and(|word| list.contains(&word.as_str()))
+    };
+    let is_digit = value.len() < 2 && value.iter().all(u8::is_ascii_digit);
+    let is_switch = SWITCHES.contains(&value.to_ascii_lowercase().as_slice());
+    has(QUANTITIES) && values::is_amount(value)
+        || ends(&["auth"]) && (is_switch || is_digit && !value.is_empty())
+        || ends(PROPERTIES) && !values::is_random(value)
+        || ends(OFTEN_PATHS) && values::is_path(value)
 }
 
 /// The words of a name in lower case: split at everything that is not alphanumeric, and where a capital follows a
@@ -108,78 +128,6 @@ fn words(name: &str) -> Vec<String> {
         })
         .filter(|word| !word.is_empty())
         .collect()
-}
-
-fn value_is_secret(value: &[u8]) -> bool {
-    has_private_key(value)
-        || is_token(value)
-        || has_url_with_password(value)
-        || has_assigned_password(value)
-        || SECRET_PARTS
-            .iter()
-            .any(|part| find(&value.to_ascii_lowercase(), part).is_some())
-}
-
-/// Certificates and public keys have the same format.
-fn has_private_key(value: &[u8]) -> bool {
-    find(value, b"-----BEGIN ").is_some() && find(value, b"PRIVATE KEY").is_some()
-}
-
-/// `…;Password=y`, `…?user=a&password=b`
-fn has_assigned_password(value: &[u8]) -> bool {
-    let value = value.to_ascii_lowercase();
-    FIELDS.iter().any(|field| {
-        let mut from = 0;
-        while let Some(at) = find(&value[from..], field) {
-            let at = from + at;
-            from = at + field.len();
-            let starts = at > 0 && matches!(value[at - 1], b';' | b'&' | b'?' | b' ' | b',');
-            let filled = value
-                .get(from)
-                .is_some_and(|byte| !byte.is_ascii_whitespace() && !b";&,$%<{".contains(byte));
-            if starts && filled {
-                return true;
-            }
-        }
-        false
-    })
-}
-
-fn is_token(value: &[u8]) -> bool {
-    let value = value.trim_ascii();
-    let Some(prefix) = TOKEN_PREFIXES
-        .iter()
-        .find(|prefix| value.starts_with(prefix.as_bytes()))
-    else {
-        return false;
-    };
-    let rest = &value[prefix.len()..];
-    let token_byte = |b: &u8| b.is_ascii_alphanumeric() || b"-_.=+/~:".contains(b);
-    value.len() >= TOKEN_LENGTH && rest.iter().all(token_byte) && !rest.starts_with(b"/")
-}
-
-/// `scheme://user:password@host` anywhere in the value.
-fn has_url_with_password(value: &[u8]) -> bool {
-    let mut rest = value;
-    while let Some(at) = find(rest, b"://") {
-        rest = &rest[at + 3..];
-        let end = rest
-            .iter()
-            .position(|b| b.is_ascii_whitespace() || b"/?#\"'".contains(b))
-            .unwrap_or(rest.len());
-        let authority = &rest[..end];
-        if let Some(host) = authority.iter().rposition(|b| *b == b'@')
-            && let Some(colon) = authority[..host].iter().position(|b| *b == b':')
-            && colon + 1 < host
-        {
-            return true;
-        }
-    }
-    false
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
 }
 
 /// `*` at the beginning or end of a pattern matches anything.

@@ -57,6 +57,11 @@ fn secrets_by_name() {
         "CONNECTION_STRING",
         "PGPASS",
         "AWSSECRETKEY",
+        "ROOTPW",
+        "LDAP_ROOTPW",
+        "DBPWD",
+        "VAULT_SECRET_ID",
+        "NETRC",
     ] {
         assert!(is_secret(name, "x"), "{name} must go");
     }
@@ -103,6 +108,123 @@ fn names_that_only_look_like_secrets_stay() {
         "DBUS_SESSION_BUS_ADDRESS",
     ] {
         assert!(!is_secret(name, "x"), "{name} must stay");
+    }
+}
+
+#[test]
+fn names_about_secrets_stay_with_what_is_none() {
+    for (name, value) in [
+        ("MAX_TOKENS", "100k"),
+        ("MAX_TOKENS", "1_000_000"),
+        ("TOKEN_LIMIT", "unlimited"),
+        ("TOKEN_LIMIT", "32000 tokens"),
+        ("PASSWORD_MIN_LENGTH", "12"),
+        ("PASSWORD_MAX_AGE", "90d"),
+        ("TOKEN_RATE_LIMIT", "100/min"),
+        ("JWT_EXPIRES_IN_SECONDS", "3600"),
+        ("JWT_EXPIRATION", "15m"),
+        ("COOKIE_DOMAIN", ".example.org"),
+        ("SESSION_COOKIE_SECURE", "true"),
+        ("SESSION_COOKIE_NAME", "session"),
+        ("COOKIE_SAMESITE", "lax"),
+        ("JWT_ALGORITHM", "RS256"),
+        ("JWT_ISSUER", "https://login.example.org/"),
+        ("OAUTH_TOKEN_URL", "https://login.example.org/token"),
+        ("API_KEY_HEADER", "X-Api-Key"),
+        ("PASSWORD_HASHER", "argon2"),
+        ("SECRETS_BACKEND", "vault"),
+        ("TOKEN_TYPE", "bearer"),
+        ("OTP_VERSION", "26.2"),
+        ("SONAR_PROJECT_KEY", "my-project"),
+        ("SORT_KEY", "name"),
+        ("PRIMARY_KEY", "id"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/home/u/key.json"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "./key.json"),
+        ("PGPASSFILE", "/home/u/.pgpass"),
+        ("NETRC", "~/.netrc"),
+        ("BUILD_PWD", "/build/x"),
+    ] {
+        assert!(!is_secret(name, value), "{name}={value} must stay");
+    }
+    for (name, value) in [
+        (
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "{\"type\": \"service_account\"}",
+        ),
+        ("MAX_TOKENS", "hunter22"),
+        ("TOKEN_NAME", "aB3dE6gH9jK2mN5pQ8sT"),
+        ("PASSWORD", "12"),
+        ("COOKIE", "a=b"),
+        ("SIGNING_KEY", "x"),
+        ("API_KEY", "42"),
+        ("DB_PWD", "hunter2"),
+    ] {
+        assert!(is_secret(name, value), "{name}={value} must go");
+    }
+}
+
+/// Made up, in the form that each issuer documents.
+#[test]
+fn tokens_of_many_issuers_are_secrets_by_value() {
+    let (b, h) = (
+        "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6g",
+        "0123456789abcdef0123456789abcdef01234567",
+    );
+    let (b20, b32, b36) = (&b[..20], &b[..32], &b[..36]);
+    for value in [
+        format!("gsk_{}", &b[..52]),
+        format!("xai-{b}"),
+        format!("r8_{}", &b[..37]),
+        format!("pplx-{}", &b[..48]),
+        format!("123456789:AA{}", &b[..33]),
+        format!("https://api.telegram.org/bot123456789:AA{}/getMe", &b[..33]),
+        format!("dckr_pat_{}", &b[..27]),
+        format!("FlyV1 fm2_{b},fm2_{b}"),
+        format!("fo1_{b}"),
+        format!("vcp_{}", &b[..56]),
+        format!("SK{}", &h[..32]),
+        format!("key-{}", &h[..32]),
+        format!("{}.atlasv1.{b}a-_", &b[..14]),
+        "NRAK-ABCDEFGHIJ0123456789ABCDEFG".to_owned(),
+        format!("ntn_12345678901{}", &b[..35]),
+        format!("pscale_tkn_{b32}-_x"),
+        format!("sbp_{h}"),
+        format!("sb_secret_{b20}_abc"),
+        format!("ops_eyJ{b}{b}"),
+        format!("dp.pt.{}", &b[..43]),
+        format!("dp.st.dev.{}", &b[..43]),
+        format!("bkua_{h}"),
+        format!("CCIPAT_{}_{h}", &b[..22]),
+        format!("ATATT3{b}{b}=0A1B2C3D"),
+        format!("cio{b32}"),
+        format!("https://x.blob.core.windows.net/c?sv=2024-01-01&sig={b32}%3D&se=2026"),
+        format!(
+            "https://hooks.slack.com/services/T0000000/B0000000/{}",
+            &b[..24]
+        ),
+        format!("https://discord.com/api/webhooks/123456789012345678/{b}"),
+        format!("npm_{b36}"),
+    ] {
+        assert!(is_secret("INNOCENT", &value), "{value} must go");
+    }
+    for value in [
+        "npm_config_update_notifier_of_long_name",
+        "sk-learn-contrib-classification-models",
+        "key-value-store-implementation-notes",
+        "gsk_something_with_a_long_name_of_words",
+        "SKIPPED_BY_CONFIGURATION_OF_THE_TEST",
+        "pypi-server-with-a-rather-long-name-2",
+        "hf_transfer_enabled_for_all_downloads_1",
+        "SG.some.module.with.a.long.name",
+        "12:AA of the day",
+        "2026-11-27T12:00:00:AAxx",
+        "https://example.org/?sig=short",
+        "https://hooks.slack.com/services/",
+        "a.atlasv1.b",
+        "cio_something_of_thirty_two_letters_",
+        "dapi-documentation-of-databricks-2",
+    ] {
+        assert!(!is_secret("INNOCENT", value), "{value} must stay");
     }
 }
 

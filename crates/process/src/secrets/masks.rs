@@ -12,7 +12,8 @@ mod options;
 mod plain;
 mod words;
 
-use super::{SecretFilter, find, has_url_with_password, is_token};
+use super::SecretFilter;
+use super::values::{self, find};
 use announced::Before;
 use names::{MASK, bare, is_name};
 use plain::Plain;
@@ -78,10 +79,13 @@ impl Masks {
             key_text::find(text, &mut found);
         }
         let (mut words, mut before) = (Words::new(text), Before::default());
+        let mut last = None;
         while let Some(word) = words.next() {
             if word.ends_command {
-                before.command_ended();
+                let is_piped = text[word.gap.clone()].trim_matches([' ', '\'', '"']) == "|";
+                before.command_ended(is_piped, last.take());
             }
+            last = Some(word.range.clone());
             let announced = before.takes(text, &word).filter(|_| self.filter.by_name);
             if let Some(announced) = announced
                 && let Some(secret) = announced.secret(&self.filter, text, &word)
@@ -96,6 +100,9 @@ impl Masks {
                 found.extend(announced::in_json(&self.filter, &before, text, &word.range));
             }
             before.read(text, &word);
+            if self.filter.by_name {
+                found.extend(before.handed(text));
+            }
         }
         found
     }
@@ -114,21 +121,30 @@ impl Masks {
         if !self.filter.by_value {
             return None;
         }
-        if has_url_with_password(whole.as_bytes()) {
+        if values::has_url_with_password(whole.as_bytes()) {
             let user = find(whole.as_bytes(), b"://")? + 3;
             let colon = user + find(&whole.as_bytes()[user..], b":")? + 1;
             let host = whole[colon..].find('@')? + colon;
             return Some(word.start + colon..word.start + host);
         }
-        let value = whole
-            .rsplit_once(['=', ':'])
-            .map_or(whole, |(_, value)| value);
-        is_token(value.as_bytes()).then(|| word.end - value.len()..word.end)
+        let found = values::token_in(whole)
+            .or_else(|| values::behind_address(whole))
+            .or_else(|| values::signature(whole))
+            .or_else(|| values::signature_behind(&text[..word.start], whole))?;
+        Some(word.start + found.start..word.start + found.end)
     }
 
     /// The value of `NAME=value`, if it is a secret.
     fn assigned<'a>(&self, text: &'a str) -> Option<&'a str> {
-        let (name, value) = text.split_once(['=', ':'])?;
+        let split = text
+            .split_once(['=', ':'])
+            .filter(|(name, _)| is_name(name));
+        // Of `//host/:_authToken=…` the name begins behind the colon.
+        let in_address = || {
+            let (name, value) = text.split_once('=')?;
+            Some((name.rsplit_once("/:")?.1, value))
+        };
+        let (name, value) = split.or_else(in_address)?;
         let value = value.trim_start_matches(['"', '\'']);
         let is_value = !value.is_empty() && !value.starts_with(['$', '/', '=']) && value != MASK;
         (is_name(name) && is_value && self.filter.is_secret(bare(name).as_ref(), value.as_ref()))

@@ -30,7 +30,6 @@ pub(super) const KEEP: &[&str] = &[
 /// Removed by exact name, as no word in them says what they are.
 pub(super) const DROP: &[&str] = &[
     "PGPASSWORD",
-    "PGPASSFILE",
     "MYSQL_PWD",
     "SSHPASS",
     "REDISCLI_AUTH",
@@ -46,10 +45,8 @@ pub(super) const DROP: &[&str] = &[
     "POSTGRES_URL",
     "POSTGRESQL_URL",
     "MYSQL_URL",
-    "GOOGLE_APPLICATION_CREDENTIALS",
     "AZURE_STORAGE_CONNECTION_STRING",
     "DOCKER_AUTH_CONFIG",
-    "NETRC",
     "KUBECONFIG_DATA",
     "VAULT_UNSEAL",
     "*_AUTHTOKEN",
@@ -62,6 +59,12 @@ pub(super) const DROP: &[&str] = &[
     "*_DSN",
     "*_WEBHOOK_URL",
 ];
+
+/// Removed by exact name, unless the value is a path: what they name is not a secret itself.
+pub(super) const DROP_UNLESS_PATH: &[&str] = &["PGPASSFILE", "NETRC"];
+
+/// A name whose last word is one of these holds a path as often as a secret: it is kept if its value is a path.
+pub(super) const OFTEN_PATHS: &[&str] = &["credential", "credentials", "creds", "pwd"];
 
 /// A name that contains one of these as a whole word is that of a secret.
 pub(super) const WORDS: &[&str] = &[
@@ -109,6 +112,8 @@ pub(super) const ENDINGS: &[&str] = &[
     "privatekey",
     "accesskey",
     "credentials",
+    "pw",
+    "pwd",
 ];
 
 /// Words with such an ending that are not.
@@ -121,6 +126,10 @@ pub(super) const NO_SECRETS: &[&str] = &[
     "overpass",
     "trespass",
     "underpass",
+    "initpwd",
+    "oldpwd",
+    "origpwd",
+    "startpwd",
 ];
 
 /// A name whose last word is one of these is that of a secret.
@@ -129,11 +138,159 @@ pub(super) const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
 /// A name whose last word is one of these says where something is, not what it is.
 pub(super) const PLACES: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
 
-/// A name with one of these words and a numeric value is an amount or a duration.
-pub(super) const QUANTITIES: &[&str] = &[
-    "max", "min", "num", "count", "limit", "total", "budget", "per", "length", "size", "ttl",
-    "expiry", "expires", "timeout", "window",
+/// A name whose last word is one of these says something about a secret: of what kind it is, where it is used.
+pub(super) const PROPERTIES: &[&str] = &[
+    "alg",
+    "algorithm",
+    "aud",
+    "audience",
+    "backend",
+    "class",
+    "cmd",
+    "command",
+    "complexity",
+    "count",
+    "days",
+    "disabled",
+    "domain",
+    "duration",
+    "enabled",
+    "encoding",
+    "endpoint",
+    "env",
+    "field",
+    "format",
+    "hasher",
+    "hashers",
+    "header",
+    "helper",
+    "host",
+    "hostname",
+    "hours",
+    "httponly",
+    "interval",
+    "iss",
+    "issuer",
+    "iterations",
+    "label",
+    "length",
+    "level",
+    "lifetime",
+    "manager",
+    "minutes",
+    "mode",
+    "name",
+    "names",
+    "namespace",
+    "param",
+    "pattern",
+    "policy",
+    "port",
+    "prefix",
+    "prompt",
+    "provider",
+    "realm",
+    "regex",
+    "region",
+    "release",
+    "required",
+    "retries",
+    "rotation",
+    "rounds",
+    "samesite",
+    "scheme",
+    "scope",
+    "scopes",
+    "seconds",
+    "secure",
+    "stdin",
+    "store",
+    "strategy",
+    "strength",
+    "type",
+    "types",
+    "uri",
+    "url",
+    "validator",
+    "validators",
+    "var",
+    "variable",
+    "version",
 ];
+
+/// Before the last word `key`, these make it the name of an entry, and none of a secret.
+pub(super) const KEY_KINDS: &[&str] = &[
+    "cache",
+    "column",
+    "compose",
+    "distribution",
+    "foreign",
+    "group",
+    "hash",
+    "index",
+    "issue",
+    "lookup",
+    "map",
+    "meta",
+    "object",
+    "partition",
+    "primary",
+    "project",
+    "public",
+    "range",
+    "registry",
+    "routing",
+    "row",
+    "shard",
+    "sort",
+    "unique",
+];
+
+/// A name with one of these words and an amount or a duration as its value holds no secret.
+pub(super) const QUANTITIES: &[&str] = &[
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+    "num",
+    "number",
+    "count",
+    "limit",
+    "limits",
+    "total",
+    "budget",
+    "per",
+    "length",
+    "len",
+    "size",
+    "ttl",
+    "expiry",
+    "expires",
+    "expiration",
+    "age",
+    "timeout",
+    "window",
+    "rate",
+    "quota",
+];
+
+/// Words that stand for an amount.
+pub(super) const AMOUNTS: &[&str] = &[
+    "auto",
+    "default",
+    "inf",
+    "infinite",
+    "infinity",
+    "max",
+    "min",
+    "none",
+    "null",
+    "unlimited",
+    "never",
+];
+
+/// Longest unit of an amount: `ms`, `tokens`.
+pub(super) const UNIT_LENGTH: usize = 7;
 
 /// A name that contains two such adjacent words is that of a secret.
 pub(super) const PAIRS: &[(&str, &str)] = &[
@@ -155,68 +312,174 @@ pub(super) const SWITCHES: &[&[u8]] = &[
     b"", b"true", b"false", b"yes", b"no", b"on", b"off", b"none",
 ];
 
-/// Prefixes of well-known tokens, as their issuers document them for secret scanners.
-pub(super) const TOKEN_PREFIXES: &[&str] = &[
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "gldt-",
-    "glrt-",
-    "glsa_",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "xoxr-",
-    "xoxs-",
-    "xapp-",
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "rk_test_",
-    "whsec_",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "npm_",
-    "pypi-",
-    "dop_v1_",
-    "doo_v1_",
-    "hf_",
-    "SG.",
-    "shpat_",
-    "shpss_",
-    "lin_api_",
-    "tskey-",
-    "hvs.",
-    "hvb.",
-    "dapi",
-    "figd_",
-    "sntrys_",
-    "PMAK-",
-    "pul-",
-    "AGE-SECRET-KEY-",
-    "Bearer ",
-    "Basic ",
-    "eyJhbGciOi",
+/// Which characters a token has behind its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Letters {
+    /// Letters and digits.
+    Alphanumeric,
+    /// Those, and `_` and `-`.
+    Word,
+    /// Upper-case letters and digits.
+    Upper,
+    /// Hexadecimal digits.
+    Hex,
+    /// Those of a word, and `.=+/~:`, but no path.
+    Any,
+    /// Those, and the commas of a list.
+    List,
+}
+
+/// A kind of token, as its issuer documents it for secret scanners.
+pub(super) struct TokenFormat {
+    pub(super) prefix: &'static str,
+    pub(super) letters: Letters,
+    /// How many there are at least behind the prefix.
+    pub(super) at_least: usize,
+    /// How many there are at most.
+    pub(super) at_most: usize,
+}
+
+const ANY_LENGTH: usize = usize::MAX;
+
+const fn token(prefix: &'static str, letters: Letters, at_least: usize) -> TokenFormat {
+    TokenFormat {
+        prefix,
+        letters,
+        at_least,
+        at_most: ANY_LENGTH,
+    }
+}
+
+/// All tokens of this kind are equally long.
+const fn fixed(prefix: &'static str, letters: Letters, length: usize) -> TokenFormat {
+    TokenFormat {
+        prefix,
+        letters,
+        at_least: length,
+        at_most: length,
+    }
+}
+
+pub(super) const TOKENS: &[TokenFormat] = &[
+    // Forges.
+    token("ghp_", Letters::Alphanumeric, 16),
+    token("gho_", Letters::Alphanumeric, 16),
+    token("ghu_", Letters::Alphanumeric, 16),
+    token("ghs_", Letters::Any, 16),
+    token("ghr_", Letters::Alphanumeric, 16),
+    token("github_pat_", Letters::Word, 16),
+    token("glpat-", Letters::Any, 16),
+    token("gldt-", Letters::Word, 16),
+    token("glrt-", Letters::Any, 16),
+    token("ATATT3", Letters::Any, 40),
+    token("ATCTT3", Letters::Any, 40),
+    fixed("ATBB", Letters::Alphanumeric, 32),
+    // Clouds.
+    fixed("AKIA", Letters::Upper, 16),
+    fixed("ASIA", Letters::Upper, 16),
+    token("AIza", Letters::Word, 30),
+    token("ya29.", Letters::Any, 16),
+    token("dop_v1_", Letters::Hex, 32),
+    token("doo_v1_", Letters::Hex, 32),
+    token("dor_v1_", Letters::Hex, 32),
+    token("dapi", Letters::Hex, 32),
+    token("FlyV1 ", Letters::List, 16),
+    token("fm1_", Letters::Any, 40),
+    token("fm2_", Letters::Any, 40),
+    token("fo1_", Letters::Any, 24),
+    token("vcp_", Letters::Alphanumeric, 24),
+    token("vca_", Letters::Alphanumeric, 24),
+    token("vci_", Letters::Alphanumeric, 24),
+    token("vcr_", Letters::Alphanumeric, 24),
+    token("vck_", Letters::Alphanumeric, 24),
+    token("sbp_", Letters::Hex, 40),
+    token("sb_secret_", Letters::Word, 20),
+    token("pscale_tkn_", Letters::Any, 24),
+    token("pscale_pw_", Letters::Any, 24),
+    token("pscale_oauth_", Letters::Any, 24),
+    token("tskey-", Letters::Word, 14),
+    token("NRAK-", Letters::Upper, 24),
+    token("NRII-", Letters::Word, 24),
+    // Models.
+    token("sk-", Letters::Word, 17),
+    token("gsk_", Letters::Alphanumeric, 32),
+    token("xai-", Letters::Alphanumeric, 32),
+    token("pplx-", Letters::Alphanumeric, 32),
+    token("r8_", Letters::Alphanumeric, 32),
+    token("hf_", Letters::Alphanumeric, 30),
+    token("nvapi-", Letters::Word, 40),
+    // Payments, mail, messengers.
+    token("sk_live_", Letters::Alphanumeric, 12),
+    token("sk_test_", Letters::Alphanumeric, 12),
+    token("rk_live_", Letters::Alphanumeric, 12),
+    token("rk_test_", Letters::Alphanumeric, 12),
+    token("whsec_", Letters::Any, 16),
+    token("shpat_", Letters::Hex, 32),
+    token("shpss_", Letters::Hex, 32),
+    token("SG.", Letters::Any, 20),
+    fixed("key-", Letters::Hex, 32),
+    fixed("SK", Letters::Hex, 32),
+    token("xoxb-", Letters::Word, 15),
+    token("xoxp-", Letters::Word, 15),
+    token("xoxa-", Letters::Word, 15),
+    token("xoxr-", Letters::Word, 15),
+    token("xoxs-", Letters::Word, 15),
+    token("xapp-", Letters::Word, 15),
+    // Packages, builds, secrets, tools.
+    token("npm_", Letters::Alphanumeric, 30),
+    token("pypi-AgE", Letters::Word, 30),
+    fixed("cio", Letters::Alphanumeric, 32),
+    token("dckr_pat_", Letters::Word, 20),
+    token("dckr_oat_", Letters::Word, 20),
+    token("bkua_", Letters::Alphanumeric, 32),
+    token("CCIPAT_", Letters::Word, 30),
+    token("CCIPRJ_", Letters::Word, 30),
+    token("hvs.", Letters::Any, 16),
+    token("hvb.", Letters::Any, 16),
+    token("ops_eyJ", Letters::Any, 40),
+    token("dp.pt.", Letters::Alphanumeric, 30),
+    token("dp.ct.", Letters::Alphanumeric, 30),
+    token("dp.sa.", Letters::Alphanumeric, 30),
+    token("dp.st.", Letters::Any, 30),
+    token("dp.scim.", Letters::Alphanumeric, 30),
+    token("dp.audit.", Letters::Alphanumeric, 30),
+    token("pul-", Letters::Hex, 32),
+    token("AGE-SECRET-KEY-", Letters::Upper, 16),
+    token("glsa_", Letters::Word, 16),
+    token("figd_", Letters::Word, 16),
+    token("sntrys_", Letters::Any, 16),
+    token("sntryu_", Letters::Hex, 32),
+    token("PMAK-", Letters::Word, 24),
+    token("lin_api_", Letters::Alphanumeric, 16),
+    token("ntn_", Letters::Alphanumeric, 32),
+    fixed("secret_", Letters::Alphanumeric, 43),
+    // In any header.
+    token("Bearer ", Letters::Any, 13),
+    token("Basic ", Letters::Any, 14),
+    token("eyJhbGciOi", Letters::Any, 10),
 ];
 
-/// Minimum length of a token; shorter values with such a prefix are something else.
-pub(super) const TOKEN_LENGTH: usize = 20;
+/// Within a token of HashiCorp: 14 characters stand before it, and 60 behind it.
+pub(super) const INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 
-/// Parts, in lower case, that make a value a secret wherever they occur: a header, and addresses that are
-/// themselves secret.
-pub(super) const SECRET_PARTS: &[&[u8]] = &[
-    b"authorization: ",
-    b"://hooks.slack.com/services/",
-    b"discord.com/api/webhooks/",
-    b"discordapp.com/api/webhooks/",
+/// Of a bot of Telegram's: the fewest digits of its number, what stands behind that, and how many characters follow.
+pub(super) const BOT: (usize, &str, usize) = (6, ":AA", 30);
+
+/// Parts of addresses behind which the rest is a secret.
+pub(super) const SECRET_ADDRESSES: &[&str] = &[
+    "://hooks.slack.com/services/",
+    "://hooks.slack.com/workflows/",
+    "://hooks.slack.com/triggers/",
+    "://discord.com/api/webhooks/",
+    "://discordapp.com/api/webhooks/",
+    "://ptb.discord.com/api/webhooks/",
+    "://canary.discord.com/api/webhooks/",
+    ".webhook.office.com/webhookb2/",
+    "://hooks.zapier.com/hooks/catch/",
 ];
+
+/// A header that makes a value a secret wherever it occurs, in lower case.
+pub(super) const SECRET_HEADER: &[u8] = b"authorization: ";
 
 /// Fields of connection strings and URLs that hold a secret, in lower case.
 pub(super) const FIELDS: &[&[u8]] = &[
@@ -231,3 +494,6 @@ pub(super) const FIELDS: &[&[u8]] = &[
     b"api_key=",
     b"apikey=",
 ];
+
+/// The signature of an address that anybody may use who has it (Azure's SAS), and the shortest there is.
+pub(super) const SIGNATURE: (&str, usize) = ("sig", 20);

@@ -4,6 +4,7 @@ use super::names::{MASK, bare, is_name};
 use super::options::{self, Takes};
 use super::words::Word;
 use crate::secrets::{SecretFilter, name_is_secret};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The word after one of these is a credential (RFC 6750, RFC 7617).
@@ -22,12 +23,16 @@ const HEADERS: [&str; 4] = [
 pub(super) enum Announced {
     /// A secret.
     Secret,
+    /// The value of an option or a setting with this name.
+    Named(String),
     /// `user:password`.
     User,
     /// The value of a header or a field with this name.
     Field { name: String, is_header: bool },
     /// `name=value`; more of them follow.
     Cookie,
+    /// `name=value`.
+    Assigned,
 }
 
 /// What was read before a word.
@@ -36,12 +41,54 @@ pub(super) struct Before {
     announced: Option<Announced>,
     /// Programs and subcommands of this command that are known.
     programs: Vec<&'static str>,
+    /// The first words of this command.
+    words: Vec<String>,
+    /// What `echo` hands to the next command: its only argument.
+    handed: Option<Range<usize>>,
+    /// The last words, without regard to where commands end.
+    last: VecDeque<String>,
     previous: String,
 }
 
+/// Words of a command that are remembered.
+const WORDS: usize = 24;
+
+/// Words that print what is behind them.
+const PRINTERS: [&str; 2] = ["echo", "printf"];
+
+/// A line of a netrc file: `machine HOST login NAME password`.
+const NETRC: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "password")];
+const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "password")];
+const NETRC_WORDS: usize = 5;
+
 impl Before {
-    pub(super) fn command_ended(&mut self) {
+    /// Another command begins; `is_piped`: its input is what the last one printed.
+    pub(super) fn command_ended(&mut self, is_piped: bool, last_word: Option<Range<usize>>) {
+        let is_printed = |words: &[String]| words.len() >= 2 && PRINTERS.contains(&&*words[0]);
+        let arguments = self
+            .words
+            .iter()
+            .skip(1)
+            .filter(|word| !word.starts_with('-'));
+        let is_only =
+            arguments.count() == 1 || self.words.len() == 3 && self.words[1].starts_with('%');
+        self.handed = last_word.filter(|_| is_piped && is_only && is_printed(&self.words));
         self.programs.clear();
+        self.words.clear();
+    }
+
+    /// What was handed to this command as its input, if that is a credential by the words so far. Once.
+    pub(super) fn handed(&mut self, text: &str) -> Option<Range<usize>> {
+        let takes = self
+            .handed
+            .as_ref()
+            .and_then(|_| options::reads(&self.words))?;
+        let handed = self.handed.take()?;
+        let is_value = !text[handed.clone()].starts_with('$');
+        match takes {
+            Takes::User => options::password(text, handed),
+            _ => is_value.then_some(handed),
+        }
     }
 
     pub(super) fn programs(&self) -> &[&'static str] {
@@ -66,17 +113,50 @@ impl Before {
     /// Takes note of a word.
     pub(super) fn read(&mut self, text: &str, word: &Word) {
         let whole = &text[word.range.clone()];
+        self.remember(whole);
         self.announced = self.announces(text, word, whole);
         self.programs.extend(options::known(whole));
         whole.clone_into(&mut self.previous);
     }
 
+    fn remember(&mut self, whole: &str) {
+        if self.words.len() < WORDS {
+            self.words.push(whole.to_owned());
+        }
+        // `\n` stands for the end of a line in what `printf` and `echo -e` print.
+        for part in whole.split("\\n").filter(|part| !part.is_empty()) {
+            self.last.push_back(part.to_owned());
+        }
+        while self.last.len() > NETRC_WORDS {
+            self.last.pop_front();
+        }
+    }
+
+    /// Whether a line of a netrc file was read up to its password.
+    fn is_netrc(&self) -> bool {
+        let is = |pattern: &[(usize, &str)]| {
+            pattern.iter().all(|(back, wanted)| {
+                let at = self.last.len().checked_sub(back + 1);
+                at.is_some_and(|at| self.last[at] == *wanted)
+            })
+        };
+        is(&NETRC) || is(&NETRC_DEFAULT)
+    }
+
     fn announces(&self, text: &str, word: &Word, whole: &str) -> Option<Announced> {
+        let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
+        match options::next_word(&self.programs, whole, is_glued) {
+            Some(Takes::Secret) => return Some(Announced::Secret),
+            Some(Takes::User) => return Some(Announced::User),
+            Some(Takes::Cookie) => return Some(Announced::Cookie),
+            Some(Takes::Assigned) => return Some(Announced::Assigned),
+            None => {}
+        }
         if let Some(name) = whole.strip_prefix("--")
             && is_name(name)
             && name_is_secret(name)
         {
-            return Some(Announced::Secret);
+            return Some(Announced::Named(name.to_owned()));
         }
         let is = |scheme: &str, list: &[&str]| {
             let mut schemes = list.iter();
@@ -98,11 +178,12 @@ impl Before {
         {
             return Some(Announced::Secret);
         }
-        let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
-        match options::next_word(&self.programs, whole, is_glued) {
-            Some(Takes::Secret) => return Some(Announced::Secret),
-            Some(Takes::User) => return Some(Announced::User),
-            None => {}
+        if self.is_netrc() || options::is_password_next(&self.words) {
+            return Some(Announced::Secret);
+        }
+        let setting = whole.rsplit(['/', ':']).next().unwrap_or(whole);
+        if name_is_secret(setting) && options::sets(&self.words) {
+            return Some(Announced::Named(setting.to_owned()));
         }
         if whole == ":" && is_field(&self.previous) && follows_quote(text, word.range.start) {
             return Some(Announced::Field {
@@ -140,12 +221,12 @@ impl Announced {
         let is_value = !value.starts_with(['-', '$']) && value != MASK;
         match self {
             Self::Secret => is_value.then_some(range),
-            Self::User => options::password(text, range),
-            Self::Cookie => {
-                let (name, value) = text[word.range.clone()].split_once('=')?;
-                let is_one = !name.is_empty() && !value.is_empty() && !value.starts_with('$');
-                is_one.then(|| word.range.end - value.len()..word.range.end)
+            Self::Named(name) => {
+                let is_secret = is_value && filter.is_secret(name.as_ref(), value.as_ref());
+                is_secret.then_some(range)
             }
+            Self::User => options::password(text, range),
+            Self::Cookie | Self::Assigned => options::assigned(text, range),
             Self::Field { name, is_header } => {
                 let is_scheme = SCHEMES.iter().any(|one| value.eq_ignore_ascii_case(one));
                 // `token: String` in a program is none.

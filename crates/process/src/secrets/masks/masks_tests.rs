@@ -193,8 +193,157 @@ fn what_programs_take_as_a_credential_is_hidden() {
 }
 
 #[test]
+fn credentials_in_further_command_lines_are_hidden() {
+    for (text, want) in [
+        (
+            "curl -b 'session=hunter18; theme=dark' x",
+            "curl -b 'session=[hidden]; theme=[hidden]' x",
+        ),
+        ("curl -b session=hunter18 x", "curl -b session=[hidden] x"),
+        (
+            "curl --cookie 'a=hunter18' x",
+            "curl --cookie 'a=[hidden]' x",
+        ),
+        (
+            "echo hunter22 | docker login -u me --password-stdin r",
+            "echo [hidden] | docker login -u me --password-stdin r",
+        ),
+        (
+            "echo 'hunter22' | docker login --password-stdin",
+            "echo '[hidden]' | docker login --password-stdin",
+        ),
+        (
+            "printf %s hunter22 | gh auth login --with-token",
+            "printf %s [hidden] | gh auth login --with-token",
+        ),
+        (
+            "echo root:hunter22 | chpasswd",
+            "echo root:[hidden] | chpasswd",
+        ),
+        (
+            "echo 'root:hunter22' | sudo chpasswd",
+            "echo 'root:[hidden]' | sudo chpasswd",
+        ),
+        (
+            "npm config set //registry.npmjs.org/:_authToken=hunter22",
+            "npm config set //registry.npmjs.org/:_authToken=[hidden]",
+        ),
+        (
+            "npm config set //registry.npmjs.org/:_authToken hunter22",
+            "npm config set //registry.npmjs.org/:_authToken [hidden]",
+        ),
+        (
+            "echo '//r.example.org/:_authToken=hunter22' >> ~/.npmrc",
+            "echo '//r.example.org/:_authToken=[hidden]' >> ~/.npmrc",
+        ),
+        (
+            "echo 'machine h.example.org login me password hunter22' >> ~/.netrc",
+            "echo 'machine h.example.org login me password [hidden]' >> ~/.netrc",
+        ),
+        (
+            "printf 'machine h\\nlogin me\\npassword hunter22' > n",
+            "printf 'machine h\\nlogin me\\npassword [hidden]' > n",
+        ),
+        (
+            "cat >n <<E\nmachine h\nlogin me\npassword hunter22\nE\n",
+            "cat >n <<E\nmachine h\nlogin me\npassword [hidden]\nE\n",
+        ),
+        (
+            "echo default login me password hunter22",
+            "echo default login me password [hidden]",
+        ),
+        (
+            "openssl enc -aes256 -k hunter22 -in x",
+            "openssl enc -aes256 -k [hidden] -in x",
+        ),
+        (
+            "openssl rsa -in x -passin pass:hunter22",
+            "openssl rsa -in x -passin pass:[hidden]",
+        ),
+        (
+            "kubectl create secret generic x --from-literal=a=hunter22",
+            "kubectl create secret generic x --from-literal=a=[hidden]",
+        ),
+        (
+            "kubectl create secret generic x --from-literal a=hunter22",
+            "kubectl create secret generic x --from-literal a=[hidden]",
+        ),
+        (
+            "gh secret set NAME -b hunter22",
+            "gh secret set NAME -b [hidden]",
+        ),
+        (
+            "gh secret set NAME --body hunter22",
+            "gh secret set NAME --body [hidden]",
+        ),
+        (
+            "aws configure set aws_secret_access_key hunter22",
+            "aws configure set aws_secret_access_key [hidden]",
+        ),
+        (
+            "mongosh -u me -p hunter22 db",
+            "mongosh -u me -p [hidden] db",
+        ),
+        (
+            "htpasswd -b file me hunter22",
+            "htpasswd -b file me [hidden]",
+        ),
+        (
+            "htpasswd -cb file me hunter22",
+            "htpasswd -cb file me [hidden]",
+        ),
+        ("htpasswd -nb me hunter22", "htpasswd -nb me [hidden]"),
+        ("zip -P hunter22 a.zip b", "zip -P [hidden] a.zip b"),
+        ("7z a -phunter22 a.7z b", "7z a -p[hidden] a.7z b"),
+        (
+            "curl https://hooks.slack.com/services/T000/B000/abc123 -d x",
+            "curl https://hooks.slack.com/services/[hidden] -d x",
+        ),
+        (
+            "curl 'https://discord.com/api/webhooks/123/abc'",
+            "curl 'https://discord.com/api/webhooks/[hidden]'",
+        ),
+        (
+            "azcopy cp 'https://x.blob.core.windows.net/c?sv=1&sig=abcdefghij0123456789%3D&se=2' .",
+            "azcopy cp 'https://x.blob.core.windows.net/c?sv=1&sig=[hidden]&se=2' .",
+        ),
+        (
+            "curl https://api.telegram.org/bot123456789:AAaB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6/getMe",
+            "curl https://api.telegram.org/bot[hidden]/getMe",
+        ),
+    ] {
+        assert_eq!(masks().hide(text), want);
+    }
+}
+
+#[test]
 fn what_only_looks_like_an_option_for_one_stays() {
     for text in [
+        "curl -b cookies.txt http://h",
+        "curl -b $COOKIES http://h",
+        "echo reboot | sh docker login --password-stdin",
+        "echo reboot | bash -s docker login --password-stdin",
+        "echo reboot | docker run -i x",
+        "echo reboot | sudo -S sh",
+        "llm --max-tokens 4096 --token-type jwt x",
+        "serve --cookie-domain example.org",
+        "echo rm -rf x | docker login --password-stdin",
+        "echo \"$TOKEN\" | docker login --password-stdin",
+        "make | docker login --password-stdin",
+        "echo x && docker login --password-stdin",
+        "npm config set registry https://r.example.org/",
+        "git config user.name me",
+        "git config credential.helper store",
+        "aws configure set region eu-west-1",
+        "kubectl get secret x -o yaml",
+        "kubectl create configmap x --from-literal=a=b",
+        "openssl rsa -in x -passin env:PASS",
+        "the machine has a login and a password prompt",
+        "gh pr create -b body",
+        "zip -r a.zip b",
+        "tar -P x",
+        "htpasswd -c file me",
+        "mkdir -p 7z",
         "mkdir -p path",
         "cp -p a b",
         "docker run -p 80:80 -u 1000:1000 x",
@@ -258,6 +407,13 @@ fn no_command_is_ever_hidden() {
         "bash -c \"PASSWORD='\"",
         "bash -c \"grep 'password:'x\"",
         "echo '{\"password\":\"'",
+        "echo 'machine h login me password'",
+        "htpasswd -nb me",
+        "aws configure set aws_secret_access_key",
+        "kubectl create secret --from-literal",
+        "curl -b",
+        "echo x | docker login --password-stdin",
+        "echo x",
     ] {
         for between in ["; ", "\n", " && ", " | ", " $(", " `", "\"; ", "'; "] {
             for after in [

@@ -9,6 +9,10 @@ pub(super) enum Takes {
     Secret,
     /// `user:password`.
     User,
+    /// `name=value; name=value`, unless it is the name of a file.
+    Cookie,
+    /// The value of `name=value`, whatever its name.
+    Assigned,
 }
 
 /// Options that take one.
@@ -30,6 +34,70 @@ const TAKEN: &[CredentialOption] = &[
         options: &["-u", "--user", "-U", "--proxy-user"],
         value: Takes::User,
         is_apart: true,
+    },
+    CredentialOption {
+        programs: &["curl"],
+        of: "",
+        options: &["-b", "--cookie"],
+        value: Takes::Cookie,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &["http", "https", "xh", "xhs"],
+        of: "",
+        options: &["-a", "--auth"],
+        value: Takes::User,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &["openssl"],
+        of: "",
+        options: &["-k", "-K"],
+        value: Takes::Secret,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &["kubectl", "oc"],
+        of: "secret",
+        options: &["--from-literal"],
+        value: Takes::Assigned,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &["gh"],
+        of: "secret",
+        options: &["-b", "--body"],
+        value: Takes::Secret,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &[
+            "mongosh",
+            "mongo",
+            "mongodump",
+            "mongorestore",
+            "mongoexport",
+            "mongoimport",
+            "cqlsh",
+        ],
+        of: "",
+        options: &["-p"],
+        value: Takes::Secret,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &["zip", "unzip", "zipcloak", "sqlcmd", "bcp"],
+        of: "",
+        options: &["-P"],
+        value: Takes::Secret,
+        is_apart: true,
+    },
+    CredentialOption {
+        programs: &["7z", "7za", "7zr", "7zz", "rar", "unrar"],
+        of: "",
+        options: &["-hp", "-p"],
+        value: Takes::Secret,
+        is_apart: false,
     },
     CredentialOption {
         programs: &[
@@ -78,13 +146,104 @@ const TAKEN: &[CredentialOption] = &[
     },
 ];
 
+/// Commands that read a credential as their input, by their words from the first on; between them may be others.
+const READ_FROM_INPUT: &[&[&str]] = &[
+    &["docker", "login", "--password-stdin"],
+    &["podman", "login", "--password-stdin"],
+    &["buildah", "login", "--password-stdin"],
+    &["skopeo", "login", "--password-stdin"],
+    &["nerdctl", "login", "--password-stdin"],
+    &["oras", "login", "--password-stdin"],
+    &["crane", "login", "--password-stdin"],
+    &["helm", "login", "--password-stdin"],
+    &["docker", "secret", "create"],
+    &["podman", "secret", "create"],
+    &["gh", "login", "--with-token"],
+    &["gh", "secret", "set"],
+    &["glab", "login", "--stdin"],
+    &["vault", "login", "-"],
+    &["wrangler", "secret", "put"],
+    &["vercel", "env", "add"],
+    &["passwd", "--stdin"],
+    &["htpasswd", "-i"],
+    &["smbpasswd", "-s"],
+];
+
+/// The same, where the input is `user:password`.
+const READ_PASSWORDS: &[&[&str]] = &[&["chpasswd"], &["sudo", "chpasswd"]];
+
+/// Commands by which a setting gets a value: its name and the value are words.
+const SETTINGS: &[&[&str]] = &[
+    &["npm", "config", "set"],
+    &["npm", "set"],
+    &["pnpm", "config", "set"],
+    &["yarn", "config", "set"],
+    &["aws", "configure", "set"],
+    &["git", "config"],
+    &["gcloud", "config", "set"],
+    &["pip", "config", "set"],
+    &["poetry", "config"],
+    &["composer", "config"],
+    &["conda", "config", "--set"],
+];
+
+/// Programs that take a password as a word of its own, without an option before it.
+const POSITIONAL: [&str; 1] = ["htpasswd"];
+
 /// Programs and subcommands that are in a table.
 pub(super) fn known(word: &str) -> Option<&'static str> {
-    let name = word.rsplit('/').next().unwrap_or(word);
+    let name = file_name(word);
     let mut names = TAKEN
         .iter()
-        .flat_map(|taken| taken.programs.iter().copied().chain([taken.of]));
+        .flat_map(|taken| taken.programs.iter().copied().chain([taken.of]))
+        .chain(POSITIONAL);
     names.find(|known| !known.is_empty() && *known == name)
+}
+
+fn file_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// What a command reads as its input, by its words so far; `None` if that is no credential. The program is the first: what
+/// another one is told is for that to run.
+pub(super) fn reads(words: &[String]) -> Option<Takes> {
+    let is = |table: &[&[&str]]| table.iter().any(|pattern| are_words_of(pattern, words));
+    if is(READ_PASSWORDS) {
+        return Some(Takes::User);
+    }
+    is(READ_FROM_INPUT).then_some(Takes::Secret)
+}
+
+/// Whether these words so far are the beginning of a command that sets something: a name comes next.
+pub(super) fn sets(words: &[String]) -> bool {
+    SETTINGS.iter().any(|pattern| are_words_of(pattern, words))
+}
+
+/// Whether the first word is the pattern's first, and the rest of the pattern follows in its order.
+fn are_words_of(pattern: &[&str], words: &[String]) -> bool {
+    let (Some((program, pattern)), Some((first, rest))) =
+        (pattern.split_first(), words.split_first())
+    else {
+        return false;
+    };
+    let mut rest = rest.iter();
+    file_name(first) == *program && pattern.iter().all(|wanted| rest.any(|word| word == wanted))
+}
+
+/// Whether the next word of these is the password of `htpasswd -b [FILE] USER PASSWORD`.
+pub(super) fn is_password_next(words: &[String]) -> bool {
+    let Some((first, rest)) = words.split_first() else {
+        return false;
+    };
+    let (options, others): (Vec<&String>, Vec<&String>) =
+        rest.iter().partition(|word| word.starts_with('-'));
+    let has = |letter: char| {
+        options
+            .iter()
+            .any(|option| !option.starts_with("--") && option.contains(letter))
+    };
+    let before = if has('n') { 1 } else { 2 };
+    POSITIONAL.contains(&file_name(first)) && has('b') && others.len() == before
 }
 
 fn options_of<'a>(
@@ -125,12 +284,23 @@ pub(super) fn attached(
             }
         })?;
         let value = value.trim_start_matches(['"', '\'']);
-        if taken.value == Takes::User {
-            return password(text, word.end - value.len()..word.end);
+        let range = word.end - value.len()..word.end;
+        match taken.value {
+            Takes::User => password(text, range),
+            Takes::Cookie | Takes::Assigned => assigned(text, range),
+            Takes::Secret => {
+                let is_value = !value.is_empty() && !value.starts_with('$');
+                is_value.then_some(range)
+            }
         }
-        let is_value = !value.is_empty() && !value.starts_with('$');
-        is_value.then(|| word.end - value.len()..word.end)
     })
+}
+
+/// The value of `name=value`.
+pub(super) fn assigned(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let (name, value) = text[range.clone()].split_once('=')?;
+    let is_one = !name.is_empty() && !value.is_empty() && !value.starts_with('$');
+    is_one.then(|| range.end - value.len()..range.end)
 }
 
 /// The password of `user:password`.
