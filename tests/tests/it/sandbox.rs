@@ -8,6 +8,7 @@ use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 /// Time limit on a slow machine.
@@ -97,6 +98,88 @@ fn the_workspace_is_where_run_is_told_to_work() -> Result<()> {
     let ran = product::run(command, Some(&request))?;
     ensure!(ran.stdout.contains("/one\n"), "{ran:?}");
     ensure!(!world.cwd().join("one/new").exists(), "{ran:?}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn trial_and_commit_and_redo_name_files_that_run_programs() -> Result<()> {
+    let world = World::new()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("rpc").env(LEVEL, "workspace_write");
+    command.env("AGENT_BASH_CHANGES_COMMIT", "model");
+    let mut server = Conversation::start(command)?;
+    let make = "mkdir .vscode; echo x > .vscode/tasks.json; echo x > .envrc; echo x > other";
+    let result = called(&mut server, &json!({"command": make, "trial": true}))?;
+    let Some(id) = result["changes"]["id"].as_u64() else {
+        // Nothing can be held back on this system.
+        ensure!(result["status"]["kind"] == "not_started", "{result}");
+        return Ok(());
+    };
+    let is_named = |text: &Value| {
+        let text = text.as_str().unwrap_or_default();
+        text.contains(".vscode") && text.contains(".envrc") && !text.contains("other")
+    };
+    ensure!(is_named(&result["text"]), "{result}");
+    let kinds = result["notices"].as_array().context("notices")?;
+    let is_noticed = kinds.iter().any(|it| it["kind"] == "protected_in_trial");
+    ensure!(is_noticed, "{result}");
+    let commit = json!({"type": "changes.commit", "changes": id, "for_model": true});
+    let committed = asked(&mut server, commit)?;
+    ensure!(is_named(&committed["text"]), "{committed}");
+    asked(&mut server, json!({"type": "changes.undo", "changes": id}))?;
+    let redone = asked(&mut server, json!({"type": "changes.redo", "changes": id}))?;
+    ensure!(is_named(&redone["text"]), "{redone}");
+    // The control.
+    let request = json!({"command": "echo y > other", "trial": true});
+    let result = called(&mut server, &request)?;
+    let text = result["text"].as_str().context("text")?;
+    ensure!(!text.contains("outside of the sandbox"), "{result}");
+    ensure!(server.end()?.status.success(), "its end");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn call_runs_where_tmpdir_takes_no_directory() -> Result<()> {
+    let world = World::new()?;
+    let file = world.cwd().join("file");
+    fs::write(&file, "")?;
+    let missing = world.cwd().join("missing");
+    let script = "new=$(mktemp) && echo ran && rm \"$new\"";
+    for place in [&missing, &file, Path::new("/proc"), Path::new("/dev/shm")] {
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["run", "--sandbox", "read_only", "--timeout", "20s", script]);
+        command.env("TMPDIR", place);
+        let ran = product::run(command, None)?;
+        ensure!(ran.stdout == "ran\n", "{}: {ran:?}", place.display());
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn secrets_that_variables_move_are_not_read() -> Result<()> {
+    let world = World::new()?;
+    let moved = world.home().join("moved");
+    for (path, variable, value) in [
+        ("gh/hosts.yml", "XDG_CONFIG_HOME", ""),
+        ("cluster", "KUBECONFIG", "cluster"),
+        ("typed", "HISTFILE", "typed"),
+        ("credentials.toml", "CARGO_HOME", ""),
+    ] {
+        let secret = moved.join(path);
+        fs::create_dir_all(secret.parent().context("a directory")?)?;
+        fs::write(&secret, "kept\n")?;
+        let read = format!("cat {}", secret.display());
+        for (level, is_read) in [("off", true), ("read_only", false)] {
+            let mut command = world.command(product::agent_bash()?);
+            command.args(["run", "--sandbox", level, &read]);
+            command.env(variable, moved.join(value));
+            let ran = product::run(command, None)?;
+            ensure!((ran.stdout == "kept\n") == is_read, "{variable}: {ran:?}");
+        }
+    }
     world.assert_nothing_left(SOON);
     Ok(())
 }

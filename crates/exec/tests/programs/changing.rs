@@ -1,5 +1,5 @@
-//! Changes files of the current directory in every way that there is, from two threads. For tests:
-//! what is watched has to see all of it.
+//! Changes files of the current directory in every way that there is, from two threads. For tests: what is watched has to
+//! see all of it.
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps,

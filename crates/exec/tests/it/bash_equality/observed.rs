@@ -1,5 +1,4 @@
-//! The compared observations: output, ending, files. Numbers and names that vary between runs are
-//! replaced on both sides.
+//! What is compared: output, ending, files. Numbers and names that vary between runs are replaced on both sides.
 
 use agent_bash_core::{Ending, Outcome};
 use std::collections::BTreeMap;

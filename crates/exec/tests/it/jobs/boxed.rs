@@ -1,4 +1,4 @@
-//! Sandboxed jobs: they stay in the sandbox after their host has ended, and their facts name it.
+//! Jobs in a box: they stay in it, whoever is still there, and it is told of them.
 
 use super::hosts::{host_with, lines};
 use super::world::World;
@@ -21,7 +21,7 @@ fn writes_later(place: &TestWorkspace) -> String {
 async fn written(place: &TestWorkspace) -> (bool, bool) {
     fs::write(place.workspace.join("go"), "").unwrap();
     assert!(soon(|| place.written("late").0).await);
-    // The write comes later, if at all.
+    // It comes after that, if at all.
     place.written("late")
 }
 

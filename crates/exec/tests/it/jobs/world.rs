@@ -40,12 +40,12 @@ pub(crate) struct TestClock {
     aged_ms: AtomicU64,
 }
 
-/// The treatment of the first moments of a job.
+/// What happens to the first moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Early {
-    /// The moments pass at once: no job ends early.
+    /// They pass at once: no job ends early.
     AtOnce,
-    /// The moments never pass: any job that ends, ends early.
+    /// They never pass: any job that ends, ends early.
     Never,
 }
 

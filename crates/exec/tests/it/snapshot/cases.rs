@@ -12,9 +12,9 @@ pub(crate) struct Case {
     pub(crate) scripts: &'static [(&'static str, &'static str)],
     /// Part of the reason why there is no snapshot.
     pub(crate) skipped: Option<&'static str>,
-    /// The process in which the configuration hangs.
+    /// It hangs in this process.
     pub(crate) hangs_in: Option<&'static str>,
-    /// True if it sets options, or `PATH`, that change the effect of scripts.
+    /// It sets options, or `PATH`, that change what scripts do.
     pub(crate) options: bool,
 }
 
@@ -208,7 +208,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         rc: "extglob_off_again",
         functions: "kind",
-        // The configuration loads, and works as in the user's own shell.
+        // It loads, and does what it does in the user's own shell.
         scripts: &[
             ("kind a; kind c", "other\nother\n"),
             ("shopt -q extglob || echo off", "off\n"),
