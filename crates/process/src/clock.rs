@@ -4,7 +4,8 @@ use agent_bash_core::{Clock, Timestamp};
 use async_trait::async_trait;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A [`Clock`] based on the system's time and tokio's timers. Sleeping needs a tokio runtime with time enabled.
+/// A [`Clock`] based on the system's time and tokio's timers. Sleeping needs a tokio runtime with
+/// time enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
     origin: Instant,

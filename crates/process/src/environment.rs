@@ -1,5 +1,5 @@
-//! Builds the environment of a command, in the order that the contract defines: base, minus secrets, unattended
-//! defaults, session variables, call variables.
+//! Builds the environment of a command, in the order that the contract defines: base, minus
+//! secrets, unattended defaults, session variables, call variables.
 
 pub use crate::secrets::{Masks, SecretFilter};
 pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault, attended};
@@ -27,8 +27,8 @@ pub const CORE: &[&str] = &[
     "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "PWD", "SHLVL",
 ];
 
-/// Never inherited: they change how a shell reads its script, or run code at its start. A call's own `env` may set
-/// them for its children.
+/// Never inherited: they change how a shell reads its script, or run code at its start. A call's
+/// own `env` may set them for its children.
 const NEVER: &[&str] = &[
     "BASH_ENV",
     "ENV",
@@ -45,7 +45,7 @@ const EXPORTED_FUNCTION: &str = "BASH_FUNC_";
 /// How to build an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentPolicy {
-    /// What is taken from the host.
+    /// The variables inherited from the host.
     pub inherit: Inherit,
     /// Which of those to remove as secrets; `None` removes nothing.
     pub secrets: Option<SecretFilter>,

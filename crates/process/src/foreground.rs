@@ -7,14 +7,15 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the command in `$1` with the file `$2`, in a process group of its own that has the terminal (`-m`): its interrupts
-/// are not ours. Nobody could continue it if it stopped itself, so it is continued.
+/// Runs the command in `$1` with the file `$2` in a foreground process group (`-m`), so that its
+/// interrupts do not reach this process. A stopped editor could not be continued by the user, so it
+/// is continued here.
 const IN_FRONT: &str = r#"eval "$1 \"\$2\""; code=$?
 while jobs %% >/dev/null 2>&1; do fg %% >/dev/null; code=$?; done
 exit "$code""#;
 
-/// Starts `command` (words for a shell) with a file as its last argument on our terminal, which nothing else may use until it
-/// has ended. `bash` runs it.
+/// Starts `command` (words for a shell) with a file as its last argument on our terminal, which
+/// nothing else may use until it has ended. `bash` runs it.
 ///
 /// # Errors
 /// It cannot be started.

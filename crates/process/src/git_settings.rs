@@ -1,7 +1,7 @@
 //! `GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_n`, `GIT_CONFIG_VALUE_n`: git settings in the environment.
 //!
-//! Git fails if one of them is missing. So if a value is removed as a secret, the whole setting is removed and the
-//! others are renumbered.
+//! Git fails if one of them is missing. So if a value is removed as a secret, the whole setting is
+//! removed and the others are renumbered.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ pub(crate) fn settle(variables: &mut BTreeMap<OsString, OsString>) {
     let count = variables
         .get(OsStr::new("GIT_CONFIG_COUNT"))
         .and_then(|count| count.to_str()?.parse::<usize>().ok());
-    // Nobody sets more than this.
+    // A larger number is not a real setting.
     let Some(count) = count.filter(|count| *count <= 1000) else {
         return;
     };

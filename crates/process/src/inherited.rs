@@ -1,5 +1,5 @@
-//! What a process passes to its children besides descriptors and environment: umask and resource limits. A warm
-//! shell has those of its start, so they are part of its key.
+//! The state that children inherit besides descriptors and environment: umask and resource limits.
+//! A warm shell has those of its start, so they are part of its key.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs::File;
@@ -37,7 +37,8 @@ impl Inherited {
     }
 }
 
-/// Read from `/proc`. Setting and restoring it would affect files that other threads create meanwhile.
+/// Read from `/proc`. Setting and restoring it would affect files that other threads create
+/// meanwhile.
 fn umask() -> Option<u32> {
     // A single read of the beginning, which is where it is: this runs for each call.
     let mut buffer = [0; 512];

@@ -7,18 +7,21 @@ use std::fs;
 /// Processes that are looked at. A tree that is larger is not interrupted as a whole.
 const MOST: usize = 10_000;
 
-/// The time since boot, in the clock ticks of [`ProcessInfo::start_time`]; `None` where `/proc` does not show it.
+/// The time since boot, in the clock ticks of [`ProcessInfo::start_time`]; `None` where `/proc`
+/// does not show it.
 pub fn ticks_since_boot() -> Option<u64> {
     let text = fs::read_to_string("/proc/uptime").ok()?;
     let (seconds, hundredths) = text.split_ascii_whitespace().next()?.split_once('.')?;
     let seconds: u64 = seconds.parse().ok()?;
     let hundredths: u64 = hundredths.parse().ok()?;
-    // A tick is a hundredth of a second for all programs (`USER_HZ`), on every architecture of today.
+    // A tick is a hundredth of a second for all programs (`USER_HZ`), on every architecture of
+    // today.
     Some(seconds * 100 + hundredths)
 }
 
-/// Sends SIGINT to all processes below this one that were started in or after this tick, and to none that was there before: what an
-/// earlier command has left running is nobody's to interrupt. Returns how many there were; none where `/proc` does not show them.
+/// Sends SIGINT to all processes below this one that were started in or after this tick. Survivors
+/// of earlier commands are not interrupted. Returns the number of processes; 0 where `/proc` does
+/// not show them.
 pub fn interrupt_below(process: u32, since: u64) -> usize {
     let mut waiting = children(process);
     let mut interrupted = 0;
@@ -56,7 +59,8 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
 
-    /// A shell runs a command that it waits for; what it has started before is left alone, and it goes on.
+    /// A shell runs a command that it waits for; what it has started before is left alone, and it
+    /// goes on.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a shell of the test's own")]
     fn what_runs_is_interrupted_and_its_shell_and_what_was_there_goes_on() {

@@ -1,6 +1,5 @@
-//! Finds the processes of a job whose supervisor was killed, and which nobody can name any more. A process that is
-//! still in the job's session, or can still write to its output, is one of them. A process that has left both is
-//! not found.
+//! Finds the remaining processes of a job whose supervisor was killed: those in the job's process
+//! session, and those that can write to its output. A process that has left both is not found.
 
 use crate::proc_scan;
 use crate::supervisor::command_line;
@@ -10,7 +9,7 @@ use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 
-/// What identifies leftovers.
+/// The marks of leftovers.
 #[derive(Debug, Clone)]
 pub struct Leftovers {
     /// The supervisor, which led the session. Processes that are older cannot be leftovers.
@@ -25,8 +24,9 @@ impl Leftovers {
         if !self.supervisor.is_of_here() || self.supervisor.is_alive() {
             return Vec::new();
         }
-        // The kernel does not assign a pid that is still in use as a session id. So if the supervisor's pid was
-        // reused, the session with that id is a new one. A dead supervisor that was not reaped still has its pid.
+        // The kernel does not assign a pid that is still in use as a session id. So if the
+        // supervisor's pid was reused, the session with that id is a new one. A dead supervisor
+        // that was not reaped still has its pid.
         let session = ProcessInfo::read(self.supervisor.pid)
             .is_none_or(|now| now.start_time == self.supervisor.start_time)
             .then_some(self.supervisor.pid);
@@ -87,8 +87,8 @@ impl Leftovers {
         found.len()
     }
 
-    /// Sends SIGKILL to all of them, once; children forked meanwhile are hit in the next round. Returns how many
-    /// there were.
+    /// Sends SIGKILL to all of them, once; children forked meanwhile are hit in the next round.
+    /// Returns how many there were.
     pub fn kill(&self) -> usize {
         let found = self.find();
         for process in &found {

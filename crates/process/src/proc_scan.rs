@@ -1,8 +1,8 @@
-//! Reads `/proc`: descendants of a process, and details about processes; with substitutes where `/proc` is not
-//! available. On Linux only; elsewhere most lists are empty.
+//! Reads `/proc`: descendants of a process, and details about processes; with substitutes where
+//! `/proc` is not available. On Linux only; elsewhere most lists are empty.
 //!
-//! A pid read here may be gone or reused a moment later (TOCTOU). Code that sends signals must guard against that
-//! itself: see [`crate::supervisor`].
+//! A pid read here may be gone or reused a moment later (TOCTOU). Code that sends signals must
+//! guard against that itself: see [`crate::supervisor`].
 
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
@@ -14,8 +14,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Direct children of `pid`, including zombies. Empty if there is no such process. Without `/proc`, only our own
-/// children can be found.
+/// Direct children of `pid`, including zombies. Empty if there is no such process. Without `/proc`,
+/// only our own children can be found.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
@@ -43,14 +43,14 @@ pub struct Children {
 }
 
 impl Children {
-    /// Those of this process.
+    /// Returns the values of this process.
     pub fn of(pid: u32) -> Self {
         let list = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
         Self { list }
     }
 
-    /// Whether it has exactly these children, in this order; false if that cannot be determined. For
-    /// single-threaded processes.
+    /// Whether it has exactly these children, in this order; false if that cannot be determined.
+    /// For single-threaded processes.
     pub fn are_just(&self, pids: &[i32]) -> bool {
         let mut text = [0; 256];
         let list = self.list.as_ref();
@@ -63,8 +63,8 @@ impl Children {
     }
 }
 
-/// Our own children, found without `/proc` by trying to wait for each pid. Children are younger than we are, so
-/// their pids are higher, unless pids have wrapped around.
+/// Our own children, found without `/proc` by trying to wait for each pid. Children are younger
+/// than we are, so their pids are higher, unless pids have wrapped around.
 fn awaited() -> Vec<i32> {
     /// Maximum number of pids to try: takes some 20 ms.
     const NUMBERS: i32 = 100_000;
@@ -81,8 +81,8 @@ fn awaited() -> Vec<i32> {
 /// Maximum number of descendants examined; a fork bomb has no last one.
 const MAX_DESCENDANTS: usize = 10_000;
 
-/// All descendants of `pid`, which must be their subreaper, nearest first, excluding `pid` itself; including
-/// zombies.
+/// All descendants of `pid`, which must be their subreaper, nearest first, excluding `pid` itself;
+/// including zombies.
 pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     let children_of = |parent: i32| {
         let children = children(parent).into_iter();
@@ -90,8 +90,8 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     };
     let mut found: Vec<ProcessInfo> = Vec::new();
     let mut next = 0;
-    // Twice: a process whose parent ended during the walk may have been missed, and is now below `pid`. Not more
-    // often: during a fork storm there is always another.
+    // Twice: a process with a parent that ended during the walk may have been missed, and is now
+    // below `pid`. Not more often: during a fork storm there is always another.
     for _ in 0..2 {
         let known: BTreeSet<i32> = found.iter().map(|process| process.pid).collect();
         found.extend(children_of(pid).filter(|process| !known.contains(&process.pid)));
@@ -116,15 +116,16 @@ pub(crate) fn processes() -> Vec<ProcessInfo> {
         .collect()
 }
 
-/// The processes of the session led by `leader`, found by scanning. For a leader that is gone and cannot be asked.
+/// The processes of the session led by `leader`, found by scanning. For a leader that is gone and
+/// cannot be asked.
 pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
     let mut found = processes();
     found.retain(|process| process.session == leader && !process.zombie);
     found
 }
 
-/// The arguments of a process; empty for a kernel thread, a zombie, a missing process, and one in the middle of
-/// `exec`.
+/// The arguments of a process; empty for a kernel thread, a zombie, a missing process, and one in
+/// the middle of `exec`.
 pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     let path = format!("/proc/{pid}");
     let mut line = fs::read(format!("{path}/cmdline")).unwrap_or_default();
@@ -142,15 +143,16 @@ pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
-/// The kernel's name of a process, which is independent of its arguments; `None` if `/proc` does not show it.
+/// The kernel's name of a process, which is independent of its arguments; `None` if `/proc` does
+/// not show it.
 pub(crate) fn name(pid: i32) -> Option<Vec<u8>> {
     let mut name = fs::read(format!("/proc/{pid}/comm")).ok()?;
     name.pop_if(|last| *last == b'\n');
     Some(name)
 }
 
-/// The resolved working directory of a process; ends in ` (deleted)` if it was removed. `None` if we may not look,
-/// or the system does not tell. Never blocks on a file system.
+/// The resolved working directory of a process; ends in ` (deleted)` if it was removed. `None` if
+/// we may not look, or the system does not tell. Never blocks on a file system.
 pub fn directory_of(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
@@ -204,15 +206,15 @@ fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
     })
 }
 
-/// The descriptors of this process beyond the standard three, among them that by which they were listed, which is
-/// closed by now.
+/// The descriptors of this process beyond the standard three, among them that by which they were
+/// listed, which is closed by now.
 pub(crate) fn own_descriptors() -> Vec<i32> {
     let numbers = open_files("self").map(|(number, _)| number);
     numbers.filter(|number| *number > 2).collect()
 }
 
-/// Whether a process has this terminal open, whatever its name is where that process sees it, or as `/dev/tty`. False
-/// if we may not look.
+/// Whether a process has this terminal open, whatever its name is where that process sees it, or as
+/// `/dev/tty`. False if we may not look.
 pub fn has_terminal_open(pid: i32, terminal: &Path) -> bool {
     open_files(&pid.to_string()).any(|(number, target)| is_terminal(pid, number, &target, terminal))
 }
@@ -225,8 +227,8 @@ pub fn is_on_terminal(pid: i32, descriptor: u64, terminal: &Path) -> bool {
     })
 }
 
-/// Names do not tell terminals apart: in a box, the same name is another one. Only what is said to be a device is looked
-/// at, as looking at a file can take until a server answers.
+/// Names do not tell terminals apart: in a box, the same name is another one. Only what is said to
+/// be a device is looked at, as looking at a file can take until a server answers.
 fn is_terminal(pid: i32, number: i32, target: &Path, terminal: &Path) -> bool {
     if target == Path::new("/dev/tty") {
         return true;

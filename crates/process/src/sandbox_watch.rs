@@ -1,8 +1,9 @@
-//! What is seen of a shell's box from outside: what it said about itself, and the attempts to reach a network that is not
-//! there, by the kernel's own counters of the namespace.
+//! Observes a shell's sandbox from outside: its report, and refused attempts to reach the network,
+//! by the kernel's counters of the namespace.
 //!
-//! They count what found no route. A name that is looked up is an attempt for each server asked; IPv6 without any
-//! interface fails before it counts. Where boxes share a network, the attempts of all of them are counted.
+//! The counters count packets without a route. A name lookup is an attempt for each server; IPv6
+//! without any interface fails before it counts. In a shared network, the attempts of all sandboxes
+//! are counted.
 
 use agent_bash_core::sandbox::{Network, ObservedSandbox, Plan, Report, Tier};
 use std::fs::File;
@@ -16,8 +17,8 @@ pub struct SandboxWatch {
 }
 
 impl SandboxWatch {
-    /// The box with this plan that the shell with this pid is in, by its own report; `None` for a shell in no box. The
-    /// shell must be alive.
+    /// The box with this plan that the shell with this pid is in, by its own report; `None` for a
+    /// shell in no box. The shell must be alive.
     pub fn of(report: Option<Report>, plan: Option<&Plan>, pid: u32) -> Option<Self> {
         let report = report?;
         let counters = plan.filter(|_| report.tier == Tier::Full);
@@ -25,7 +26,7 @@ impl SandboxWatch {
         Some(Self { report, counters })
     }
 
-    /// What there is to say of it now, with the attempts since this was last asked.
+    /// Returns the current observation, with the attempts since the last one.
     pub fn observe(&mut self) -> ObservedSandbox {
         let mut confined = ObservedSandbox::new(self.report.clone());
         confined.network_refused = self.counters.as_mut().and_then(Counters::more);
@@ -33,8 +34,8 @@ impl SandboxWatch {
     }
 }
 
-/// The kernel's counters of one namespace. Open files, as the namespace cannot be found any more once its processes
-/// have ended.
+/// The kernel's counters of one namespace. Open files, as the namespace cannot be found any more
+/// once its processes have ended.
 #[derive(Debug)]
 struct Counters {
     v4: File,
@@ -44,8 +45,8 @@ struct Counters {
 }
 
 impl Counters {
-    /// `None` where the network is the host's. Without one, the namespace is the shell's own and has counted nothing yet;
-    /// a shared one has, of others.
+    /// `None` where the network is the host's. Without one, the namespace is the shell's own and
+    /// has counted nothing yet; a shared one has, of others.
     fn of(pid: u32, network: Network) -> Option<Self> {
         let open = |name| File::open(format!("/proc/{pid}/net/{name}")).ok();
         let mut counters = Self {

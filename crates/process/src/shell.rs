@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Finds the shell: the explicit one, or the first of the choice that exists. Accesses files; do it once per host.
+/// Finds the shell: the explicit one, or the first of the choice that exists. Accesses files; do it
+/// once per host.
 ///
 /// `env` is that of the command: `SHELL` and `PATH` are read from it.
 ///

@@ -17,11 +17,11 @@ pub fn signal_name(number: i32) -> String {
     }
 }
 
-/// Prevents other processes of the same user from reading this one's environment and memory through `/proc` (clears
-/// `PR_SET_DUMPABLE`). Root still can. Linux only; elsewhere a no-op.
+/// Prevents other processes of the same user from reading this one's environment and memory through
+/// `/proc` (clears `PR_SET_DUMPABLE`). Root still can. Linux only; elsewhere a no-op.
 ///
-/// This project's binaries call it for their own process. A library host decides for itself: it also hides
-/// `/proc/<pid>/fd` from other processes, and disables core dumps.
+/// This project's binaries call it for their own process. A library host decides for itself: it
+/// also hides `/proc/<pid>/fd` from other processes, and disables core dumps.
 pub fn hide_memory() {
     #[cfg(target_os = "linux")]
     {

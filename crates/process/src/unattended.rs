@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 /// Where a default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attendance {
-    /// No terminal: nobody can answer, and nobody sees colours.
+    /// No terminal: no answers and no colours.
     Pipe,
     /// A terminal of its own, which a user may watch.
     Terminal,
@@ -23,7 +23,7 @@ pub struct UnattendedDefault {
     pub terminal: Setting,
 }
 
-/// What a default does to its variable.
+/// The effect of a default on its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// Sets it.
@@ -35,7 +35,7 @@ pub enum Setting {
 }
 
 impl UnattendedDefault {
-    /// What it does there.
+    /// Returns the effect.
     pub fn setting(&self, attendance: Attendance) -> Setting {
         match attendance {
             Attendance::Pipe => self.pipe,
@@ -103,8 +103,8 @@ pub const UNATTENDED: &[UnattendedDefault] = &[
     differs("TERM", Setting::Set("dumb"), Setting::Set("xterm-256color")),
 ];
 
-/// What a person's own environment has for the variables that keep programs from waiting for somebody, as changes to a
-/// call's: for a call on a terminal at which that person sits.
+/// Returns the user's own values of the variables that keep programs from waiting for input, as
+/// changes to a call's: for a call on a terminal at which the user sits.
 pub fn attended(own: &BTreeMap<OsString, OsString>) -> BTreeMap<String, Option<String>> {
     let of_nobody = UNATTENDED.iter().filter(|it| {
         let differs = it.pipe != it.terminal;
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_has_their_own_values_and_nobody_elses() {
+    fn attended_call_has_the_users_own_values() {
         let own = BTreeMap::from([("EDITOR".into(), "vim".into()), ("TERM".into(), "x".into())]);
         let changes = attended(&own);
         assert_eq!(changes.get("EDITOR"), Some(&Some("vim".to_owned())));

@@ -1,6 +1,7 @@
-//! The working directory of this process if its path cannot be resolved: below a parent without search permission,
-//! a directory is reachable only by those already inside. A program started there passes its working directory down
-//! to its supervisors, and their shells resolve paths relative to it.
+//! The working directory of this process if its path cannot be resolved: below a parent without
+//! search permission, a directory is reachable only by those already inside. A program started
+//! there passes its working directory down to its supervisors, and their shells resolve paths
+//! relative to it.
 
 use crate::platform::is_known_directory;
 use std::ffi::OsStr;
@@ -8,14 +9,14 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Whether the path of this process's working directory cannot be resolved. May block as long as the file system
-/// does, as may the next function.
+/// Whether the path of this process's working directory cannot be resolved. May block as long as
+/// the file system does, as may the next function.
 pub(crate) fn is_cut_off() -> bool {
     kernel_cwd().is_some_and(|here| is_barred(&here))
 }
 
-/// Whether a path that cannot be resolved names a directory that a shell can reach from this process's working
-/// directory.
+/// Whether a path that cannot be resolved names a directory that a shell can reach from this
+/// process's working directory.
 pub fn is_reached_from_here(path: &Path) -> bool {
     let rest = kernel_cwd()
         .filter(|here| is_barred(here))

@@ -1,9 +1,10 @@
-//! The files of a job, shared by its supervisor and all later hosts. The host creates the directory and its files
-//! (`job.new`, `end.new`, the output file); the supervisor commits first the one and finally the other by a rename.
-//! Each is written once, so nobody ever reads an incomplete file or overwrites another's.
+//! The files of a job, shared by its supervisor and all later hosts. The host creates the directory
+//! and its files (`job.new`, `end.new`, the output file); the supervisor commits first the one and
+//! finally the other by a rename. Each is written once, so no process reads an incomplete file or
+//! overwrites another's.
 //!
-//! All access is through a descriptor of the directory: paths may be longer than a socket's address allows, and the
-//! directory may be moved.
+//! All access is through a descriptor of the directory: paths may be longer than a socket's address
+//! allows, and the directory may be moved.
 
 use agent_bash_core::{Ending, Timestamp};
 use agent_bash_os::PrivateDir;
@@ -23,7 +24,8 @@ pub const NEW_ENTRY: &str = "job.new";
 /// How it ended, a [`JobEnd`]. Absent until then.
 pub const END: &str = "end.json";
 
-/// [`END`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent recording the end.
+/// [`END`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent
+/// recording the end.
 pub const NEW_END: &str = "end.new";
 
 /// Size of [`END`]: its text, padded with spaces.
@@ -44,7 +46,8 @@ pub struct JobEnd {
     pub ended_at: Timestamp,
     /// Bytes it printed that are not in its output file because the file had reached its limit.
     pub dropped_bytes: u64,
-    /// Whether processes are left. If its shell was killed they may hold its output, which then keeps growing.
+    /// Whether processes are left. If its shell was killed they may hold its output, which then
+    /// keeps growing.
     pub has_remaining: bool,
     /// Size of its output file at that time; 0 for survivors, whose file is their call's.
     pub length: u64,
@@ -68,7 +71,7 @@ impl JobDirectory {
         self.0.rename(from, to)
     }
 
-    /// Listens on the socket; nobody else can bind it, as the directory is private.
+    /// Listens on the socket. The directory is private, so no other user can bind it.
     pub(super) fn listen(&self) -> io::Result<UnixListener> {
         let listener = UnixListener::bind(self.socket())?;
         listener.set_nonblocking(true)?;

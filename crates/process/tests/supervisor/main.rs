@@ -1,5 +1,6 @@
-//! The supervisor and its host's side, without the protocol of shells. Does not use libtest's harness: `main` is
-//! our own, so that this program can be re-executed as a supervisor, like a host.
+//! The supervisor and its host's side, without the protocol of shells. Does not use libtest's
+//! harness: `main` is our own, so that this program can be re-executed as a supervisor, like a
+//! host.
 
 #![expect(
     clippy::unwrap_used,
@@ -53,7 +54,7 @@ const CASES: &[(&str, Case)] = cases![
     a_supervisor_that_does_not_answer_is_given_up,
     all_that_were_dropped_are_waited_for,
     one_started_ahead_gives_its_shells_the_environment_that_is_asked_for,
-    one_started_ahead_that_nobody_asks_for_is_reaped,
+    unused_supervisor_is_reaped,
     an_order_may_come_before_the_hello,
     malformed::an_order_that_cannot_be_obeyed_is_answered,
     malformed::an_order_that_cannot_be_read_ends_the_conversation,
@@ -204,7 +205,7 @@ async fn a_shell_that_cannot_start_is_named(supervisor: Supervisor) {
             other => panic!("{program}: {other:?}"),
         }
     }
-    // It can still start another.
+    // The supervisor can still start another.
     start(&mut supervised, "exit 4").await;
     assert_eq!(end(&mut supervised).await, ShellEnd::Exited(4));
 }
@@ -429,7 +430,7 @@ async fn one_started_ahead_gives_its_shells_the_environment_that_is_asked_for(_:
     assert!(own.contains("GIVEN=1\0"), "{own:?}");
 }
 
-async fn one_started_ahead_that_nobody_asks_for_is_reaped(_: Supervisor) {
+async fn unused_supervisor_is_reaped(_: Supervisor) {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let supervisor = again();
     supervisor.start_ahead(&environment(), &clock);

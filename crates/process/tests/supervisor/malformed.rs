@@ -1,6 +1,6 @@
-//! Every order in malformed form: without its descriptors, out of turn, unparseable. Each is answered or closes the
-//! connection; none makes the host wait for ever. Orders are written at the level of bytes, as the host's code
-//! never sends such.
+//! Every order in malformed form: without its descriptors, out of turn, unparseable. Each is
+//! answered or closes the connection; none makes the host wait for ever. Orders are written at the
+//! level of bytes, as the host's code never sends such.
 
 use agent_bash_process::supervisor::{ORDERS, Supervisor};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -85,7 +85,8 @@ fn shell(inherits_stdin: bool) -> Value {
     })
 }
 
-/// An order, how many descriptors come with it, the event that answers it, and a part of its reason.
+/// An order, how many descriptors come with it, the event that answers it, and a part of its
+/// reason.
 type Case = (Value, usize, Value, &'static str);
 
 /// A missing reason: the event is the whole answer.
@@ -109,7 +110,7 @@ fn cases() -> Vec<Case> {
     let not_detached = || json!("DetachFailed");
     let nobody = || json!({"Survivors": {"survivors": []}});
     let incomplete = "without its descriptors";
-    let unwatched = json!({"Recorded": {"traced": {"lacking": "nobody watches this shell"}}});
+    let unwatched = json!({"Recorded": {"traced": {"lacking": "this shell is not traced"}}});
     vec![
         (another(), 0, failed(), "no shell was started before"),
         (start(true), 0, failed(), incomplete),
@@ -125,7 +126,7 @@ fn cases() -> Vec<Case> {
         (adopt, 3, json!("AdoptFailed"), "without its file"),
         // Without pipes there is nothing to relay.
         (no_pipes, 0, json!("Adopted"), NONE),
-        // Descriptors that nobody wants.
+        // Unexpected descriptors.
         (json!("Survivors"), 3, nobody(), NONE),
         // Nothing is watched, so it has ended.
         (
@@ -159,7 +160,7 @@ fn cases() -> Vec<Case> {
         (
             json!({"Record": {"set": nowhere, "tell": true}}),
             0,
-            json!({"Recording":{"lacking":"nobody watches this shell"}}),
+            json!({"Recording":{"lacking":"this shell is not traced"}}),
             NONE,
         ),
         (json!("StopRecording"), 0, unwatched, NONE),
@@ -224,7 +225,7 @@ pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Superv
         let mut server = Server::start();
         server.socket.write_all(&bytes).unwrap();
         let error = server.event().unwrap_err();
-        // It must be closed; otherwise this would be a timeout.
+        // The connection must be closed; otherwise this would be a timeout.
         let hung_up = [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset];
         assert!(hung_up.contains(&error.kind()), "{bytes:?}: {error}");
     }

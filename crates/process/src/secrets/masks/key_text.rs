@@ -1,12 +1,13 @@
-//! Private keys in a text (RFC 7468): the lines that hold one. Header and footer say nothing that is secret and stay,
-//! and so does everything else: a header alone hides nothing.
+//! Private keys in a text (RFC 7468): the lines that hold one. Header and footer say nothing that
+//! is secret and stay, and so does everything else: a header alone hides nothing.
 
 use std::ops::Range;
 
 const HEADER: &str = "-----BEGIN ";
 const DASHES: &str = "-----";
 
-/// Shorter lines are none of a key: encoders fill 64 or 70 columns, and its last few bytes are worth nothing.
+/// Shorter lines are not part of a key: encoders fill 64 or 70 columns, and the last few bytes of a
+/// key are worthless.
 const SHORTEST: usize = 16;
 
 /// Adds the parts of a text that look like lines of private keys.

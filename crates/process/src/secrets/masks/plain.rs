@@ -1,5 +1,5 @@
-//! [`Plain`]: a text without escape sequences, and where its bytes were. A secret that a program has coloured is found in
-//! it as any other.
+//! [`Plain`]: a text without escape sequences, and where its bytes were. A secret that a program
+//! has coloured is found in it as any other.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -61,7 +61,8 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Length of the control sequence (ECMA-48, `ESC [ … m`) at the beginning of a text; 0 if there is none.
+/// Length of the control sequence (ECMA-48, `ESC [ … m`) at the beginning of a text; 0 if there is
+/// none.
 fn sequence(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else {
         return 0;

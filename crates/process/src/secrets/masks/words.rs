@@ -1,23 +1,23 @@
-//! Splits a text into words as a shell does. A quoted value that is assigned to a variable is one word with its blanks, any
-//! other ends with its first. Most texts are no scripts, and some scripts are not read exactly (here documents, comments,
-//! expansions in quotes): from there on no quoted value has blanks, so that a quote that is taken for another can never
-//! hide a command.
+//! Splits a text into words as a shell does. A quoted value that is assigned to a variable is one
+//! word with its blanks, any other ends with its first. Most texts are no scripts, and some scripts
+//! are not read exactly (here documents, comments, expansions in quotes): from there on no quoted
+//! value has blanks, so that a quote that is taken for another can never hide a command.
 
 use std::ops::Range;
 
-/// A run of characters that are neither blanks nor what separates words. A quoted value goes with its name:
-/// `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
+/// A run of characters that are neither blanks nor what separates words. A quoted value goes with
+/// its name: `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
 #[derive(Debug)]
 pub(super) struct Word {
     /// Where it is, without the closing quote of its value.
     pub(super) range: Range<usize>,
-    /// What is between it and the one before it.
+    /// The range between this word and the one before it.
     pub(super) gap: Range<usize>,
     /// Between it and the one before it are only blanks and an opening quote.
     pub(super) follows: bool,
     /// Another command begins with it.
     pub(super) ends_command: bool,
-    /// It is within quotes.
+    /// True within quotes.
     pub(super) is_quoted: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Words<'a> {
     is_at_command: bool,
 }
 
-/// What may stand before an assignment.
+/// Words that may precede an assignment.
 const BEFORE_ASSIGNMENTS: [&str; 7] = ["export", "readonly", "then", "do", "else", "{", "!"];
 
 /// Whether a character is between words.
@@ -164,7 +164,8 @@ impl<'a> Words<'a> {
         self.at
     }
 
-    /// The end of a value in quotes, which begins with the quote here. If it is the end of the quote, that is closed.
+    /// The end of a value in quotes, which begins with the quote here. If it is the end of the
+    /// quote, that is closed.
     fn end_of_value(&mut self, start: usize, quote: char) -> usize {
         let around = self.quote;
         let name = &self.text[start..self.at];

@@ -6,14 +6,14 @@ use crate::supervisor::job_directory::JobEnd;
 use crate::supervisor::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Why a supervisor did not take over what was to outlive its host: a job (nothing of its script has run, or will),
-/// or survivors.
+/// Why a supervisor did not take over what was to outlive its host: a job (nothing of its script
+/// has run, or will), or survivors.
 #[derive(Debug, thiserror::Error)]
 pub enum NotDetached {
-    /// It failed with this system error.
+    /// The supervisor failed with this system error.
     #[error("the job could not be taken over by its supervisor: {0}")]
     Refused(String),
-    /// It has ended, or does not answer.
+    /// The supervisor has ended, or does not answer.
     #[error("the supervisor ended before it had taken the job")]
     Disconnected,
 }
@@ -36,9 +36,9 @@ pub struct JobFds {
 }
 
 impl Supervised {
-    /// Turns the shell that waits for its script into a job and lets it run: from then on it outlives the host. Its
-    /// script must be in the script file, and the job's files in its directory (see
-    /// [`crate::supervisor::job_directory`]).
+    /// Turns the shell that waits for its script into a job and lets it run: from then on it
+    /// outlives the host. Its script must be in the script file, and the job's files in its
+    /// directory (see [`crate::supervisor::job_directory`]).
     ///
     /// # Errors
     /// It did not become a job.

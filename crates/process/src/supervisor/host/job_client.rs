@@ -1,5 +1,5 @@
-//! Connects a later host to a job's supervisor, through a socket in the job's private directory. Only that
-//! supervisor listens there, and nobody does once it has ended, so a reused pid cannot be mistaken for it.
+//! Connects a later host to a job's supervisor, through a socket in the job's private directory.
+//! Only that supervisor listens there, so a reused pid cannot be mistaken for it.
 
 use super::link::in_ms;
 use super::receive::{self, Disconnected};
@@ -54,7 +54,8 @@ impl JobVisit {
         self.ask(&VisitRequest::End { grace_ms })
     }
 
-    /// Waits until the job has ended. Processes that have released its output may still be alive. Cancel safe.
+    /// Waits until the job has ended. Processes that have released its output may still be alive.
+    /// Cancel safe.
     ///
     /// # Errors
     /// The supervisor has ended: what it knew is in its files, if anywhere.
@@ -66,8 +67,8 @@ impl JobVisit {
         .await
     }
 
-    /// Waits until all processes of the job have ended, or some withstand SIGKILL. Call after [`Self::end`]. Cancel
-    /// safe.
+    /// Waits until all processes of the job have ended, or some withstand SIGKILL. Call after
+    /// [`Self::end`]. Cancel safe.
     pub async fn killed(&mut self) -> JobKilled {
         let stuck = self.answer(|answer, _| match answer {
             VisitAnswer::Stuck { survivors } => Some(survivors),

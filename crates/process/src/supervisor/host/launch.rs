@@ -1,4 +1,5 @@
-//! Starting a supervisor: a process (of this program or another one), or a thread if there can be none.
+//! Starting a supervisor: a process (of this program or another one), or a thread if there can be
+//! none.
 
 use super::client::Supervised;
 use super::link::Link;
@@ -34,11 +35,11 @@ pub struct Supervisor {
     unreaped: Count,
     /// A supervisor that was started ahead, for the first caller.
     ahead: Arc<Mutex<Option<Ahead>>>,
-    /// Those that boxes share.
+    /// The shared networks of sandboxes.
     networks: Arc<Networks>,
-    /// What boxes enforce here, once somebody has asked.
+    /// The report of a sandbox, once it was requested.
     pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
-    /// Whether what is started can be watched, once somebody has asked.
+    /// Whether processes can be traced, once it was requested.
     watches: Arc<OnceLock<Result<(), String>>>,
 }
 
@@ -72,7 +73,8 @@ impl Hash for Supervisor {
 enum How {
     Program {
         path: PathBuf,
-        /// Stay in this program's working directory instead of `/`, because the shells could not enter it by path.
+        /// Stay in this program's working directory instead of `/`, because the shells could not
+        /// enter it by path.
         keep_cwd: bool,
     },
     /// Without a process, for this reason.
@@ -85,11 +87,11 @@ impl Supervisor {
         Self::at(this_program())
     }
 
-    /// By starting another program, which must call [`crate::supervisor::init`] at the top of its `main`. For hosts
-    /// that do not control `main`: plugins, tests.
+    /// By starting another program, which must call [`crate::supervisor::init`] at the top of its
+    /// `main`. For hosts that do not control `main`: plugins, tests.
     ///
-    /// Looks whether the path of the directory in which this program stands leads there. Below a parent that may not be searched it
-    /// does not, and shells get there only by inheriting it.
+    /// Looks whether the path of the directory in which this program stands leads there. Below a
+    /// parent that may not be searched it does not, and shells get there only by inheriting it.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         let path = program.into();
         let here = is_cut_off();
@@ -99,14 +101,16 @@ impl Supervisor {
         })
     }
 
-    /// Without a supervisor process: a thread of this program does the work, and identifies the processes of a call
-    /// by their session, an environment variable (`AGENT_BASH_CALL`), their parents and their output. For hosts
-    /// that cannot call [`crate::supervisor::init`] and have no other program to start.
+    /// Without a supervisor process: a thread of this program does the work, and identifies the
+    /// processes of a call by their session, an environment variable (`AGENT_BASH_CALL`), their
+    /// parents and their output. For hosts that cannot call [`crate::supervisor::init`] and have no
+    /// other program to start.
     ///
-    /// It lacks whatever needs a separate process. If this program is killed, its commands keep running. Background
-    /// jobs and terminals are refused, and survivors lose the reader of their output when this program ends. A
-    /// process that changes session, environment, parent and output is neither named nor ended. If this program
-    /// reaps children that are not its own (`waitpid(-1)`, SIGCHLD ignored), the exit status of commands is lost.
+    /// It lacks whatever needs a separate process. If this program is killed, its commands keep
+    /// running. Background jobs and terminals are refused, and survivors lose the reader of their
+    /// output when this program ends. A process that changes session, environment, parent and
+    /// output is neither named nor ended. If this program reaps children that are not its own
+    /// (`waitpid(-1)`, SIGCHLD ignored), the exit status of commands is lost.
     pub fn fallback() -> Self {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }
@@ -127,8 +131,8 @@ impl Supervisor {
         }
     }
 
-    /// Whether what shells change can be recorded while they do. That costs a thread the first time. There may be other
-    /// reasons against it, which show when a shell is started.
+    /// Whether what shells change can be recorded while they do. That costs a thread the first
+    /// time. There may be other reasons against it, which show when a shell is started.
     ///
     /// # Errors
     /// Why not: a kernel without the means, or one that watches this program itself.
@@ -140,12 +144,13 @@ impl Supervisor {
         self.watches.get_or_init(tried).clone()
     }
 
-    /// Waits until every supervisor started by this value and its clones has been reaped, except those that outlive
-    /// their host on purpose. For a program that is about to exit, after everything that starts or holds a
-    /// supervisor was dropped: if process 1 does not reap, as in a container without an init, a supervisor that is
-    /// not reaped remains a zombie. Returns false if some are left after `limit`. Blocks the thread.
+    /// Waits until every supervisor started by this value and its clones has been reaped, except
+    /// those that outlive their host on purpose. For a program that is about to exit, after
+    /// everything that starts or holds a supervisor was dropped: if process 1 does not reap, as in
+    /// a container without an init, a supervisor that is not reaped remains a zombie. Returns false
+    /// if some are left after `limit`. Blocks the thread.
     pub fn all_reaped(&self, limit: Duration) -> bool {
-        // It was started ahead and never used.
+        // The supervisor was started ahead and never used.
         drop(self.take_ahead());
         self.unreaped.is_none_within(limit)
     }
@@ -153,7 +158,8 @@ impl Supervisor {
     /// Starts one with `env` as its complete environment, and waits for its hello.
     ///
     /// # Errors
-    /// It cannot be started, does not answer within a second, or has another version. Nothing is left of it then.
+    /// It cannot be started, does not answer within a second, or has another version. Nothing is
+    /// left of it then.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -165,8 +171,8 @@ impl Supervisor {
         self.start(env, clock)?.handshake().await
     }
 
-    /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::greeted`]. Orders may be
-    /// sent before that.
+    /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::greeted`].
+    /// Orders may be sent before that.
     ///
     /// # Errors
     /// It cannot be started.
@@ -190,10 +196,10 @@ impl Supervisor {
         }
     }
 
-    /// Starts a supervisor in advance, which the next [`Self::start`] or [`Self::launch`] (of this one or a clone)
-    /// uses, whatever environment that asks for: its shells get it. The supervisor itself has only our own
-    /// variables of `env`, which identify its owner. Useful for programs that make a single call, which can be
-    /// parsed, judged and prepared meanwhile.
+    /// Starts a supervisor in advance, which the next [`Self::start`] or [`Self::launch`] (of this
+    /// one or a clone) uses, whatever environment that asks for: its shells get it. The supervisor
+    /// itself has only our own variables of `env`, which identify its owner. Useful for programs
+    /// that make a single call, which can be parsed, judged and prepared meanwhile.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -211,7 +217,7 @@ impl Supervisor {
                 let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
                 *ahead = Some(Ahead { supervised, env });
             }
-            // Whoever needs a supervisor will report why there is none.
+            // The call that needs a supervisor reports the reason.
             Err(error) => tracing::debug!(%error, "no supervisor could be started ahead"),
         }
     }

@@ -37,8 +37,8 @@ impl Link {
         self.end(grace, false)
     }
 
-    /// As [`Self::terminate`], but stops the shell first: when the command it waits for is ended, it must not run
-    /// the next one.
+    /// As [`Self::terminate`], but stops the shell first: when the command it waits for is ended,
+    /// it must not run the next one.
     ///
     /// # Errors
     /// It has ended, or does not read.

@@ -1,4 +1,4 @@
-//! What boxes can enforce on this system, found out by closing one: the whole sequence, in a process of its own.
+//! Finds out what sandboxes enforce on this system, by entering one in a separate process.
 
 use super::launch::Supervisor;
 use super::start_error::StartError;
@@ -11,25 +11,27 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long closing a box may take. Looking at a file system that does not answer would take for ever.
+/// How long closing a box may take. Looking at a file system that does not answer would take for
+/// ever.
 const LIMIT: Duration = Duration::from_millis(500);
 
 impl Supervisor {
-    /// What a box of the best tier enforces here. Takes a few milliseconds, and at most a second, the first time; the
-    /// answer is kept, also for clones. In `directory` the boxes that are tried get directories of their own.
+    /// Returns what a sandbox of the best tier enforces here. The first time takes a few
+    /// milliseconds, at most a second; the answer is cached, also for clones. `directory` is the
+    /// parent of the private directories.
     ///
     /// # Errors
-    /// [`NotStarted::SandboxLacks`], [`NotStarted::Sandbox`]: no box can be closed here. Others if no supervisor can be
-    /// started.
+    /// [`NotStarted::SandboxLacks`], [`NotStarted::Sandbox`]: no sandbox is possible here. Others
+    /// if no supervisor can be started.
     ///
     /// # Panics
-    /// Outside of a tokio runtime with I/O enabled.
+    /// Panics outside a tokio runtime with I/O enabled.
     pub async fn confines(
         &self,
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Result<Report, NotStarted> {
-        // What is tried needs nothing of the host's environment.
+        // The probe needs nothing of the host's environment.
         let env = BTreeMap::new();
         let found = self.confines.get_or_init(async || {
             let found = self.probe_sandbox(&env, directory, clock).await;

@@ -1,4 +1,5 @@
-//! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their end.
+//! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their
+//! end.
 
 use super::client::Supervised;
 use super::detach::NotDetached;
@@ -24,10 +25,11 @@ impl Supervised {
         .await
     }
 
-    /// Hands over the survivors' output: from now on the supervisor reads their pipes. With `detach`, closing our
-    /// end no longer ends them. `files` has one file per pipe, or is empty: then their output is read and
-    /// discarded. With the directory of a job, they become that job, and outlive the host in any case; its entry exists
-    /// if that worked, otherwise they are adopted without a job.
+    /// Hands over the survivors' output: from now on the supervisor reads their pipes. With
+    /// `detach`, closing our end no longer ends them. `files` has one file per pipe, or is empty:
+    /// then their output is read and discarded. With the directory of a job, they become that job,
+    /// and outlive the host in any case; its entry exists if that worked, otherwise they are
+    /// adopted without a job.
     ///
     /// # Errors
     /// It has ended, or failed: nothing was adopted.
@@ -59,8 +61,8 @@ impl Supervised {
 }
 
 impl Link {
-    /// Watches the processes of a session besides its shell that were not adopted: `Event::SurvivorsEnded` reports
-    /// their end.
+    /// Watches the processes of a session besides its shell that were not adopted:
+    /// `Event::SurvivorsEnded` reports their end.
     ///
     /// # Errors
     /// It has ended, or does not read.

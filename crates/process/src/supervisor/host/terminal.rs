@@ -15,8 +15,9 @@ pub struct StartedOnTerminal {
 }
 
 impl Supervised {
-    /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
-    /// file offset. Only for a supervisor that has not had a shell yet, nor will have another.
+    /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the
+    /// shell shares its file offset. Only for a supervisor that has not had a shell yet, nor will
+    /// have another.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].

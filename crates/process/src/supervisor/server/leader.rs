@@ -1,5 +1,6 @@
-//! Starts a shell directly from a host: as the leader of its own session, without what the host would pass on by
-//! mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on the host's size.
+//! Starts a shell directly from a host: as the leader of its own session, without what the host
+//! would pass on by mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on
+//! the host's size.
 
 use super::shell_command::ShellCommand;
 use crate::proc_scan;
@@ -43,8 +44,8 @@ pub(super) fn start(
         .map(|argument| c_string(argument.as_bytes()))
         .collect::<io::Result<Vec<_>>>()?;
 
-    // In a host that closed one of the standard three, these may have got its number: move them out of the way
-    // first.
+    // In a host that closed one of the standard three, these may have got its number: move them out
+    // of the way first.
     let standard = standard
         .iter()
         .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))

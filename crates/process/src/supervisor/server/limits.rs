@@ -1,5 +1,5 @@
-//! Applies a call's resource limits to its shell after its start and before its script; everything that the script
-//! starts inherits them.
+//! Applies a call's resource limits to its shell after its start and before its script; everything
+//! that the script starts inherits them.
 
 use agent_bash_core::Limits;
 use std::io;
@@ -8,8 +8,8 @@ use std::io;
 #[cfg(target_os = "linux")]
 const CPU_GRACE: u64 = 2;
 
-/// Sets the limits of a child that was not reaped, so the pid is still its own. Limits already in force are never
-/// raised.
+/// Sets the limits of a child that was not reaped, so the pid is still its own. Limits already in
+/// force are never raised.
 #[cfg(target_os = "linux")]
 pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};

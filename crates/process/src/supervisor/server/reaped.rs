@@ -4,16 +4,16 @@ use super::terminal::Continued;
 use crate::supervisor::protocol::ShellEnd;
 use rustix::process::WaitStatus;
 
-/// What was found when reaping.
+/// The result of reaping.
 #[derive(Debug)]
 pub(super) struct Reaped {
     /// How the shell ended, if it was reaped now.
     pub(super) end: Option<ShellEnd>,
     /// No processes are left.
     pub(super) empty: bool,
-    /// The shell has ended, but its status was taken by somebody else's `wait`.
+    /// True if the shell has ended, and another `wait` took its status.
     pub(super) lost: bool,
-    /// Somebody else was, whose parents have ended: of what a call has left, the last one is.
+    /// True if an orphan was reaped, which may be the last survivor of a call.
     pub(super) orphan: bool,
     /// A child's group that was stopped, and is continued.
     pub(super) continued: Option<Continued>,

@@ -1,5 +1,5 @@
-//! Keeps reading the output of survivors: what they print after their call has ended is appended to the call's
-//! file, or discarded. Without a reader they would be killed by SIGPIPE.
+//! Keeps reading the output of survivors: what they print after their call has ended is appended to
+//! the call's file, or discarded. Without a reader they would be killed by SIGPIPE.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -70,8 +70,8 @@ impl Relay {
         self.pairs.iter().map(|pair| pair.pipe.as_fd())
     }
 
-    /// Copies what is available, at most one buffer per pipe, so that a flood does not starve the supervisor's
-    /// other work.
+    /// Copies what is available, at most one buffer per pipe, so that a flood does not starve the
+    /// supervisor's other work.
     pub(super) fn pump(&mut self) {
         if self.pairs.is_empty() {
             return;
@@ -92,8 +92,8 @@ impl Relay {
 }
 
 impl Pair {
-    /// Writes up to the quota. After that, or after a failed write, nothing more is written, so the file remains a
-    /// prefix of the output. Returns how many of these bytes were written.
+    /// Writes up to the quota. After that, or after a failed write, nothing more is written, so the
+    /// file remains a prefix of the output. Returns how many of these bytes were written.
     fn keep(&mut self, bytes: &[u8], quota: &mut u64) -> usize {
         let Some(file) = &mut self.file else { return 0 };
         let room = usize::try_from(*quota).unwrap_or(usize::MAX);

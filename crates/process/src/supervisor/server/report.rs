@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// Capacity of a pipe.
 const PIPE: usize = 64 * 1024;
 
-/// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A pipe rather than
-/// a file, so that a limit on file sizes does not apply.
+/// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A
+/// pipe rather than a file, so that a limit on file sizes does not apply.
 #[derive(Debug)]
 pub(super) struct Report {
     read: OwnedFd,
@@ -42,7 +42,7 @@ impl Report {
 
     pub(super) fn path(&self) -> String {
         if let Some(at) = &self.at {
-            // It stands unquoted in the text of a shell.
+            // The path is unquoted in a shell's text.
             let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
             let path = at.to_str().filter(|path| path.chars().all(plain));
             return path.unwrap_or("/dev/null").to_owned();
@@ -50,7 +50,7 @@ impl Report {
         format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
     }
 
-    /// What was written, at most the capacity of a pipe. Not validated.
+    /// Takes the report, at most the capacity of a pipe. Not validated.
     pub(super) fn take(&self) -> String {
         let mut text = Vec::new();
         let mut buffer = [0; 4096];

@@ -19,11 +19,13 @@ pub(super) struct Shell {
     pub(super) report: Report,
     /// Its own directory, if it is kept in something.
     pub(super) directory: Option<ShellDirectory>,
-    /// Whether what it leaves uses that, too: in a box, temporary files are there; in a view, it may be mounted.
+    /// Whether what it leaves uses that, too: in a box, temporary files are there; in a view, it
+    /// may be mounted.
     pub(super) shares_directory: bool,
     /// Its mounts, if it has its own; kept until the host knows of its end.
     pub(super) mounts: Option<OwnedFd>,
-    /// Where what it changes is held back, if it waited for that; there until all of its processes have ended.
+    /// Where what it changes is held back, if it waited for that; there until all of its processes
+    /// have ended.
     pub(super) view: Option<View>,
     /// By what it is watched, if it is; kept for as long as anything of the call may change files.
     pub(super) tracer: Option<Tracer>,
@@ -37,7 +39,7 @@ pub(super) struct Shell {
 pub(super) enum Phase {
     /// Not reaped yet.
     Running,
-    /// It has ended, but the host does not know.
+    /// The shell has ended, and the host does not know it yet.
     Ended(ShellEnd),
     /// The host knows that it has ended, and that processes are left.
     Leaving(ShellEnd),
@@ -59,11 +61,12 @@ impl Shell {
         matches!(self.phase, Phase::Over(_))
     }
 
-    /// Its own directory, once the host knows its end, and nobody uses the directory any more. Its mounts are let go.
+    /// Returns its private directory, once the host knows its end and no process uses the
+    /// directory. Its mounts are released.
     pub(super) fn abandoned(&mut self) -> Option<ShellDirectory> {
         let is_told = matches!(self.phase, Phase::Leaving(_) | Phase::Over(_));
         drop(self.mounts.take_if(|_| is_told));
-        // With somebody left, paths would lead to the workspace itself.
+        // With a remaining process, paths would lead to the workspace itself.
         let is_over = self.is_over();
         drop(self.view.take_if(|_| is_over));
         let is_used = self.shares_directory && !self.is_over();

@@ -1,4 +1,4 @@
-//! The terminal that a shell is on: who holds it, and what happens where a program on it is stopped.
+//! The terminal of a shell: its foreground process group, and the handling of stopped programs.
 
 use crate::proc_scan::has_terminal_open;
 use agent_bash_core::Survivor;
@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, WaitStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The terminal that a shell is on.
+/// The terminal of a shell: its foreground process group, and the handling of stopped programs.
 #[derive(Debug)]
 pub(super) struct Terminal {
     path: PathBuf,
@@ -28,8 +28,9 @@ impl Terminal {
     }
 }
 
-/// Intervals at which a continued group is looked at again. Together they bridge the time for which a member that has
-/// been preempted between two system calls may have to wait for a busy machine's CPU.
+/// Intervals at which a continued group is looked at again. Together they bridge the time for which
+/// a member that has been preempted between two system calls may have to wait for a busy machine's
+/// CPU.
 const LOOKS: [Duration; 6] = [
     Duration::from_millis(2),
     Duration::from_millis(8),
@@ -39,11 +40,11 @@ const LOOKS: [Duration; 6] = [
     Duration::from_secs(2),
 ];
 
-/// A process group that was stopped by Ctrl-Z or by a program's own "suspend", and is continued.
+/// Continues a process group that was stopped by Ctrl-Z or by a program's own "suspend".
 ///
-/// Nobody could do that later, and in an orphaned process group the kernel ignores such stops, too. Once is not enough:
-/// a program that suspends itself signals its whole group, itself last, and what stops the shell may be answered before
-/// the rest of the group has got its own.
+/// The user could not continue it later, and in an orphaned process group the kernel ignores such
+/// stops as well. Once is not enough: a program that suspends itself signals its whole group,
+/// itself last, and the stop of the shell may be answered before the rest of the group has stopped.
 #[derive(Debug)]
 pub(super) struct Continued {
     group: Pid,
@@ -52,13 +53,13 @@ pub(super) struct Continued {
 }
 
 impl Continued {
-    /// Continues this child's group, if it was stopped in that way. A stop by any other signal is left alone: it was
-    /// intended.
+    /// Continues this child's group, if it was stopped in that way. A stop by any other signal is
+    /// left alone: it was intended.
     pub(super) fn stopped(child: Pid, status: WaitStatus, now: Instant) -> Option<Self> {
         if status.stopping_signal() != Some(Signal::TSTP.as_raw()) {
             return None;
         }
-        // It has not been reaped, so its pid and process group are its own.
+        // The child has not been reaped, so its pid and process group are its own.
         let group = rustix::process::getpgid(Some(child)).ok()?;
         send_continue(group);
         let mut looks = LOOKS.iter();
@@ -71,8 +72,8 @@ impl Continued {
         self.next
     }
 
-    /// Continues the group again if one of these, which are all that live, is a stopped member of it. `None` after the
-    /// last look.
+    /// Continues the group again if one of these, which are all that live, is a stopped member of
+    /// it. `None` after the last look.
     pub(super) fn look(mut self, members: &[ProcessInfo], now: Instant) -> Option<Self> {
         let group = self.group.as_raw_pid();
         if members

@@ -69,7 +69,7 @@ impl Server {
                 Event::Recording { lacking }
             }
             Order::StopRecording => {
-                let go_on = self.tracer().is_some().then(|| self.who_go_on()).flatten();
+                let go_on = self.tracer().is_some().then(|| self.continuing()).flatten();
                 let traced = self.tracer();
                 let traced = traced.map_or_else(unwatched, |tracer| tracer.stop(go_on));
                 Event::Recorded { traced }

@@ -42,11 +42,12 @@ impl Server {
         if detach {
             self.host = Host::Released;
         } else {
-            let left = self.nobodys();
+            let left = self.unattributed();
             self.session_processes
                 .push(SessionProcesses::of_session(&left));
         }
-        // If a job's files are missing the survivors live on without one; the host sees that there is no entry.
+        // If a job's files are missing the survivors live on without one; the host sees that there
+        // is no entry.
         self.job = self.job.take().or_else(|| {
             job.filter(|_| outlives && detach)
                 .and_then(|directory| Job::adopt(&directory).ok())
@@ -58,14 +59,15 @@ impl Server {
         let mut relay = Relay::default();
         // A pipe that cannot be read has no writers.
         let _ = relay.take(pipes, files, quota);
-        let left = self.nobodys();
+        let left = self.unattributed();
         self.session_processes
             .push(SessionProcesses::job(job, relay, &left));
     }
 
-    /// From now on, processes besides the shell that do not belong to an earlier call are watched for the host.
+    /// From now on, processes besides the shell that do not belong to an earlier call are watched
+    /// for the host.
     pub(super) fn watch_survivors(&mut self) {
-        let left = self.nobodys();
+        let left = self.unattributed();
         self.session_processes
             .push(SessionProcesses::of_host(&left));
     }
@@ -83,14 +85,14 @@ impl Server {
     }
 
     /// Processes besides the shell that do not belong to an earlier call.
-    fn nobodys(&mut self) -> Vec<ProcessInfo> {
+    fn unattributed(&mut self) -> Vec<ProcessInfo> {
         let mut all = self.look();
         let known = self.known();
         all.retain(|process| !known.contains(&process.pid));
         all
     }
 
-    /// The shell, and all other processes whose call is known.
+    /// Returns the shell, and all other processes of known calls.
     fn known(&self) -> BTreeSet<i32> {
         let session_processes = self
             .session_processes
@@ -108,9 +110,9 @@ impl Server {
         }
     }
 
-    /// Updates which processes exist besides the shell, from a single reading of the tree: with two readings, a
-    /// process started in between would be attributed to no call. Excludes processes of jobs from everything else.
-    /// Returns all processes.
+    /// Updates which processes exist besides the shell, from a single reading of the tree: with two
+    /// readings, a process started in between would be attributed to no call. Excludes processes of
+    /// jobs from everything else. Returns all processes.
     pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
         let living = self.tree.everybody();
         for processes in &mut self.session_processes {
@@ -139,7 +141,7 @@ impl Server {
     }
 
     /// All processes, where any may be left.
-    pub(super) fn who_go_on(&mut self) -> Option<LiveProcesses> {
+    pub(super) fn continuing(&mut self) -> Option<LiveProcesses> {
         let is_over = self.shell.as_ref().is_none_or(Shell::is_over);
         (!is_over).then(|| self.live_processes())
     }
@@ -159,7 +161,7 @@ impl Server {
         living
     }
 
-    /// Serves the visitors of jobs besides the shell, and ends those of which that is wanted.
+    /// Serves the clients of jobs besides the shell, and ends jobs on request.
     pub(super) fn end_what_is_wanted(&mut self) {
         let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
         let all = self.session_processes.iter_mut().enumerate();
@@ -174,7 +176,7 @@ impl Server {
         }
     }
 
-    /// Does what is due for them. `orphan`: somebody has ended of whom it may not be known whose he was.
+    /// Maintains these jobs. `orphan`: a process of unknown origin has ended.
     pub(super) fn look_after_besides(&mut self, orphan: bool) {
         let now = now();
         if self

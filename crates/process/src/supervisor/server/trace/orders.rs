@@ -1,5 +1,6 @@
-//! What the watching thread is told. Most calls change nothing, and then it need not wake for them: what holds for the next
-//! thing that it looks at waits until there is one, and is taken back if there is none.
+//! The orders for the tracing thread. Most calls change nothing, and then the thread need not wake:
+//! an order that applies to the next traced system call waits until there is one, and can be
+//! withdrawn.
 
 use super::attribution::LiveProcesses;
 use agent_bash_core::changes::Traced;
@@ -11,13 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Into the set in this directory; whoever asked is told once that holds, also of what these have open.
+    /// Record into the change set in this directory. The sender is notified once that holds, also
+    /// for open files of these processes.
     Record(PathBuf, Option<(Sender<Traced>, LiveProcesses)>),
-    /// Those who go on, if anybody may.
+    /// Stop the record; these processes continue, if any.
     Stop(Sender<Traced>, Option<LiveProcesses>),
-    /// Some of those who went on have ended: these have not.
+    /// Some continuing processes have ended; these have not.
     Conclude(LiveProcesses),
-    /// Everybody has ended, and another shell is started.
+    /// All processes have ended, and another shell is started.
     Another,
 }
 
@@ -63,7 +65,8 @@ impl Orders {
         }
     }
 
-    /// Takes back the last one, if it is to begin a record and the thread has looked at nothing since.
+    /// Takes back the last one, if it is to begin a record and the thread has looked at nothing
+    /// since.
     pub(super) fn take_back(&self) -> bool {
         let orders = &mut lock(&self.queue).orders;
         let is_last = matches!(orders.back(), Some(Order::Record(_, None)));
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_wakes_for_what_can_wait_and_it_can_be_taken_back() {
+    fn deferred_order_does_not_wake_and_can_be_withdrawn() {
         let (orders, taken, woken) = orders().unwrap();
         assert!(!orders.take_back());
         orders.give_for_the_next(Order::Another);
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_a_call_is_woken() {
+    fn thread_that_holds_a_call_is_woken() {
         let (orders, taken, woken) = orders().unwrap();
         assert!(taken.next(true).is_none());
         orders.give_for_the_next(record());
