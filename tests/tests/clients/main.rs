@@ -90,17 +90,6 @@ fn main() -> Result<()> {
             ],
         )
     });
-    add("the TypeScript client of docs/rpc.md", has_node, |tools| {
-        documented(
-            "docs/rpc.md",
-            "ts",
-            tools,
-            &[
-                "{\"kind\":\"exited\",\"code\":0} one",
-                "{\"kind\":\"exited\",\"code\":3} two\n\nCommand exited with code 3",
-            ],
-        )
-    });
     add("the TypeScript client of docs/mcp.md", has_node, |tools| {
         documented(
             "docs/mcp.md",
