@@ -52,7 +52,7 @@ impl RemoteHost for RemoteSession {
         live: Option<&mut dyn OutputConsumer>,
         cancel: &Cancel,
     ) -> Result<ToolResult, NotRun> {
-        let body = json!({"request": call.request, "judged": call.findings, "stream": "delta"});
+        let body = json!({"request": call.request, "findings": call.findings, "stream": "delta"});
         let begun = self.clock.wall();
         let mut so_far = SoFar::new(live);
         let mut take = |update| so_far.take(update);

@@ -234,7 +234,7 @@ impl Asking {
             }
             (true, None) => Err(not_judged()),
             (false, Some(_)) => {
-                let error = "`judged`: calls are judged here; only a worker takes what was judged elsewhere";
+                let error = "`findings`: this server checks calls itself; only a worker takes the findings of its host";
                 Err(Refused::from(error.to_owned()))
             }
         }
@@ -475,7 +475,8 @@ impl Asking {
 }
 
 fn not_judged() -> Refused {
-    let error = "a worker runs what its host has judged; send a `tool_call` with `judged`";
+    let error =
+        "a worker runs only checked calls; send a `tool_call` with the `findings` of its host";
     Refused::new(ErrorCode::NotJudged, error)
 }
 

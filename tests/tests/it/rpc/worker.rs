@@ -37,7 +37,7 @@ fn hello(more: &Value) -> Value {
 }
 
 fn call(script: &str) -> Value {
-    json!({"type": "tool_call", "request": {"command": script}, "judged": {}})
+    json!({"type": "tool_call", "request": {"command": script}, "findings": {}})
 }
 
 /// A worker that has been greeted.
@@ -171,7 +171,7 @@ fn who_comes_back_finds_jobs_and_outputs_and_nobody_else_does() -> Result<()> {
     let world = world()?;
     let (mut first, said) = greeted(&world, &json!({}))?;
     assert_eq!(said["known"], false);
-    let job = json!({"type": "tool_call", "judged": {}, "request":
+    let job = json!({"type": "tool_call", "findings": {}, "request":
         {"command": "while [ ! -e over ]; do sleep 0.05; done; echo done", "mode": "background"}});
     let started = data(&mut first, job)?;
     assert_eq!(
@@ -208,7 +208,7 @@ fn a_host_that_is_out_of_step_is_not_served_any_more() -> Result<()> {
     let world = world()?;
     for line in ["{\"id\": 1, \"type\": \"dance\"}\n", "no json\n", "[]\n"] {
         let (mut worker, _) = greeted(&world, &json!({}))?;
-        worker.send(&json!({"id": "c", "type": "tool_call", "request": {"command": "sleep 600"}, "judged": {}}))?;
+        worker.send(&json!({"id": "c", "type": "tool_call", "request": {"command": "sleep 600"}, "findings": {}}))?;
         worker.send_bytes(line.as_bytes())?;
         // By itself: its input is still open.
         let answer = answer(&worker, &json!("c"))?;
