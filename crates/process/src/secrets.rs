@@ -98,8 +98,9 @@ fn is_something_else(name: &str, value: &[u8]) -> bool {
     };
     let is_digit = value.len() < 2 && value.iter().all(u8::is_ascii_digit);
     let is_switch = SWITCHES.contains(&value.to_ascii_lowercase().as_slice());
-    has(QUANTITIES) && values::is_amount(value)
-        || ends(&["auth"]) && (is_switch || is_digit && !value.is_empty())
+    is_switch
+        || has(QUANTITIES) && values::is_amount(value)
+        || ends(&["auth"]) && is_digit && !value.is_empty()
         || ends(PROPERTIES) && !values::is_random(value)
         || ends(OFTEN_PATHS) && values::is_path(value)
 }

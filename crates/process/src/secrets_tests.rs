@@ -143,6 +143,13 @@ fn names_about_secrets_stay_with_what_is_none() {
         ("PGPASSFILE", "/home/u/.pgpass"),
         ("NETRC", "~/.netrc"),
         ("BUILD_PWD", "/build/x"),
+        ("TOKEN_BUDGET", "1e6"),
+        ("PASSWORD_STORE_CLIP_TIME", "45"),
+        ("MYSQL_ALLOW_EMPTY_PASSWORD", "yes"),
+        ("TWO_PASS", "true"),
+        ("AWS_CREDENTIAL_EXPIRATION", "2026-11-27T12:00:00Z"),
+        ("GITHUB_TOKEN_PERMISSIONS", "read"),
+        ("GPG_KEY", "7169605F62C751356D054A26A821E680E5FA6305"),
     ] {
         assert!(!is_secret(name, value), "{name}={value} must stay");
     }

@@ -146,7 +146,8 @@ impl Masks {
         };
         let (name, value) = split.or_else(in_address)?;
         let value = value.trim_start_matches(['"', '\'']);
-        let is_value = !value.is_empty() && !value.starts_with(['$', '/', '=']) && value != MASK;
+        let is_value =
+            !value.is_empty() && !value.starts_with(['$', '/', '=', ':']) && value != MASK;
         (is_name(name) && is_value && self.filter.is_secret(bare(name).as_ref(), value.as_ref()))
             .then_some(value)
     }

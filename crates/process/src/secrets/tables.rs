@@ -10,6 +10,8 @@ pub(super) const KEEP: &[&str] = &[
     "SUDO_ASKPASS",
     "GPG_TTY",
     "GPG_AGENT_INFO",
+    "GPG_KEY",
+    "GPG_KEYID",
     "XAUTHORITY",
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
@@ -140,6 +142,10 @@ pub(super) const PLACES: &[&str] = &["file", "path", "dir", "directory", "sock",
 
 /// A name whose last word is one of these says something about a secret: of what kind it is, where it is used.
 pub(super) const PROPERTIES: &[&str] = &[
+    "expiration",
+    "expires",
+    "expiry",
+    "permissions",
     "alg",
     "algorithm",
     "aud",
@@ -248,6 +254,7 @@ pub(super) const KEY_KINDS: &[&str] = &[
 
 /// A name with one of these words and an amount or a duration as its value holds no secret.
 pub(super) const QUANTITIES: &[&str] = &[
+    "time",
     "max",
     "min",
     "maximum",

@@ -226,7 +226,8 @@ pub(super) fn is_amount(value: &[u8]) -> bool {
             && part.bytes().any(|b| b.is_ascii_digit());
         let is_unit =
             unit.len() <= UNIT_LENGTH && unit.bytes().all(|b| b.is_ascii_alphabetic() || b == b'%');
-        is_number && is_unit || AMOUNTS.contains(&&*part.to_ascii_lowercase())
+        is_number && (is_unit || part.parse::<f64>().is_ok())
+            || AMOUNTS.contains(&&*part.to_ascii_lowercase())
     };
     value.len() < 2 || value.split([',', '/', ':']).all(is_one)
 }

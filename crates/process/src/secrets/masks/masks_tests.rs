@@ -344,6 +344,7 @@ fn what_only_looks_like_an_option_for_one_stays() {
         "tar -P x",
         "htpasswd -c file me",
         "mkdir -p 7z",
+        "let filter = SecretFilter::default();",
         "mkdir -p path",
         "cp -p a b",
         "docker run -p 80:80 -u 1000:1000 x",
