@@ -558,7 +558,7 @@ export interface JobProgressRunning {
 export interface JobSandbox {
   /** How much of the sandbox is enforced. */
   enforced: Enforced;
-  /** What the job can write. */
+  /** The write access of the job. */
   level: SandboxLevel;
   /** The promises that are not enforced. */
   missing: Lack[];
@@ -580,7 +580,7 @@ export interface JobsData {
   jobs: JobData[];
 }
 
-/** What the policy found in a script. The remote host would have to parse the script again to find the same. */
+/** The policy's findings in a script. The remote host would have to parse the script again to find the same. */
 export interface Judged {
   /** The original script, if another one runs. */
   command?: string | null;
@@ -840,7 +840,7 @@ export interface NoticeSandboxPartial {
 /** A file system did not answer, so a part of the sandbox's observations is unknown. */
 export interface NoticeSandboxUnknown {
   kind: "sandbox_unknown";
-  /** What is unknown. */
+  /** The unknown observations. */
   unknown: Unknown[];
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -1437,7 +1437,7 @@ export type SandboxLevel = "read_only" | "workspace_write" | "off";
 
 /** The sandbox that a request asks for. An absent field keeps the value of the settings. */
 export interface SandboxRequest {
-  /** What the call may write. */
+  /** The write access of the call. */
   level?: SandboxLevel | null;
   /** The network of the call. */
   network?: Network | null;
@@ -1455,7 +1455,7 @@ export interface Sandboxed {
   enforced: Enforced;
   /** True if this call was allowed more than the settings allow. */
   escalated: boolean;
-  /** What the call could write. */
+  /** The write access of the call. */
   level: SandboxLevel;
   /** The promises that were not enforced. */
   missing: Lack[];
@@ -1538,7 +1538,7 @@ export interface StatusLost {
   kind: "lost";
   /** True if the connection to the remote host was cut: all of the script may have run, a part, or nothing. */
   may_have_run?: boolean;
-  /** What was observed instead. */
+  /** The observation. */
   reason: string;
 }
 
@@ -1558,7 +1558,7 @@ export interface StatusMovedToBackground {
 /** A system error prevented the start: for example no such shell, or no such directory. */
 export interface StatusNotStarted {
   kind: "not_started";
-  /** What failed, with the offending value. */
+  /** The error, with the offending value. */
   reason: string;
 }
 
@@ -1643,13 +1643,13 @@ export interface ToolResult {
 
 export type TrialRequest = true | "atomic";
 
-/** What truncated an output. */
+/** The limit that truncated an output. */
 export type TruncatedBy = "bytes" | "lines" | "head_tail" | "line_length";
 
 /** How much of a change set can be undone. */
 export type Undoable = "whole" | "part" | "no";
 
-/** What is unknown about a sandboxed call because a file system did not answer. */
+/** An unknown observation of a sandboxed call, because a file system did not answer. */
 export type Unknown = "changed" | "denied";
 
 /** The `type` of every update. */

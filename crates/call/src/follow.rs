@@ -19,7 +19,7 @@ pub struct Follower<'a, S> {
     clock: Arc<dyn Clock>,
     alarm: Alarm,
     machine: Machine,
-    /// What the shell's tail wrote.
+    /// The report that the shell writes after the script.
     report: String,
     /// True once the source has pushed its last output.
     is_concluded: bool,
@@ -46,7 +46,7 @@ pub struct Followed {
     pub reason: Option<Reason>,
     /// `None` if the supervisor ended, or the answer was due before the shell's end.
     pub shell: Option<ShellEnd>,
-    /// What the shell's tail wrote.
+    /// The report that the shell writes after the script.
     pub report: String,
     /// The remaining processes.
     pub survivors: Vec<Survivor>,

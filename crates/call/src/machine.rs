@@ -28,7 +28,7 @@ pub const AFTER_GRACE: Duration = Duration::from_secs(1);
 /// Output whose consumer asked to stop is read for at most this long; then it is closed.
 const AFTER_STOP: Duration = Duration::from_secs(1);
 
-/// What the call's spec and its kind of output determine about following it.
+/// The terms of following a call, from its spec and its kind of output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
     /// Time between SIGTERM and SIGKILL.
@@ -119,7 +119,7 @@ enum CallState {
     Done,
 }
 
-/// What the supervisor reported about the call's processes.
+/// The processes of the call, as the supervisor reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TreeState {
     /// The shell runs the script.

@@ -16,7 +16,7 @@ fn exited(empty: bool) -> Event {
     Event::ShellEnded { end, empty }
 }
 
-fn somebody() -> Vec<Survivor> {
+fn two_survivors() -> Vec<Survivor> {
     vec![Survivor::new(7, "sleep 300", true)]
 }
 
@@ -70,7 +70,7 @@ const WAIT: Option<SurvivorPolicy> = Some(SurvivorPolicy::Wait);
 #[test]
 fn a_command_ends_with_its_output() {
     let machine = ends(
-        "nobody left",
+        "no process left",
         ADOPT,
         vec![
             (Read, 5, None, None),
@@ -134,11 +134,11 @@ fn exiting_process_is_not_a_survivor() {
             (ClearUp, 0, Some(ReadNow), Some(100)),
             (OutputEnded, 0, None, Some(50)),
             (Due, 50, Some(HandOver), None),
-            (HandedOver(somebody()), 51, None, None),
+            (HandedOver(two_survivors()), 51, None, None),
         ],
     );
     assert!(!stays.is_empty());
-    assert_eq!(stays.into_survivors(), somebody());
+    assert_eq!(stays.into_survivors(), two_survivors());
 }
 
 #[test]
@@ -158,15 +158,15 @@ fn survivors_are_ended_where_that_is_wanted() {
     ];
     let machine = ends("they go", KILL, [begin(), obey.into()].concat());
     assert!(machine.is_empty() && machine.into_survivors().is_empty());
-    let withstand = [(Stuck(somebody()), 600, None, None)];
+    let withstand = [(Stuck(two_survivors()), 600, None, None)];
     let machine = ends("they withstand", KILL, [begin(), withstand.into()].concat());
     assert!(!machine.is_empty());
-    assert_eq!(machine.into_survivors(), somebody());
+    assert_eq!(machine.into_survivors(), two_survivors());
     let silent = [
         (Due, 1_100, Some(ReadNow), Some(1_200)),
         (OutputEnded, 1_100, None, None),
     ];
-    ends("nobody tells", KILL, [begin(), silent.into()].concat());
+    ends("no report", KILL, [begin(), silent.into()].concat());
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_call_that_is_ended_ends_with_its_tree() {
     assert!(machine.is_empty());
     let withstand = [
         (exited(false), 600, None, Some(deadline)),
-        (Stuck(somebody()), 3_000, None, None),
+        (Stuck(two_survivors()), 3_000, None, None),
         (ClearUp, 3_000, Some(ReadNow), Some(3_100)),
         // The policy is not applied again: the processes are already named and being killed.
         (OutputEnded, 3_000, None, Some(3_050)),
@@ -243,13 +243,13 @@ fn a_call_that_is_ended_ends_with_its_tree() {
         ADOPT,
         [begin(), withstand.into()].concat(),
     );
-    assert_eq!(machine.into_survivors(), somebody());
+    assert_eq!(machine.into_survivors(), two_survivors());
     let silent = [
         (Due, deadline, None, None),
         (ClearUp, deadline, Some(ReadNow), Some(deadline + 100)),
         (OutputEnded, deadline, None, None),
     ];
-    let machine = ends("nobody tells", ADOPT, [begin(), silent.into()].concat());
+    let machine = ends("no report", ADOPT, [begin(), silent.into()].concat());
     assert!(!machine.is_empty(), "the supervisor serves no other call");
     assert_eq!(machine.shell(), None);
 }
@@ -344,10 +344,10 @@ fn remaining_process_of_a_session_is_ended_or_awaited() {
     assert!(play("the process was exiting", left(KILL, true), rows).is_done());
     let rows = vec![
         (Due, 10, Some(terminate(0)), Some(1_010)),
-        (Stuck(somebody()), 600, None, None),
+        (Stuck(two_survivors()), 600, None, None),
     ];
     let machine = play("it prints", left(KILL, false), rows);
-    assert_eq!(machine.into_survivors(), somebody());
+    assert_eq!(machine.into_survivors(), two_survivors());
     let rows = vec![
         (Read, 5_000, None, None),
         (Empty, 9_000, Some(ReadNow), Some(9_100)),

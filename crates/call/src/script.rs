@@ -38,7 +38,7 @@ pub enum Unstarted {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the script could not be handed to the shell: {reason}")]
 pub struct RefusedHandoff {
-    /// What was observed.
+    /// The observation.
     pub reason: String,
 }
 

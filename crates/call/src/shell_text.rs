@@ -6,7 +6,7 @@ use agent_bash_process::quoted;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// What a bash does if it lacks a required feature (`mapfile -d`).
+/// The commands of a bash that lacks a required feature (`mapfile -d`).
 #[macro_export]
 macro_rules! if_too_old {
     ($($text:expr),+) => {
@@ -19,7 +19,7 @@ macro_rules! if_too_old {
 pub enum Reader {
     /// Bash: builtins are called such that no function can shadow them.
     Bash,
-    /// A shell of which only POSIX features can be assumed.
+    /// A shell with only the POSIX features.
     Posix,
 }
 

@@ -31,7 +31,7 @@ fn main() {
         |it| it.commit,
         "50 + sync",
     );
-    report("  of which the syncs alone", |it| it.sync, "-");
+    report("  the syncs alone", |it| it.sync, "-");
     report("undo, with its syncs", |it| it.undo, "30 + sync");
     report("record an append (a copy of 10 bytes)", |it| it.record, "-");
     report("record a deletion (a link)", |it| it.record_name, "-");

@@ -73,7 +73,7 @@ pub struct KeyModifiers {
 /// A mouse event. Cells are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MouseInput {
-    /// What happened.
+    /// The event.
     pub kind: MouseKind,
     /// Column.
     pub col: u16,
@@ -83,7 +83,7 @@ pub struct MouseInput {
     pub modifiers: KeyModifiers,
 }
 
-/// What the mouse did.
+/// The type of a mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MouseKind {
     /// A button was pressed.

@@ -1,6 +1,6 @@
 //! The vocabulary and interfaces of agent-bash.
 //!
-//! What goes into a call ([`Request`]), what comes out ([`ToolResult`]), the values that configure
+//! The input of a call ([`Request`]), its output ([`ToolResult`]), the values that configure
 //! what happens in between ([`Profile`], [`RunSpec`]), and the traits between the crates
 //! ([`Executor`], [`OutputConsumer`], [`ArtifactStore`], [`Clock`]).
 //!

@@ -63,7 +63,7 @@ pub enum NotStarted {
     /// Neither the session's shell nor a new one read the script.
     #[error("the session's shell does not take its script, and a new one did not either: {reason}")]
     SessionTakesNothing {
-        /// What was observed.
+        /// The observation.
         reason: String,
     },
     /// A job with a stdin pipe needs bash.
@@ -81,7 +81,7 @@ pub enum NotStarted {
     /// The shell ended, or did not respond, before it took the script.
     #[error("the script could not be handed to the shell: {reason}")]
     HandoffRefused {
-        /// What was observed.
+        /// The observation.
         reason: String,
     },
     /// The terminal for the command failed; docs/contract.md fixes the text.
@@ -93,13 +93,13 @@ pub enum NotStarted {
     /// An essential means of the sandbox is missing.
     #[error("the sandbox needs {what}, which this system lacks")]
     SandboxLacks {
-        /// What is needed, such as "Landlock".
+        /// The missing means, such as "Landlock".
         what: String,
     },
     /// The sandbox could not be set up, or does not hold.
     #[error("{reason}")]
     Sandbox {
-        /// What was observed.
+        /// The observation.
         reason: String,
     },
     /// A trial is not possible.

@@ -154,7 +154,7 @@ pub enum NoticeKind {
     },
     /// A file system did not answer, so a part of the sandbox's observations is unknown.
     SandboxUnknown {
-        /// What is unknown.
+        /// The unknown observations.
         unknown: Vec<Unknown>,
     },
     /// The changes that the call made, or that the trial would make.

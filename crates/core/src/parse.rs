@@ -70,7 +70,7 @@ pub enum RequestError {
     BadValue {
         /// The field as given.
         field: String,
-        /// What it accepts.
+        /// The accepted values.
         expected: &'static str,
         /// The value, shortened.
         got: String,
@@ -434,7 +434,7 @@ impl Fields<'_> {
     }
 }
 
-/// What `sandbox` may be.
+/// The accepted form of `sandbox`.
 const IN_SANDBOX: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";
 const LEVELS: &str = "`read_only`, `workspace_write` or `off`";
 const NETWORKS: &str = "`off`, `loopback` or `on`";

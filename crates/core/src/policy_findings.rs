@@ -13,7 +13,7 @@ pub struct PolicyFindings {
     pub findings: Findings,
 }
 
-/// What the policy found in a script. The remote host would have to parse the script again to find
+/// The policy's findings in a script. The remote host would have to parse the script again to find
 /// the same.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -232,7 +232,7 @@ pub enum Direction {
 pub enum TextLayout {
     /// Output, then everything else.
     Standard,
-    /// What went wrong, then the output.
+    /// The error first, then the output.
     Modes,
     /// Stdout, stderr, and the outcome.
     Paged,
@@ -256,10 +256,10 @@ pub enum ShellChoice {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SurvivorPolicy {
-    /// They continue; their output is appended to the call's artifact.
+    /// The processes continue; their output is appended to the call's artifact.
     #[default]
     Adopt,
-    /// They are ended along with the call.
+    /// The processes are ended along with the call.
     Kill,
     /// The call waits for them, within its timeout.
     Wait,

@@ -80,7 +80,7 @@ pub struct OutputSummary {
     pub binary: bool,
 }
 
-/// What truncated an output.
+/// The limit that truncated an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -276,7 +276,7 @@ pub struct Limits {
     pub file_mb: Option<u64>,
 }
 
-/// What an executor observed.
+/// The observations of an executor.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -371,7 +371,7 @@ pub enum Ending {
     AllEnded,
     /// The end was not observed.
     Lost {
-        /// What was observed.
+        /// The observation.
         reason: String,
     },
 }

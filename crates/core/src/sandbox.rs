@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What a sandboxed call may access. All paths are absolute; the part that exists is canonical.
+/// The policy of a sandbox. All paths are absolute; the part that exists is canonical.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What the call may write.
+    /// The write access of the call.
     pub level: Level,
     /// The network of the call.
     pub network: Network,
@@ -25,7 +25,7 @@ pub struct Plan {
     pub devices: Vec<PathBuf>,
 }
 
-/// Directories of which a sandbox of the tier [`Tier::Full`] has its own.
+/// Directories that a sandbox of the tier [`Tier::Full`] replaces by private ones.
 const OWN_DEVICES: [&str; 3] = ["/dev/shm", "/dev/pts", "/dev/mqueue"];
 
 impl Plan {
@@ -42,7 +42,7 @@ impl Plan {
     }
 }
 
-/// What a sandboxed call may write.
+/// The write access of a sandboxed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -114,7 +114,7 @@ pub enum Tier {
     Full,
 }
 
-/// What the kernel was observed to enforce.
+/// The observed enforcement by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The means of enforcement.
@@ -148,7 +148,7 @@ pub enum Lack {
     Moves,
 }
 
-/// What an executor observed of the sandbox of a script.
+/// The observed sandbox of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedSandbox {
@@ -172,7 +172,7 @@ impl ObservedSandbox {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobSandbox {
-    /// What the job can write.
+    /// The write access of the job.
     pub level: SandboxLevel,
     /// The network of the job.
     pub network: Network,
@@ -199,7 +199,7 @@ impl JobSandbox {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SandboxRequest {
-    /// What the call may write.
+    /// The write access of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<SandboxLevel>,
     /// The network of the call.
@@ -217,7 +217,7 @@ pub struct SandboxRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Sandboxed {
-    /// What the call could write.
+    /// The write access of the call.
     pub level: SandboxLevel,
     /// The network of the call.
     pub network: Network,
@@ -311,7 +311,7 @@ pub enum Basis {
     Inferred,
 }
 
-/// What is unknown about a sandboxed call because a file system did not answer.
+/// An unknown observation of a sandboxed call, because a file system did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -50,12 +50,12 @@ pub enum Status {
     },
     /// A system error prevented the start: for example no such shell, or no such directory.
     NotStarted {
-        /// What failed, with the offending value.
+        /// The error, with the offending value.
         reason: String,
     },
     /// The command was started, and its end was not observed.
     Lost {
-        /// What was observed instead.
+        /// The observation.
         reason: String,
         /// True if the connection to the remote host was cut: all of the script may have run, a
         /// part, or nothing.

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_seen_stays_for_everybody() {
+    fn visible_characters_stay() {
         let text = "éß中文🙂–“”…│ ü 你 \u{f0a1}";
         assert!(matches!(shown(text), Cow::Borrowed(_)));
         assert!(!text.chars().any(is_hidden));

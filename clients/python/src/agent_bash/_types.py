@@ -798,7 +798,7 @@ class JobSandbox(TypedDict):
     # How much of the sandbox is enforced.
     enforced: Enforced
 
-    # What the job can write.
+    # The write access of the job.
     level: SandboxLevel
 
     # The promises that are not enforced.
@@ -826,7 +826,7 @@ class JobsData(TypedDict):
 
 
 class Judged(TypedDict, total=False):
-    """What the policy found in a script. The remote host would have to parse the script again to find the same."""
+    """The policy's findings in a script. The remote host would have to parse the script again to find the same."""
 
     # The original script, if another one runs.
     command: Optional[str]
@@ -1180,7 +1180,7 @@ class NoticeSandboxUnknown(TypedDict):
 
     kind: Literal["sandbox_unknown"]
 
-    # What is unknown.
+    # The unknown observations.
     unknown: List[Unknown]
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -2076,7 +2076,7 @@ class _SandboxRequestAlways(TypedDict):
 class SandboxRequest(_SandboxRequestAlways, total=False):
     """The sandbox that a request asks for. An absent field keeps the value of the settings."""
 
-    # What the call may write.
+    # The write access of the call.
     level: Optional[SandboxLevel]
 
     # The network of the call.
@@ -2096,7 +2096,7 @@ class _SandboxedAlways(TypedDict):
     # True if this call was allowed more than the settings allow.
     escalated: bool
 
-    # What the call could write.
+    # The write access of the call.
     level: SandboxLevel
 
     # The promises that were not enforced.
@@ -2204,7 +2204,7 @@ class StatusExited(TypedDict):
 class _StatusLostAlways(TypedDict):
     kind: Literal["lost"]
 
-    # What was observed instead.
+    # The observation.
     reason: str
 
 
@@ -2238,7 +2238,7 @@ class StatusNotStarted(TypedDict):
 
     kind: Literal["not_started"]
 
-    # What failed, with the offending value.
+    # The error, with the offending value.
     reason: str
 
 
@@ -2359,7 +2359,7 @@ class ToolResult(_ToolResultAlways, total=False):
 TrialRequest = Literal[True, "atomic"]
 
 
-# What truncated an output.
+# The limit that truncated an output.
 TruncatedBy = Literal["bytes", "lines", "head_tail", "line_length"]
 
 
@@ -2367,7 +2367,7 @@ TruncatedBy = Literal["bytes", "lines", "head_tail", "line_length"]
 Undoable = Literal["whole", "part", "no"]
 
 
-# What is unknown about a sandboxed call because a file system did not answer.
+# An unknown observation of a sandboxed call, because a file system did not answer.
 Unknown = Literal["changed", "denied"]
 
 

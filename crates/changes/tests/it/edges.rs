@@ -1,11 +1,11 @@
-//! What a trial may meet that is not its own doing: a link where a directory was, no directory to be in, no room.
+//! Conditions of a trial: a link where a directory was, a missing directory, a full disk.
 
 use crate::support::{SESSION, TestTree, difference, in_view};
 use agent_bash_changes::ChangesError;
 use std::path::Path;
 use std::process::Command;
 
-/// Somebody puts a link in the place of a directory above what is to be written, to where it must not go.
+/// Another process replaces a parent directory of the changed file by a link to another place.
 #[test]
 fn a_link_in_the_place_of_a_directory_leads_no_commit_out_of_the_tree() {
     let place = TestTree::new(
@@ -83,7 +83,7 @@ fn no_room(dir: &Path) {
     let held = store.hold(set).unwrap();
     assert_eq!((held.counts.changed, held.counts.created), (1, 1));
     assert_eq!(difference(&before, &place.files()), "");
-    // It is gone with what it took.
+    // The change set is removed with its files.
     place.store().discard(SESSION, held.id).unwrap();
     assert_eq!(difference(&before, &place.files()), "");
     let next = place.hold("rm two; echo more >>one");
@@ -115,7 +115,7 @@ fn a_directory_and_a_link_take_each_others_place() {
         assert_eq!(difference(&before, &place.files()), "", "{script}: undone");
         place.redo(held.id);
         assert_eq!(difference(&after, &place.files()), "", "{script}: redone");
-        // Somebody's own link is no such thing.
+        // The user's own link is allowed.
         place.undo(held.id);
         let place = TestTree::new(tree);
         let held = place.hold("mkdir -p n/m; echo c >n/m/f");

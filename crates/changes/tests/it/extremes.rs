@@ -73,7 +73,7 @@ fn fills_up(dir: &Path) {
     assert_eq!(difference(&before, &place.files()), "");
 }
 
-/// Who is not there in a namespace of users owns files all the same: they cannot be changed in a view, and stay theirs.
+/// Files of users outside a user namespace cannot be changed in an overlay, and keep their owner.
 #[test]
 fn a_foreign_group_deep_in_a_tree_is_the_commands_error() {
     if !rustix::process::geteuid().is_root() {

@@ -1,5 +1,5 @@
-//! Calls that are taken back one after another, the last first, and then made again: each of them finds the files as it left them, as
-//! nobody but the store has touched them.
+//! Calls that are undone one after another, the last first, and then redone: each finds its files
+//! unchanged, since only the store has touched them.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
 use agent_bash_changes::{ChangesError, Recorder, Touch};
@@ -72,7 +72,7 @@ fn there_and_back(seed: u64) {
     let mut calls = Vec::new();
     for number in sequence(seed).take(12) {
         let (script, touched) = CALLS[number % CALLS.len()];
-        // What changes nothing may yet touch files, which is somebody else's doing to the calls before it.
+        // A call that changes nothing may still touch files, which conflicts with earlier calls.
         let files = place.files();
         let is_there = |name: &str| files.contains_key(OsStr::new(name));
         let changes = match script {
@@ -115,9 +115,9 @@ fn all_are_taken_back_and_made_again() {
     }
 }
 
-/// The control: what somebody has written to a file that was put back is not taken for that.
+/// The control: a write of another process to a restored file is a conflict.
 #[test]
-fn what_somebody_does_in_between_is_a_conflict() {
+fn write_of_another_process_in_between_is_a_conflict() {
     let place = TestTree::new(TREE);
     let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);

@@ -50,7 +50,7 @@ fn without_room() {
     assert!(!upper.exists());
     drop((store, abandoned));
 
-    // Whoever comes next is told what there is, and can remove it.
+    // The next process sees the change sets, and can remove them.
     let store = Store::open(&state).unwrap();
     let all = |second| [Done, second, Held, Discarded, Discarded, Discarded];
     assert_eq!(states(&store), all(Held));
@@ -90,7 +90,7 @@ fn where_there_is_no_room_sets_are_listed_and_discarded_all_the_same() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert_eq!(place.files(), before);
-    // What was held is, and there is room again.
+    // The trial is held, and the disk has room again.
     let store = place.store();
     assert_eq!(states(&store)[1], Discarded);
     place.commit(ChangesId(3));

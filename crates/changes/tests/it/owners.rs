@@ -1,4 +1,4 @@
-//! Files of somebody else, for who is not root: an undo may not make them again.
+//! Files of another user, as a user other than root: an undo cannot create them again.
 
 use crate::names::traced;
 use crate::support::{SESSION, TestTree};
@@ -7,13 +7,13 @@ use agent_bash_core::changes::Undoable;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Set to the path of a file that belongs to somebody else.
+/// Set to the path of another user's file.
 const FOREIGN: &str = "CHANGES_TEST_FOREIGN";
 
-/// What is left is said when it is recorded, and all else is taken back.
+/// The skipped file is named when it is recorded, and the rest is undone.
 #[test]
-fn a_file_of_somebody_else_is_not_kept_and_all_else_is_taken_back() {
-    const THIS: &str = "owners::a_file_of_somebody_else_is_not_kept_and_all_else_is_taken_back";
+fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
+    const THIS: &str = "owners::file_of_another_user_is_skipped_and_the_rest_is_undone";
     if rustix::process::geteuid().is_root() {
         return without_privileges(THIS);
     }

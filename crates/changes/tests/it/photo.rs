@@ -6,7 +6,7 @@ use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
 use std::fs;
 use std::path::PathBuf;
 
-/// What is shown of a set, without what stands in the way of a commit.
+/// Returns a change set and its diffs, without conflicts.
 fn shown(place: &TestTree, id: ChangesId) -> (Changes, Vec<FileDiff>) {
     let mut set = place.store().show(SESSION, id).unwrap();
     set.conflicts.clear();
@@ -36,7 +36,7 @@ fn without_photo(place: &TestTree, id: ChangesId) {
 #[test]
 fn what_is_changed_afterwards_moves_nothing_of_it() {
     for (tree, script, later, way) in [
-        // With the line of somebody else, it looked as if the trial had removed it.
+        // With the line of the other process, the trial would seem to have removed it.
         (
             "printf 'one\\ntwo\\n' >n",
             "sed -i s/one/ONE/ n",
@@ -60,7 +60,7 @@ fn what_is_changed_afterwards_moves_nothing_of_it() {
         ("echo long enough >a", "mv a b", "echo x >>a", &["a"]),
         ("echo 1 >a; ln -s a l", "ln -sfn b l", "ln -sfn c l", &["l"]),
         ("mkdir d", "echo 1 >d/new", "echo 2 >d/new", &["d/new"]),
-        // What the trial has only opened is no change of it.
+        // A file that the trial only opened is not changed.
         (
             "echo 1 >a; echo 2 >b",
             "echo 2 >>a; : >>b",
@@ -172,7 +172,7 @@ fn what_was_there_is_kept_as_a_copy() {
     assert!(!set.join("idx").exists() && !set.join("pack").exists());
 }
 
-/// What is too large to be copied is said not to be known, unless it is there still.
+/// A file that is too large to be copied is unknown, unless it still exists unchanged.
 #[test]
 fn what_was_not_kept_is_not_made_up() {
     let many =
@@ -209,7 +209,7 @@ fn what_was_not_kept_is_not_made_up() {
     assert_eq!((kinds(&texts, "too large"), kinds(&texts, "wrong")), (1, 0));
 }
 
-/// What a later call of the session has kept of the file is what was there, too.
+/// A preimage of a later call has the contents.
 #[test]
 fn what_was_not_kept_is_looked_for_where_it_was() {
     let place = TestTree::new("echo 1 >a");
@@ -289,12 +289,12 @@ fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
     assert_eq!(by("b"), is_it(second, "rm b"));
     let third = call(&place, "echo o >d/new", "d/new");
     assert_eq!(by("d/new"), is_it(third, "echo o >d/new"));
-    // Whoever has changed it last is meant.
+    // The last call that changed the file is named.
     let last = call(&place, "echo 4 >>a", "a");
     assert_eq!(by("a"), is_it(last, "echo 4 >>a"));
     let undone = place.undo(last).id;
     assert_eq!(by("a"), Some((undone, None, Some(last))));
-    // Nobody of the session.
+    // A process outside the recorded calls.
     place.sh("echo outside >>a; echo outside >b");
     assert_eq!((by("a"), by("b")), (None, None));
 }
@@ -332,7 +332,7 @@ fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repo
     let again = place.store().redo(SESSION, added).unwrap().id;
     look(2004);
     assert_eq!(by(), Some(again));
-    // Nobody of the session.
+    // A process outside the recorded calls.
     place.sh(&format!("{GIT} echo d >d; git add d"));
     assert_eq!(by(), None);
 }

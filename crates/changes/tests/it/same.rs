@@ -9,7 +9,7 @@ use Touch::{Attributes, Content, Name};
 
 /// Same inode, size and time of change of the content; only the time of any change tells.
 #[test]
-fn a_content_whose_times_were_set_back_is_a_change() {
+fn contents_with_restored_times_are_a_change() {
     let place = TestTree::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
     let before = place.files();
     let changes = traced(

@@ -1,4 +1,4 @@
-//! What is shown of sets: lists and diffs; and which of them are kept.
+//! Lists and diffs of change sets, and pruning.
 
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
@@ -104,7 +104,7 @@ fn what_git_keeps_for_itself_comes_last() {
     assert_eq!(names(preview.files), want);
 }
 
-/// What an undo and a redo would do is what they then do; and to show it does nothing.
+/// The preview of an undo and a redo is correct, and changes nothing.
 #[test]
 fn what_an_undo_would_do_is_known_before() {
     let place = TestTree::new(TREE);
@@ -132,15 +132,15 @@ fn what_an_undo_would_do_is_known_before() {
         };
         assert_eq!(names(&preview.files), names(&done.files));
     }
-    place.sh("echo somebody >text");
+    place.sh("echo other >text");
     let preview = store.preview(SESSION, id, false).unwrap();
     assert_eq!(preview.conflicts, [FileName::new("text")]);
     let kept = place.text("text");
-    assert_eq!(kept.as_deref(), Some("somebody\n"));
+    assert_eq!(kept.as_deref(), Some("other\n"));
 }
 
-/// What an undo in part would do is counted in files, each once, before, in the refusal, and after: not in operations, which
-/// directories and both ends of a rename are as well.
+/// An undo in part counts each file once: before, in the refusal, and after. Operations also
+/// include directories and both ends of a rename.
 #[test]
 fn what_could_be_undone_alone_is_as_many_files_as_then_are() {
     let place = TestTree::new(
@@ -350,9 +350,9 @@ fn what_is_old_or_too_much_goes_but_not_what_is_held_or_latest() {
     place.commit(held);
 }
 
-/// The times of a directory stay those that somebody else's work there gave it; what was undone is undone all the same.
+/// A directory keeps the times of another process's work; the undo counts as done all the same.
 #[test]
-fn what_is_undone_is_so_where_somebody_has_worked_beside_it() {
+fn undo_is_complete_beside_changes_of_other_processes() {
     let place = TestTree::new(TREE);
     let state = |id| place.store().show(SESSION, id).unwrap().state;
     let id = place.hold("echo new >made").id;

@@ -1,4 +1,5 @@
-//! What is shown of a set when its files have been changed again since: what its own call did, as far as that is known.
+//! Views of a change set with files that were changed since: the call's own changes, as far as they
+//! are known.
 
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{FileDiff, KeepOutcome, Limits, Recorder, Text, Touch};
@@ -64,7 +65,7 @@ fn each_call_shows_what_it_did_itself() {
 }
 
 #[test]
-fn what_was_committed_is_shown_as_it_was_whoever_changed_it_then() {
+fn committed_change_set_shows_its_own_changes() {
     let place = TestTree::new("echo zero >a");
     let first = place.hold("echo one >a; echo new >b").id;
     place.commit(first);
@@ -82,9 +83,9 @@ fn what_was_committed_is_shown_as_it_was_whoever_changed_it_then() {
     }
 }
 
-/// Nobody has kept it: compared with the file as it is, and so it is said.
+/// No preimage exists: the diff compares with the current file, and says so.
 #[test]
-fn what_somebody_else_has_changed_since_is_said_to_be() {
+fn diff_without_a_preimage_says_so() {
     let place = TestTree::new("echo zero >a");
     let call = place.recorded(Touch::Content, "echo one >a");
     assert_eq!(place.lines(call, "a").as_deref(), Some("-zero +one"));
@@ -98,7 +99,7 @@ fn what_somebody_else_has_changed_since_is_said_to_be() {
     place.sh("rm a");
     let diff = place.diff(call, "a");
     assert_eq!((diff.is_since, diff.text), (true, Text::Unknown));
-    // A later call has kept what somebody else has made of it, not what this one has.
+    // A later call stored the other process's contents, not this call's.
     place.sh("echo again >a");
     let later = place.recorded(Touch::Content, "echo later >a");
     assert!(place.diff(call, "a").is_since);
@@ -107,7 +108,7 @@ fn what_somebody_else_has_changed_since_is_said_to_be() {
 
 /// A rename is concluded from contents, of that time.
 #[test]
-fn what_was_done_stays_what_it_was_when_somebody_edits_a_file() {
+fn change_set_stays_unchanged_after_an_edit() {
     let place = TestTree::new("echo same >m1; echo gone >f2");
     let trial = place.hold("rm f2; sed s/s/S/ m1 >m2; rm m1; echo new >n");
     place.commit(trial.id);

@@ -1,5 +1,5 @@
-//! Sets of calls that changed nothing are taken over by later calls: under numbers of their own, with nothing of the
-//! former left in them, and never while somebody speaks of them.
+//! Reuse of change sets of calls that changed nothing: with own numbers, without former records,
+//! and never while another change set refers to them.
 
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangeSet, Recorder, Store, Touch};
@@ -62,7 +62,7 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
     let [(1, inode)] = there(&place)[..] else {
         unreachable!("one set");
     };
-    // What it recorded of files that are as they were is gone with it.
+    // Its records of unchanged files are removed with it.
     let beside = tempfile::tempdir().unwrap();
     let file = beside.path().join("x");
     let file = file.to_str().unwrap();
@@ -140,7 +140,7 @@ fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
 }
 
 #[test]
-fn what_nobody_recorded_is_not_said_to_be_nothing() {
+fn missing_record_is_not_an_empty_change_set() {
     let place = TestTree::new(TREE);
     let store = place.store();
     let set = begin(&store, &place);

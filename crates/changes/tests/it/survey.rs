@@ -1,4 +1,4 @@
-//! Comparing a directory before and after a call that nobody watched: what is found, and that no more is claimed of it.
+//! Scans of a directory before and after an untraced call: the results, and their limits.
 
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangesError, Scan, Store, Text};
@@ -14,7 +14,7 @@ fn survey(store: &Store, place: &TestTree) -> Scan {
     store.scan_before(&place.root, |_| true).unwrap()
 }
 
-/// What is found of a script that nobody watches.
+/// Returns the changes of an untraced script.
 fn compared(place: &TestTree, script: &str) -> Changes {
     let store = place.store();
     let before = survey(&store, place);
@@ -33,8 +33,8 @@ fn files(changes: &Changes) -> BTreeMap<&str, (Change, Option<&str>)> {
 #[test]
 fn names_sizes_and_times_tell_what_was_done() {
     use Change::{Changed, Created, Deleted, Mode, Renamed};
-    type Found = &'static [(&'static str, Change, Option<&'static str>)];
-    let cases: &[(&str, Found)] = &[
+    type ExpectedChanges = &'static [(&'static str, Change, Option<&'static str>)];
+    let cases: &[(&str, ExpectedChanges)] = &[
         ("echo n >new", &[("new", Created, None)]),
         ("echo more >>a", &[("a", Changed, None)]),
         // Of the same size, with the time of before: the inode's own time tells.
@@ -72,7 +72,7 @@ fn names_sizes_and_times_tell_what_was_done() {
     }
 }
 
-/// Nobody watched: it is never said to be all, a rename is a conclusion, and nothing is there to be taken back.
+/// Without a trace, the list is never complete, a rename is inferred, and no preimage exists.
 #[test]
 fn no_more_is_claimed_than_a_walk_can_tell() {
     let place = TestTree::new(TREE);
@@ -95,7 +95,7 @@ fn no_more_is_claimed_than_a_walk_can_tell() {
         refused.to_string().contains("scanned, not traced"),
         "{refused}"
     );
-    // What others write where a file was is not its former content.
+    // Another process's file at the same path is not the former contents.
     place.sh("echo other >c; echo other >a");
     for diff in store.diff(SESSION, changes.id, &[]).unwrap() {
         assert_eq!(diff.text, Text::Unknown, "{diff:?}");
@@ -118,7 +118,7 @@ fn a_walk_ends_where_it_is_told_to() {
     };
     assert_eq!(seen, 20);
     assert!(store.scan_before(&place.root, |files| files < 51).is_ok());
-    // It must not look at itself.
+    // The store must not scan itself.
     let within = store.scan_before(place.root.parent().unwrap(), |_| true);
     assert!(matches!(within, Err(ChangesError::Within { .. })));
 }
@@ -145,7 +145,7 @@ fn sets_of_calls_in_which_nothing_is_seen_are_taken_over() {
     assert_eq!(set.id().0, 4);
 }
 
-/// What is below a directory that cannot be listed is neither gone nor new. For who is not root: see
+/// Entries of an unlistable directory are neither deleted nor new. For a user other than root: see
 /// `trial::without_privileges_it_is_the_same`.
 #[test]
 fn what_cannot_be_listed_is_not_said_to_be_gone() {

@@ -12,8 +12,8 @@ const TREE: &str = r"
     echo h >h1; ln h1 h2; touch -d '2001-02-03 04:05:06.123456789' a b d/1 d/sub; mkfifo fifo; printf '%0100d' 7 >same
 ";
 
-/// What is done, and what is recorded before each part of it. Whether the undo gives the very same files back; the
-/// content of a file that was written to is a copy.
+/// The commands, and the records before each. `true` if the undo restores the same inodes; a
+/// written file is restored from a copy.
 struct Case {
     name: &'static str,
     steps: &'static [(&'static [(&'static str, Touch)], &'static str)],
@@ -347,7 +347,7 @@ fn what_is_beyond_the_root_is_counted() {
         let kept = recorder.before(&at(name), Name).unwrap();
         assert_eq!(kept, KeepOutcome::Outside);
     }
-    // What is kept of calls is nobody's change.
+    // Stored records are not changes of a call.
     let kept = place.state.join("journal/x");
     assert_eq!(recorder.before(&kept, Name).unwrap(), KeepOutcome::Outside);
     // Not through a link, either.
@@ -363,7 +363,7 @@ fn what_is_beyond_the_root_is_counted() {
     fs::remove_file(at("temporary")).unwrap();
     recorder.finish().unwrap();
     let changes = place.store().finish(set).unwrap();
-    // In directories, of which three levels are told apart.
+    // In directories, distinguished by three levels.
     assert_eq!(changes.outside.len(), 1, "{changes:?}");
     assert_eq!(changes.outside.values().sum::<u64>(), 4, "{changes:?}");
 }
@@ -390,7 +390,7 @@ fn a_list_keeps_no_contents() {
 }
 
 #[test]
-fn a_trace_whose_host_died_is_interrupted_and_can_be_taken_back() {
+fn trace_of_a_dead_host_is_interrupted_and_can_be_undone() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let set = place
@@ -426,7 +426,7 @@ fn git_status_between_is_no_conflict_and_no_change() {
     let place = TestTree::new(&format!(
         "{GIT} git init -q .; echo 1 >a; git add a; git commit -qm one"
     ));
-    // It refreshes the index, as another clock is on the file.
+    // git refreshes the index, since the file has another time.
     let status = format!("{GIT} touch -d 2001-01-01 a; git status >/dev/null");
     let set = place
         .store()
@@ -448,8 +448,8 @@ fn git_status_between_is_no_conflict_and_no_change() {
     assert_eq!(changes.counts.total(), 0, "{:#?}", changes.files);
 }
 
-/// What lies in a directory that the call has made unreadable is out of reach for who is not root: it is named, and all else is
-/// listed and taken back.
+/// Files in a directory that the call made unreadable are inaccessible for a user other than root:
+/// they are named, and the rest is listed and undone.
 #[test]
 fn an_unreadable_directory_is_taken_back_by_root_and_else_named() {
     let place = TestTree::new(TREE);

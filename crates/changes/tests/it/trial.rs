@@ -21,7 +21,7 @@ open("l" * 255, "w").write("n")
 PY
 "#;
 
-/// What is done, and what is listed for it, as `created changed deleted renamed mode`.
+/// The commands, and the counts as `created changed deleted renamed mode`.
 const CASES: &[(&str, &str, [u64; 5])] = &[
     ("create", "echo new >new", [1, 0, 0, 0, 0]),
     ("append", "echo more >>a", [0, 1, 0, 0, 0]),
@@ -211,7 +211,7 @@ fn hard_links_part_and_are_one_again_after_an_undo() {
     assert_eq!(difference(&before, &place.files()), "");
 }
 
-/// For whoever is not root, what may not be read or changed has to be opened first.
+/// For a user other than root, unreadable directories must be made accessible first.
 #[test]
 fn directories_that_their_owner_may_not_change_are_committed() {
     let place = TestTree::new("mkdir r; echo 1 >r/1; chmod 555 r");
@@ -277,7 +277,7 @@ fn a_store_on_another_file_system_does_as_one_beside_the_tree() {
     assert_eq!(difference(&before, &place.files()), "");
     place.redo(held.id);
     assert_eq!(difference(&after, &place.files()), "");
-    // Somebody's change is seen by the clock of the tree.
+    // A change of another process is detected by the tree's clock.
     let held = place.hold("echo mine >a");
     place.sh("echo theirs >a");
     place.store().commit("test", held.id).unwrap_err();
@@ -328,7 +328,7 @@ fn what_others_changed_meanwhile_is_a_conflict_and_nothing_is_done() {
             "",
             "{script}, {theirs}"
         );
-        // It is still held, and can be looked at.
+        // The trial is still held, and can be shown.
         let state = place.store().show("test", held.id).unwrap().state;
         assert_eq!(state, ChangesState::Held, "{script}");
     }
@@ -345,7 +345,7 @@ fn what_others_changed_beside_it_is_no_conflict_and_stays() {
     assert_eq!(place.text("d/9").as_deref(), Some("mine\n"));
     place.undo(held.id);
     let mut got = place.files();
-    // Its directory's time is that of theirs, or a later one.
+    // The time of the directory is that of the other process, or later.
     let time = theirs.get("d".as_ref() as &std::ffi::OsStr).unwrap().mtime;
     let directory = got.get_mut("d".as_ref() as &std::ffi::OsStr).unwrap();
     assert!(directory.mtime >= time);
@@ -452,7 +452,7 @@ fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
     place.sh(&format!(
         "{GIT}; git fsck --strict; test \"$(git log --format=%s | head -1)\" = second; test -z \"$(git status --porcelain)\""
     ));
-    // That status has rewritten the index; what it says is the same, so that it is no conflict.
+    // The status rewrote the index with the same entries, which is not a conflict.
     let undone = place.undo(held.id);
     assert!(undone.conflicts.is_empty());
     place.sh(&format!(
@@ -466,7 +466,7 @@ fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
     assert_eq!(renamed, 0, "{:#?}", held.files);
 }
 
-/// Somebody's `git status` writes the index anew while a trial holds another one.
+/// A `git status` of another process rewrites the index while a trial holds another one.
 #[test]
 fn git_status_while_a_trial_is_held_is_no_conflict_but_git_add_is() {
     const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
@@ -502,7 +502,7 @@ fn nothing_of_a_set_can_be_read_by_others() {
     place.commit(held.id);
     let set = place.state.join("changes/test").join(held.id.to_string());
     for (path, file) in tree(&set) {
-        // What a call made has the permissions that it gave it, within a directory of ours.
+        // A created file keeps its permissions, within a private directory.
         let first = std::path::Path::new(&path)
             .iter()
             .next()
@@ -532,7 +532,7 @@ fn a_root_around_the_store_or_within_it_is_refused() {
     }
 }
 
-/// Whatever root may do: the same as somebody who is not.
+/// The results are the same for a user other than root.
 #[test]
 fn without_privileges_it_is_the_same() {
     use std::os::unix::fs::PermissionsExt;

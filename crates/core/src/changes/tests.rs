@@ -98,8 +98,7 @@ fn fifty_files_are_named_deletions_first() {
     assert_eq!(changes.more, 21);
 }
 
-/// Whatever Git does to its own files: those that a reader looks for are before them, in the list
-/// and in the line.
+/// Files of `.git` come last in the list and in the line.
 #[test]
 fn what_git_keeps_for_itself_is_named_last() {
     let mut all: Vec<_> = (0..60)
