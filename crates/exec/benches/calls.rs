@@ -1,7 +1,8 @@
-//! Cost of a call compared with plain bash. Both are interleaved in one run, as the machine's own speed changes by
-//! the minute; the ratio of the medians is what counts.
+//! Cost of a call compared with plain bash. Both are interleaved in one run, as the machine's own
+//! speed changes by the minute; the ratio of the medians is what counts.
 //!
-//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of
+//! `main`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -133,8 +134,9 @@ async fn session(token: &Token, script: &str, rounds: usize) {
     );
 }
 
-/// Both sides have loaded the same 200 functions: ours before the call, or on the way to it if calls follow each
-/// other without pauses; bash at its start, from the very file that ours are loaded from.
+/// Both sides have loaded the same 200 functions: ours before the call, or on the way to it if
+/// calls follow each other without pauses; bash at its start, from the very file that ours are
+/// loaded from.
 async fn snapshot(token: &Token, script: &str, rounds: usize) {
     let spec = spec(script);
     let root = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! Costs for the host: starting shells in a large process, and warm shells while it is idle.
 //!
-//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of
+//! `main`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]

@@ -1,5 +1,5 @@
-//! Runs a script like `bash -c`, with a time limit, and reports how it ended: `cargo run -p agent-bash-exec
-//! --example run_script -- 'sleep 300 & echo hi'`.
+//! Runs a script like `bash -c`, with a time limit, and reports how it ended: `cargo run -p
+//! agent-bash-exec --example run_script -- 'sleep 300 & echo hi'`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let token = supervisor::init();
     let script = std::env::args().nth(1).unwrap_or("echo hello".to_owned());
 
-    // The host's environment without secrets, with defaults that keep programs from waiting for a user.
+    // The host's environment without secrets, with defaults that keep programs from waiting for a
+    // user.
     let ours: BTreeMap<_, _> = std::env::vars_os().collect();
     let environment = BaseEnvironment::build(ours, &EnvironmentPolicy::default());
     let spec = RunSpec::new(script, std::path::absolute(".")?)

@@ -20,7 +20,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After the shell's end its output is drained for at most this long, unless it reaches EOF or is quiet earlier.
+/// After the shell's end its output is drained for at most this long, unless it reaches EOF or is
+/// quiet earlier.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// A call that was handed over.
@@ -49,8 +50,8 @@ pub(crate) struct Finished {
     pub(crate) supervised: Option<Supervised>,
 }
 
-/// The contents of a waiting shell's script file, and the bytes that commit it. `exports`: the record sets the
-/// call's variables, because the shell was started without them.
+/// The contents of a waiting shell's script file, and the bytes that commit it. `exports`: the
+/// record sets the call's variables, because the shell was started without them.
 pub(crate) fn script_file(
     spec: &RunSpec,
     fds: &ShellFds,
@@ -66,7 +67,7 @@ pub(crate) fn script_file(
             replaced: spec
                 .shell
                 .is_bash
-                // What they define may have the program's name.
+                // The definitions may have the program's name.
                 .then_some(())
                 .filter(|()| spec.definitions.is_none())
                 .and_then(|()| replace::commands(&spec.script, &spec.env, snapshot)),
@@ -89,7 +90,8 @@ pub(crate) fn script_file(
 }
 
 impl<'a> Call<'a> {
-    /// Gives the waiting shell its script, which runs from here on. `exports`: as in [`script_file`].
+    /// Gives the waiting shell its script, which runs from here on. `exports`: as in
+    /// [`script_file`].
     pub(crate) fn hand_over(
         spec: &'a RunSpec,
         shell: WaitingShell,
@@ -188,7 +190,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a shell gets this script, by what it has said of itself: that of a trial only one that holds back what it does.
+/// Whether a shell gets this script, by what it has said of itself: that of a trial only one that
+/// holds back what it does.
 fn may_take(spec: &RunSpec, held_back: bool) -> io::Result<()> {
     if spec.trial.is_some() && !held_back {
         return Err(io::Error::other("it would not hold anything back"));

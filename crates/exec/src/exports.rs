@@ -1,13 +1,13 @@
-//! Determines which variables of a call can be set in a warm shell such that scripts cannot tell the difference
-//! from having found them in the environment.
+//! Determines which variables of a call can be set in a warm shell such that scripts cannot tell
+//! the difference from having found them in the environment.
 
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Names that bash handles specially at its start, or that cannot be set: a call that sets one gets a new shell.
-/// Prefixes end in `*`.
+/// Names that bash handles specially at its start, or that cannot be set: a call that sets one gets
+/// a new shell. Prefixes end in `*`.
 const AT_START: &[&str] = &[
     "_",
     "BASH*",
@@ -64,7 +64,8 @@ const AT_START: &[&str] = &[
     "LANG",
 ];
 
-/// Names to which bash assigns a default at its start: unsetting one is not the same as starting without it.
+/// Names to which bash assigns a default at its start: unsetting one is not the same as starting
+/// without it.
 const DEFAULTED: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
 
 /// The first variable that a record cannot set or unset; `None` if it can make all changes.

@@ -1,18 +1,20 @@
-//! Background jobs: commands that outlive the host that started them; listing, reading, feeding and ending them,
-//! from this process or a later one.
+//! Background jobs: commands that outlive the host that started them. Lists, reads, feeds and ends
+//! them, from this process or a later one.
 //!
-//! [`ShellCache::start_job`](crate::ShellCache::start_job) starts a job like a call: with the same shell,
-//! environment, snapshot and hand-over. From then on only its supervisor maintains it: it writes the output to a
-//! file, enforces the time limit, and records how the job ended. This side only reads files and talks to that
-//! supervisor, so any process may ask, and any number of them.
+//! [`ShellCache::start_job`](crate::ShellCache::start_job) starts a job like a call: with the same
+//! shell, environment, snapshot and hand-over. From then on only its supervisor maintains it: it
+//! writes the output to a file, enforces the time limit, and records the end. The host only reads
+//! files and sends requests to that supervisor, so any number of processes may do so.
 //!
-//! On disk, a session's jobs are a directory private to the user: `<n>/job.json` (the description), `<n>/output`,
-//! `<n>/end.json` (how it ended), `<n>/control` (the socket of its supervisor). Numbers are not reused.
+//! On disk, jobs are in a directory private to the user: `<n>/job.json` (the description),
+//! `<n>/output`, `<n>/end.json` (the end), `<n>/control` (the socket of the supervisor). Numbers
+//! are not reused.
 //!
-//! What is *not* here: what a supervisor does for a job (`agent_bash_process::supervisor`), texts for the model.
+//! Not here: the supervisor's side of a job (`agent_bash_process::supervisor`), texts for the
+//! model.
 //!
-//! Modules: `job` (what is told of one), `error`, `entry` and `registry` (the files), `launch` and `adopt` (how a job starts), `output` (reading),
-//! `control` (waiting, ending, feeding).
+//! Modules: `job` (the facts), `error`, `entry` and `registry` (the files), `launch` and `adopt`
+//! (the start), `output` (reading), `control` (waiting, ending, feeding).
 
 mod adopt;
 mod control;
@@ -38,14 +40,15 @@ use std::time::Duration;
 /// Options of a session's [`Jobs`].
 #[derive(Debug, Clone)]
 pub struct JobsOptions {
-    /// The directory of the session's jobs: `<state directory>/<session>/jobs`. Created with the first job, along
-    /// with its parents, with access for the user only.
+    /// The directory of the session's jobs: `<state directory>/<session>/jobs`. Created with the
+    /// first job, along with its parents, with access for the user only.
     pub directory: PathBuf,
     /// Used for every wait, and for the age of jobs.
     pub clock: Arc<dyn Clock>,
     /// Default time limit of a job.
     pub limit: Duration,
-    /// How many jobs may run at once. Adopted survivors do not count: they run whether there is room or not.
+    /// How many jobs may run at once. Adopted survivors do not count: they run whether there is
+    /// room or not.
     pub max_running: usize,
     /// Maximum size of a job's output file; further output is counted and discarded.
     pub quota: u64,
@@ -68,8 +71,8 @@ impl JobsOptions {
     }
 }
 
-/// The background jobs of one session. A view of the files: dropping it ends nothing, and any number of them, in
-/// any number of processes, may use one directory.
+/// The background jobs of one session. A view of the files: dropping it ends nothing, and any
+/// number of them, in any number of processes, may use one directory.
 #[derive(Debug)]
 pub struct Jobs {
     options: JobsOptions,
@@ -106,13 +109,14 @@ impl Jobs {
     /// A part of a job's output so far.
     ///
     /// # Errors
-    /// [`JobError::Unknown`], [`JobError::NoOutput`], [`JobError::Shortened`], [`JobError::Registry`].
+    /// [`JobError::Unknown`], [`JobError::NoOutput`], [`JobError::Shortened`],
+    /// [`JobError::Registry`].
     pub fn output(&self, id: &JobId, range: OutputRange) -> Result<JobOutput, JobError> {
         output::read(&self.registry.job(id)?, range)
     }
 
-    /// Removes expired jobs, whose last process ended longer ago than they are kept. Returns how many. Also done at
-    /// every start.
+    /// Removes expired jobs, whose last process ended longer ago than they are kept. Returns how
+    /// many. Also done at every start.
     ///
     /// # Errors
     /// [`JobError::Busy`], [`JobError::Registry`].
@@ -121,7 +125,7 @@ impl Jobs {
         locked.clean(self.options.clock.wall(), self.options.keep)
     }
 
-    /// Reserves a job's directory. Nobody else can create a job meanwhile.
+    /// Reserves a job's directory. Until it is complete, no other process can create a job.
     pub(crate) async fn reserve(&self) -> Result<Reserved<'_>, JobError> {
         let locked = self.registry.lock(&*self.options.clock, LOCK).await?;
         if let Err(error) = locked.clean(self.options.clock.wall(), self.options.keep) {

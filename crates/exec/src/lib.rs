@@ -1,16 +1,18 @@
 //! Runs scripts in real bash.
 //!
-//! [`ShellCache`] is an [`agent_bash_core::Executor`]: a script is passed in by descriptor, byte for byte; bash
-//! runs it as `bash -c` would, in a session of its own, below a supervisor; its output is pushed to a consumer as
-//! it comes; and exactly one [`agent_bash_core::Outcome`] is returned, whatever the script does.
+//! [`ShellCache`] is an [`agent_bash_core::Executor`]: a script is passed in by descriptor, byte
+//! for byte; bash runs it as `bash -c` would, in a session of its own, below a supervisor; its
+//! output is pushed to a consumer as it comes; and exactly one [`agent_bash_core::Outcome`] is
+//! returned, whatever the script does.
 //!
-//! What is *not* here: time limits and endings (`agent-bash-call`), ending a tree and naming survivors
-//! (`agent-bash-process`), processing output (`agent-bash-sink`), deciding whether the script may run
-//! (`agent-bash-policy`).
+//! What is *not* here: time limits and endings (`agent-bash-call`), ending a tree and naming
+//! survivors (`agent-bash-process`), processing output (`agent-bash-sink`), deciding whether the
+//! script may run (`agent-bash-policy`).
 //!
-//! Modules: `options`, `cache` (the owner of all shells), `pool` (warm shells), `start`, `call` (one call from hand-over to
-//! outcome), `record` (the text by which a waiting shell takes its script), `replace` (a script that is one program), `streams` (reading the pipes),
-//! `snapshot` (what shells load from the user's), `jobs` (what outlives its host).
+//! Modules: `options`, `cache` (the owner of all shells), `pool` (warm shells), `start`, `call`
+//! (one call from hand-over to outcome), `record` (the text by which a waiting shell takes its
+//! script), `replace` (a script that is one program), `streams` (reading the pipes), `snapshot`
+//! (what shells load from the user's), `jobs` (what outlives its host).
 
 mod cache;
 mod call;

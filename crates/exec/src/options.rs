@@ -16,9 +16,9 @@ pub struct ShellCacheOptions {
     pub supervisor: Supervisor,
     /// Used for every wait and every measurement.
     pub clock: Arc<dyn Clock>,
-    /// Number of warm shells of each kind (shell, environment, umask, limits). While calls run concurrently, as
-    /// many more are kept as there are calls, and afterwards up to four times this number. 0 starts each shell when
-    /// it is needed, which suits programs that make one call.
+    /// Number of warm shells of each kind (shell, environment, umask, limits). While calls run
+    /// concurrently, as many more are kept as there are calls, and afterwards up to four times this
+    /// number. 0 starts each shell when it is needed, which suits programs that make one call.
     pub warm_shells: usize,
     /// Warm shells of a kind that was not used for this long are ended.
     pub idle: Duration,
@@ -28,9 +28,9 @@ pub struct ShellCacheOptions {
     pub snapshot: Option<SnapshotOptions>,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
-    /// The session's background jobs: those that [`start_job`](crate::ShellCache::start_job) starts, and survivors of calls. `None`:
-    /// none can be started, and survivors live on without being recorded, those of a session's call only as long as
-    /// the session.
+    /// The session's background jobs: those that [`start_job`](crate::ShellCache::start_job)
+    /// starts, and survivors of calls. `None`: none can be started, and survivors live on without
+    /// being recorded, those of a session's call only as long as the session.
     pub jobs: Option<Arc<Jobs>>,
 }
 
@@ -43,7 +43,8 @@ impl ShellCacheOptions {
         }
     }
 
-    /// For a host that makes many calls: two warm shells of each kind, kept for five minutes without a call.
+    /// For a host that makes many calls: two warm shells of each kind, kept for five minutes
+    /// without a call.
     pub fn long_lived(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,

@@ -1,5 +1,5 @@
-//! Warm shells: started ahead, waiting for a script, each used once. Limited in number, grouped by what they were
-//! started with, ended when they are not needed.
+//! Warm shells: started ahead, waiting for a script, each used once. Limited in number, grouped by
+//! what they were started with, ended when they are not needed.
 
 use crate::snapshot::Snapshot;
 use agent_bash_core::changes::Overlay;
@@ -17,8 +17,8 @@ use std::time::Duration;
 /// Limit of kinds of warm shells; the least recently used one is evicted.
 const MAX_KINDS: usize = 8;
 
-/// After concurrent calls, up to this many times the wanted number of shells are kept, below those calls'
-/// supervisors: a program that made concurrent calls is likely to do so again.
+/// After concurrent calls, up to this many times the wanted number of shells are kept, below those
+/// calls' supervisors: a program that made concurrent calls is likely to do so again.
 const RECYCLED: usize = 4;
 
 /// A shell that waits for its script.
@@ -82,7 +82,8 @@ impl ComingShell {
 #[derive(Debug)]
 struct Spoiled;
 
-/// Everything that a shell has from its start. A warm shell can only serve calls for which all of it is the same.
+/// Everything that a shell has from its start. A warm shell can only serve calls for which all of
+/// it is the same.
 #[derive(Debug, Clone)]
 pub(crate) struct ShellKind {
     pub(crate) shell: Shell,
@@ -152,8 +153,8 @@ impl ShellKind {
         Self { traced, ..self }
     }
 
-    /// What a shell of this kind is kept in, for this trial if there is one. `directory`: where it gets a directory of
-    /// its own.
+    /// Returns the sandbox of a shell of this kind, for a trial if there is one. `directory` is the
+    /// parent of its private directory.
     pub(crate) fn kept_in(
         &self,
         directory: &Path,
@@ -173,8 +174,8 @@ impl ShellKind {
 }
 
 impl ShellKind {
-    /// Whether everything except the snapshot and the number of the calls is the same: a session keeps what it has loaded,
-    /// and the box that it has, even if the configuration changes.
+    /// Whether everything except the snapshot and the number of the calls is the same: a session
+    /// keeps what it has loaded, and the box that it has, even if the configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         // Usually the same environment is the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
@@ -214,7 +215,7 @@ struct Shelf {
     shells: Vec<ComingShell>,
     /// Reserved, but not here yet.
     reserved: usize,
-    /// Whether somebody will check for missing shells.
+    /// True if a check for missing shells is planned.
     refill_due: bool,
     last_asked: Duration,
 }
@@ -231,7 +232,8 @@ impl Pool {
         }
     }
 
-    /// A shell, preferably one that is ready, and how many of its kind remain. Shells that were killed are dropped.
+    /// A shell, preferably one that is ready, and how many of its kind remain. Shells that were
+    /// killed are dropped.
     pub(crate) fn take(&self, kind: &ShellKind) -> Option<(ComingShell, usize)> {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
@@ -250,15 +252,16 @@ impl Pool {
         Some((taken, own.shells.len()))
     }
 
-    /// Whether another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or [`Pool::give_up`]
-    /// must follow.
+    /// Whether another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or
+    /// [`Pool::give_up`] must follow.
     pub(crate) fn reserve(&self, kind: &ShellKind) -> bool {
         self.reserve_of(kind, self.size)
     }
 
-    /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept: as many as ran
-    /// concurrently, in addition to the wanted number. They are about to be needed again, and each one not kept means
-    /// starting another supervisor, even if no other call runs at this very moment.
+    /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept:
+    /// as many as ran concurrently, in addition to the wanted number. They are about to be needed
+    /// again, and each one not kept means starting another supervisor, even if no other call runs
+    /// at this very moment.
     pub(crate) fn reserve_recycled(&self, kind: &ShellKind) -> bool {
         let most = self.most.load(Ordering::Acquire);
         let at_most = if self.run_beside(1) {
@@ -338,7 +341,7 @@ impl Pool {
         }
     }
 
-    /// Records that somebody will check later whether a kind needs more shells. False if that is already planned.
+    /// Plans a later check whether a kind needs more shells. False if one is already planned.
     pub(crate) fn schedule_refill(&self, kind: &ShellKind) -> bool {
         let mut all = self.lock();
         !std::mem::replace(
@@ -391,7 +394,8 @@ impl Drop for Running<'_> {
     }
 }
 
-/// The shelf of a kind, created if missing; if there are too many, the least recently used one is removed.
+/// The shelf of a kind, created if missing; if there are too many, the least recently used one is
+/// removed.
 fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &ShellKind, now: Duration) -> &'a mut Shelf {
     let index = shelves
         .iter()

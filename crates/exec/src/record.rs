@@ -1,14 +1,16 @@
 //! The text by which a waiting shell takes its script: its start-up text, and the record of a call.
 //!
-//! The shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the control pipe. The script
-//! file, which it inherited, holds the parts of a [`Record`] and the script, each terminated by NUL. A NUL on the
-//! control pipe commits them: EOF never runs half a script. The shell changes to the call's directory, closes all
-//! our descriptors and leaves the script in `BASH_EXECUTION_STRING`, as `bash -c` does; `eval` runs it on line 1.
+//! The shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the control
+//! pipe. The script file, which it inherited, holds the parts of a [`Record`] and the script, each
+//! terminated by NUL. A NUL on the control pipe commits them: EOF never runs half a script. The
+//! shell changes to the call's directory, closes all our descriptors and leaves the script in
+//! `BASH_EXECUTION_STRING`, as `bash -c` does; `eval` runs it on line 1.
 //!
-//! All of that is in the boot text, on one line, so that it is parsed while the shell waits; what is parsed during
-//! the call is only what most calls do not have.
+//! All of that is in the boot text, on one line, so that it is parsed while the shell waits; what
+//! is parsed during the call is only what most calls do not have.
 //!
-//! Our words are escaped (`\builtin`) against aliases; `docs/design` describes what was tried and rejected.
+//! Our words are escaped (`\builtin`) against aliases; `docs/design` describes what was tried and
+//! rejected.
 
 use crate::exports;
 use crate::snapshot::Snapshot;
@@ -20,12 +22,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them, [`ENTER`] by [`boot`].
-/// The record's parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, or how
-/// the shell becomes the program that the script is, 4 the script.
+/// Arguments of a warm bash. The supervisor inserts `{script_fd}` and `{report}`, which it opens;
+/// [`boot`] inserts [`ENTER`]. The parts of the record: 0 directory, 1 variables, 2 redirections, 3
+/// whether the tail follows, or how the shell becomes the script's program, 4 the script.
 ///
-/// `: bash` leaves `$_` as `bash -c` has it. Whether the tail follows the script is asked here, and the tail stands here:
-/// whatever the record left for it (a variable, say) the script could see.
+/// `: bash` leaves `$_` as in `bash -c`. The condition for the tail, and the tail itself, are in
+/// this text, because the script could see a variable of the record.
 const BOOT: &str = concat!(
     // One that is too old says so behind its record, when there is one.
     if_too_old!(
@@ -37,7 +39,8 @@ const BOOT: &str = concat!(
     r#"\builtin mapfile -d '' -n 5 -u {script_fd} __ab; "#,
     // A message would be the call's output.
     r#"{ {enter}; } 2>&- || { \builtin printf d >&{script_fd}; \builtin exit 125; }; "#,
-    // As a bash that was started there has it: from the environment if that names a directory, else declared only.
+    // As a bash that was started there has it: from the environment if that names a directory, else
+    // declared only.
     r#"\builtin unset -v OLDPWD; \builtin export OLDPWD; \builtin eval "${__ab[1]}"; "#,
     // A shell that waited was started a while ago.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
@@ -48,7 +51,8 @@ const BOOT: &str = concat!(
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
     r#"case ${__ab[3]} in "#,
     r#"tail) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
-    // The tail, quoted once. It must stand in the same text as the script: `eval` resets PIPESTATUS.
+    // The tail, quoted once. It must stand in the same text as the script: `eval` resets
+    // PIPESTATUS.
     r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
     r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
     r#"\\builtin exit \"\${__ab[0]}\"" ;; "#,
@@ -71,8 +75,8 @@ const NO_TAIL: &[&str] = &[
     "BASH_EXECUTION_STRING",
 ];
 
-/// Whether the tail may follow: nothing in the script could notice it. `set` with an option that prints commands
-/// (x, v) or forbids redirections (r) is searched for as text, too.
+/// Whether the tail may follow: nothing in the script could notice it. `set` with an option that
+/// prints commands (x, v) or forbids redirections (r) is searched for as text, too.
 pub(crate) fn may_have_tail(script: &str) -> bool {
     let prints = |options: &str| {
         options
@@ -90,8 +94,8 @@ pub(crate) fn ends_by_itself(script: &str) -> bool {
     !script.trim_end().ends_with('\\') && !script.contains("<<")
 }
 
-/// Parses what the tail wrote: the shell's status, that of each stage, the directory. `None` unless it is exactly
-/// that and agrees with the observed status.
+/// Parses what the tail wrote: the shell's status, that of each stage, the directory. `None` unless
+/// it is exactly that and agrees with the observed status.
 pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, PathBuf)> {
     let (numbers, directory) = report.split_once('/')?;
     let mut codes = numbers.split_ascii_whitespace().map(|text| {
@@ -107,7 +111,8 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The same for a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one text, the record's work and the script.
+/// The same for a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one text,
+/// the record's work and the script.
 const PLAIN_BOOT: &str = "read -r __ab || exit 125; ";
 
 /// The arguments of a shell that waits for its script.
@@ -147,7 +152,8 @@ pub(crate) struct ShellNumbers {
     pub(crate) stdin: Option<i32>,
 }
 
-/// Whether the shell reads the script file through the shared file offset, which then tells whether it did.
+/// Whether the shell reads the script file through the shared file offset, which then tells whether
+/// it did.
 pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
     shell.is_any_bash() || script_fd < 10
 }
@@ -167,7 +173,7 @@ pub(crate) struct ScriptRecord<'a> {
     pub(crate) replaced: Option<String>,
     /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
-    /// What another shell has, to be loaded.
+    /// The definitions of another shell.
     pub(crate) definitions: Option<&'a Definitions>,
     /// The call sets or unsets `PATH` itself.
     pub(crate) path_is_the_calls: bool,
@@ -211,8 +217,8 @@ impl ScriptRecord<'_> {
         }
     }
 
-    /// Adds redirections, or nothing if the boot text does them itself. Options are set along with them and after
-    /// them: `set -e` must not be on before.
+    /// Adds redirections, or nothing if the boot text does them itself. Options are set along with
+    /// them and after them: `set -e` must not be on before.
     fn add_redirections(&self, text: &mut Vec<u8>) {
         let ShellNumbers { script: fd, stdin } = self.numbers;
         let options = match self.definitions {
@@ -235,8 +241,8 @@ impl ScriptRecord<'_> {
     }
 }
 
-/// The commands that set `OLDPWD` like a newly started bash: to that of the environment if it names a directory,
-/// otherwise only declared. The shell checks that, as the file system may block.
+/// The commands that set `OLDPWD` like a newly started bash: to that of the environment if it names
+/// a directory, otherwise only declared. The shell checks that, as the file system may block.
 pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     let set = |path| {
         let path = quoted(path);
@@ -245,7 +251,8 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     oldpwd.map(set).unwrap_or_default()
 }
 
-/// The contents of the script file for a shell that is not bash: the record's work, then the script, in one text.
+/// The contents of the script file for a shell that is not bash: the record's work, then the
+/// script, in one text.
 pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"{ ");

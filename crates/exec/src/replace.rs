@@ -1,8 +1,9 @@
-//! A script that is nothing but one program with its arguments: the shell becomes that program, as `bash -c` does. That
-//! saves a process: forking a shell and ending it take longer than all else that a call adds to its command.
+//! Finds scripts that are a single program with arguments: the shell becomes that program, as `bash
+//! -c` does. That saves a process: forking and ending a shell take longer than everything else that
+//! a call adds.
 //!
-//! What the words mean is bash's to say; here is only found out that there is nothing else that a shell would do. In doubt
-//! the shell stays.
+//! bash resolves the words; this code only checks that a shell would do nothing else. In doubt the
+//! shell stays.
 
 use crate::snapshot::{BUILTINS, KEYWORDS, Snapshot};
 use agent_bash_core::Environment;
@@ -11,8 +12,8 @@ use std::ffi::OsStr;
 /// Variables by which a bash may have been given traps or options before its script.
 const AT_START: &[&str] = &["BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"];
 
-/// The commands by which a shell becomes the program of this script, and does nothing if there is no such program;
-/// `None` if it is not known to be one.
+/// The commands by which a shell becomes the program of this script, and does nothing if there is
+/// no such program; `None` if it is not known to be one.
 pub(crate) fn commands(
     script: &str,
     env: &Environment,
@@ -21,12 +22,12 @@ pub(crate) fn commands(
     let script = script.trim_matches([' ', '\n']);
     let name = program(script)?;
     let is_set = |name: &str| env.get(OsStr::new(name)).is_some();
-    // What prints commands would print ours.
+    // A trace of commands would show this text.
     if AT_START.iter().any(|name| is_set(name)) || !snapshot.is_none_or(Snapshot::allows_tail) {
         return None;
     }
-    // An array of ours is in nobody's environment. `_` is what bash says to what it executes.
-    // Nor is a relative path replaced: `exec` makes it absolute, and a script says it as `$0`.
+    // An array is not exported. bash sets `_` for the program that it executes. A relative path is
+    // not replaced: `exec` makes it absolute, and a script sees it as `$0`.
     Some(if name.contains('/') {
         if !name.starts_with('/') {
             return None;
@@ -37,8 +38,8 @@ pub(crate) fn commands(
         }
         format!(r"\builtin test -f {name} -a -x {name} && _={name} \builtin exec -- {script}")
     } else {
-        // Of a function, nothing is hashed. Without a message, which would be the call's output. What is hashed and not
-        // executed is forgotten, as it would be called by another name.
+        // Of a function, nothing is hashed. Without a message, which would be the call's output.
+        // What is hashed and not executed is forgotten, as it would be called by another name.
         format!(
             "\\builtin hash -- {name} 2>&- && __ab=${{BASH_CMDS[{name}]-}} && \
              \\builtin test -x \"$__ab\" -a -n \"${{__ab%%[!/]*}}\" -a -z \"${{BASH_ALIASES[{name}]+x}}\" && \

@@ -1,14 +1,18 @@
-//! The snapshot of the user's shell: functions, aliases, options and `PATH` from a configuration file such as
-//! `~/.bashrc`.
+//! The snapshot of the user's shell: functions, aliases, options and `PATH` from a configuration
+//! file such as `~/.bashrc`.
 //!
-//! It is captured once per shell, file and environment, and loaded by every waiting shell. Whatever the file does
-//! (prints, prompts, hangs, exits, replaces itself by `exec`, starts daemons), calls go on: at worst without a
-//! snapshot, which is reported by the call that first encountered the problem.
+//! It is captured once per shell, file and environment, and loaded by every waiting shell. Whatever
+//! the file does (prints, prompts, hangs, exits, replaces itself by `exec`, starts daemons), calls
+//! go on: at worst without a snapshot, which is reported by the call that first encountered the
+//! problem.
 //!
-//! What is *not* here: starting shells (`cache`, `pool`), and the text that they are started with (`record`).
+//! What is *not* here: starting shells (`cache`, `pool`), and the text that they are started with
+//! (`record`).
 //!
-//! Modules: `options`, `skipped` (why there is none), `capture` (reading the file in a separate shell), `dump` (how that shell reports its state), `filter`
-//! and `names` (what is excluded), `compose` (the text that other shells load), `file` (where it is stored), `living` (asking a shell that is there).
+//! Modules: `options`, `skipped` (why there is none), `capture` (reading the file in a separate
+//! shell), `dump` (how that shell reports its state), `filter` and `names` (what is excluded),
+//! `compose` (the text that other shells load), `file` (where it is stored), `living` (asking a
+//! shell that is there).
 
 mod capture;
 mod compose;
@@ -43,8 +47,8 @@ const RETRY: Duration = Duration::from_secs(60);
 /// Limit of snapshots; the oldest is dropped first.
 const MAX_SNAPSHOTS: usize = 8;
 
-/// Removes the snapshots of dead processes in `directory`; also done before every capture. Returns how many there
-/// were.
+/// Removes the snapshots of dead processes in `directory`; also done before every capture. Returns
+/// how many there were.
 pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
     if !directory.is_dir() {
         return 0;
@@ -52,7 +56,7 @@ pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
     file::sweep(directory, Duration::from_millis(now.0))
 }
 
-/// What shells have from the user's configuration.
+/// The parts of the user's configuration that shells load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configured {
     /// The names of functions and aliases.
@@ -63,7 +67,7 @@ pub struct Configured {
     pub path: Option<OsString>,
 }
 
-/// What a shell of one kind loads from the user's.
+/// The snapshot for shells of one kind.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     names: Vec<String>,
@@ -75,9 +79,10 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The command a shell runs at its start, followed by `; `. On the same line as everything after it, so that
-    /// aliases do not apply to that. Uses `.` rather than `eval`, which costs a fifth more because it first expands
-    /// the text as a word. With `command`, a missing file does not end a shell in POSIX mode.
+    /// The command a shell runs at its start, followed by `; `. On the same line as everything
+    /// after it, so that aliases do not apply to that. Uses `.` rather than `eval`, which costs a
+    /// fifth more because it first expands the text as a word. With `command`, a missing file does
+    /// not end a shell in POSIX mode.
     pub(crate) fn load_command(&self) -> Vec<u8> {
         let mut text = br"{ \command . ".to_vec();
         text.extend(quoted(self.file.path().as_os_str()));
@@ -110,13 +115,14 @@ impl Snapshot {
         let options = if self.allows_tail {
             self.options.clone()
         } else {
-            // What it prints of a script it would print of ours.
+            // A trace would show this text.
             Vec::new()
         };
         Ok(Definitions { text, options })
     }
 
-    /// The commands that set the options, each followed by `; `. To be run immediately before the script.
+    /// The commands that set the options, each followed by `; `. To be run immediately before the
+    /// script.
     pub(crate) fn option_commands(&self) -> &[u8] {
         &self.options
     }
@@ -185,9 +191,9 @@ impl Snapshots {
         }
     }
 
-    /// The snapshot for a call. Captured now if there is none yet for its shell, environment and configuration,
-    /// which takes at most the time limit. Cancel safe: an abandoned capture is ended, and another call that waits
-    /// for it starts a new one.
+    /// The snapshot for a call. Captured now if there is none yet for its shell, environment and
+    /// configuration, which takes at most the time limit. Cancel safe: an abandoned capture is
+    /// ended, and another call that waits for it starts a new one.
     pub(crate) async fn for_call(
         &self,
         spec: &RunSpec,
@@ -255,7 +261,8 @@ impl Snapshots {
         {
             return Arc::clone(entry);
         }
-        // Nor are entries kept for an earlier version of the file, which nobody will request again.
+        // Entries for an earlier version of the file are dropped, because they will not be
+        // requested again.
         entries.retain(|entry| !entry.key.differs_by_rc_only(&key));
         if entries.len() >= MAX_SNAPSHOTS {
             entries.remove(0);

@@ -10,7 +10,8 @@ use tokio::net::unix::pipe::Receiver;
 /// Bytes read at once: the capacity of a pipe. Larger buffers and pipes gained nothing.
 const BUFFER: usize = 64 * 1024;
 
-/// The maximum capacity of a pipe for unprivileged users: the default of `/proc/sys/fs/pipe-max-size`.
+/// The maximum capacity of a pipe for unprivileged users: the default of
+/// `/proc/sys/fs/pipe-max-size`.
 const MAX_PIPE: usize = 1 << 20;
 
 /// The pipes of one call, and the read buffer.
@@ -95,9 +96,9 @@ impl Source for OutputStreams {
 
     async fn ready(&mut self) -> ReadyStream {
         if self.pushed > 1 {
-            // A stream that is always ready never suspends: without yielding, a slow consumer would starve all
-            // timers and other tasks. A stream that was found empty suspends by itself; yielding there would wake
-            // another worker needlessly.
+            // A stream that is always ready never suspends: without yielding, a slow consumer would
+            // starve all timers and other tasks. A stream that was found empty suspends by itself;
+            // yielding there would wake another worker needlessly.
             tokio::task::yield_now().await;
             self.pushed = 0;
         }
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!(
             (bytes.0, streams.pipes.len()),
             (60_000, 2),
-            "nobody has closed a pipe yet"
+            "no pipe is closed yet"
         );
         writer.write_all(b"end").unwrap();
         drop(writer);

@@ -1,5 +1,5 @@
-//! After many calls of all kinds, all resources are back to where they were: descriptors, threads, children,
-//! memory. A single test in a process of its own, as it examines the whole process.
+//! After many calls of all kinds, all resources are back to where they were: descriptors, threads,
+//! children, memory. A single test in a process of its own, as it examines the whole process.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -99,7 +99,8 @@ async fn look_before_and_after() {
             .count()
     };
     let own = sockets();
-    // One-time allocations of tokio, the allocator and the loader are done before the first measurement.
+    // One-time allocations of tokio, the allocator and the loader are done before the first
+    // measurement.
     calls(2, &census, 2).await;
     assert!(soon(|| children().is_empty()).await);
     // The task that reaps a supervisor holds its socket a moment longer.

@@ -1,5 +1,5 @@
-//! A host may use a separate runtime for each call. What a runtime should have waited for is still waited for after
-//! it ends. A single test in a process of its own, as it examines all children.
+//! A host may use a separate runtime for each call. What a runtime should have waited for is still
+//! waited for after it ends. A single test in a process of its own, as it examines all children.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 

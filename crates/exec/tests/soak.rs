@@ -1,5 +1,6 @@
-//! Many concurrent calls of all kinds, after which all resources are back to where they were. A single test in a
-//! process of its own, as it examines the whole process. `cargo xtask soak` runs it longer.
+//! Many concurrent calls of all kinds, after which all resources are back to where they were. A
+//! single test in a process of its own, as it examines the whole process. `cargo xtask soak` runs
+//! it longer.
 
 #![expect(
     clippy::unwrap_used,
@@ -32,13 +33,13 @@ const SHORT: usize = 400;
 /// Concurrent calls.
 const AT_ONCE: usize = 8;
 
-/// Allowed growth of resident memory in KiB between the first tenth of the calls and the last. Allocators retain
-/// their peak; a leak of one buffer per call would be hundreds of times as much.
+/// Allowed growth of resident memory in KiB between the first tenth of the calls and the last.
+/// Allocators retain their peak; a leak of one buffer per call would be hundreds of times as much.
 const MEMORY: usize = 4 * 1024;
 
 /// The resources of this process and its descendants.
 #[derive(Debug)]
-struct State {
+struct SoakState {
     descriptors: Vec<String>,
     threads: usize,
     memory: usize,
@@ -46,7 +47,7 @@ struct State {
     marked: usize,
 }
 
-impl State {
+impl SoakState {
     fn now(census: &Census) -> Self {
         Self {
             descriptors: descriptors(),
@@ -108,8 +109,8 @@ impl Soak {
         assert!(is_right(&ending), "{}: {ending:?}", spec.script);
     }
 
-    /// In a session: on a busy machine its shell may exceed the second it has to respond, which is a valid result,
-    /// too.
+    /// In a session: on a busy machine its shell may exceed the second it has to respond, which is
+    /// a valid result, too.
     async fn ends_in_session(&self, spec: &RunSpec, is_right: impl Fn(&Ending) -> bool) {
         if let Ok(ran) = run_with(&self.cache, spec, &Cancel::new()).await {
             let ending = ran.outcome.ending;
@@ -281,16 +282,16 @@ async fn soak(count: usize) {
 
 /// Negative control: each kind of leftover is detected.
 fn each_fault_is_seen(census: &Census) {
-    let before = State::now(census);
+    let before = SoakState::now(census);
     assert_eq!(before.faults(&before), [] as [&str; 0]);
 
     let file = std::fs::File::open("/").unwrap();
-    assert_eq!(State::now(census).faults(&before), ["descriptors"]);
+    assert_eq!(SoakState::now(census).faults(&before), ["descriptors"]);
     drop(file);
 
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let thread = std::thread::spawn(move || stopped.recv());
-    assert_eq!(State::now(census).faults(&before), ["threads"]);
+    assert_eq!(SoakState::now(census).faults(&before), ["threads"]);
     drop(stop);
     thread.join().unwrap().unwrap_err();
 
@@ -305,20 +306,20 @@ fn each_fault_is_seen(census: &Census) {
         std::thread::yield_now();
     }
     assert_eq!(
-        State::now(census).faults(&before)[..],
+        SoakState::now(census).faults(&before)[..],
         ["children", "processes"]
     );
     sleeper.kill().unwrap();
     while !children().contains("Z (zombie)") {
         std::thread::yield_now();
     }
-    assert_eq!(State::now(census).faults(&before), ["children"]);
+    assert_eq!(SoakState::now(census).faults(&before), ["children"]);
     sleeper.wait().unwrap();
 
     let bytes = vec![1u8; 4 * MEMORY * 1024];
-    assert_eq!(State::now(census).faults(&before), ["memory"]);
+    assert_eq!(SoakState::now(census).faults(&before), ["memory"]);
     drop(bytes);
-    assert_eq!(State::now(census).faults(&before), [] as [&str; 0]);
+    assert_eq!(SoakState::now(census).faults(&before), [] as [&str; 0]);
 }
 
 #[test]
@@ -341,23 +342,24 @@ fn many_calls_leave_nothing() {
                 .count()
         };
         let own = pipes();
-        // One-time allocations of tokio, the allocator and the loader are done before the first measurement.
+        // One-time allocations of tokio, the allocator and the loader are done before the first
+        // measurement.
         soak((count / 10).max(SHORT / 2)).await;
         assert!(soon(|| children().is_empty()).await, "{}", children());
         assert!(soon(|| pipes() == own).await, "{:?}", descriptors());
         assert!(soon(|| status("Threads:") <= THREADS).await);
         each_fault_is_seen(&census);
-        let before = State::now(&census);
+        let before = SoakState::now(&census);
         soak(count).await;
         let mut faults = Vec::new();
         let clean = soon(|| {
-            faults = State::now(&census).faults(&before);
+            faults = SoakState::now(&census).faults(&before);
             faults.is_empty()
         });
         assert!(
             clean.await,
             "{faults:?}\nbefore: {before:?}\nafter: {:?}",
-            State::now(&census)
+            SoakState::now(&census)
         );
         println!(
             "{count} calls: {} KiB resident before, {} after",

@@ -11,17 +11,19 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 impl ShellCache {
-    /// Starts a background job. It is started like a call, but outlives this process, and its output goes into a file.
-    /// Its time limit is `spec.timeout`, or else that of the jobs; it starts now and is enforced by the job's supervisor.
-    /// [`Jobs::kill`](crate::Jobs::kill) ends it.
+    /// Starts a background job. It is started like a call, but outlives this process, and its
+    /// output goes into a file. Its time limit is `spec.timeout`, or else that of the jobs; it
+    /// starts now and is enforced by the job's supervisor. [`Jobs::kill`](crate::Jobs::kill) ends
+    /// it.
     ///
-    /// Returns 250 ms after the start, or earlier if the job has ended by then. Of `spec`, these fields are ignored:
-    /// `streams`, `stdin`, `survivors`, `session` and `report_stages`. If the future is dropped, either nothing was
-    /// started or the job is in the list.
+    /// Returns 250 ms after the start, or earlier if the job has ended by then. Of `spec`, these
+    /// fields are ignored: `streams`, `stdin`, `survivors`, `session` and `report_stages`. If the
+    /// future is dropped, either nothing was started or the job is in the list.
     ///
     /// # Errors
-    /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NotKept`] without [`ShellCacheOptions::jobs`],
-    /// [`JobError::Cancelled`], [`JobError::Busy`], [`JobError::Registry`]: nothing of the script has run.
+    /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NotKept`] without
+    /// [`ShellCacheOptions::jobs`], [`JobError::Cancelled`], [`JobError::Busy`],
+    /// [`JobError::Registry`]: nothing of the script has run.
     ///
     /// [`ShellCacheOptions::jobs`]: crate::ShellCacheOptions::jobs
     pub async fn start_job(

@@ -21,7 +21,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// The result of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waited {
-    /// It has ended, or is lost.
+    /// The job has ended, or is lost.
     Over(Job),
     /// The wait timed out; the job is still running.
     StillRunning(Job),
@@ -34,7 +34,8 @@ pub enum Waited {
 pub struct Killed {
     /// The job afterwards.
     pub job: Job,
-    /// Its processes that are still alive: those that withstand SIGKILL are in uninterruptible sleep.
+    /// Its processes that are still alive: those that withstand SIGKILL are in uninterruptible
+    /// sleep.
     pub survivors: Vec<Survivor>,
 }
 
@@ -65,7 +66,7 @@ impl Jobs {
             let ended = async {
                 match JobVisit::connect(&record.directory).await {
                     Ok(mut visit) => drop(visit.ended().await),
-                    // It is just ending, or cannot be reached: poll its files.
+                    // The supervisor is ending, or cannot be reached: poll its files.
                     Err(_) => clock.sleep(LOOK).await,
                 }
             };
@@ -78,9 +79,9 @@ impl Jobs {
         }
     }
 
-    /// Ends a job and all its processes: SIGTERM and SIGCONT, `grace`, SIGKILL. For a job that has already ended,
-    /// only processes that it left behind are ended. Returns as soon as all processes have ended, and at the latest
-    /// a second after the grace period.
+    /// Ends a job and all its processes: SIGTERM and SIGCONT, `grace`, SIGKILL. For a job that has
+    /// already ended, only processes that it left behind are ended. Returns as soon as all
+    /// processes have ended, and at the latest a second after the grace period.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
@@ -106,8 +107,8 @@ impl Jobs {
     /// Writes to a job's stdin, at most for `deadline`.
     ///
     /// # Errors
-    /// [`JobError::NoStdin`], [`JobError::NotRead`] (part of what is in the pipe may still be read),
-    /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    /// [`JobError::NoStdin`], [`JobError::NotRead`] (part of what is in the pipe may still be
+    /// read), [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -148,7 +149,8 @@ impl Jobs {
     /// Closes a job's stdin.
     ///
     /// # Errors
-    /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`],
+    /// [`JobError::Registry`].
     pub async fn close_stdin(&self, id: &JobId) -> Result<(), JobError> {
         let mut visit = self.visit_reader(id).await?;
         match self.answered(id, visit.close_stdin()).await? {
@@ -157,7 +159,8 @@ impl Jobs {
         }
     }
 
-    /// The living processes of a job: named by its supervisor, or found by scanning if that is gone.
+    /// The living processes of a job: named by its supervisor, or found by scanning if that is
+    /// gone.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
@@ -212,7 +215,7 @@ impl Jobs {
                 {
                     return Ok(None);
                 }
-                // It is just exiting: it removes its socket first.
+                // The supervisor is exiting: it removes its socket first.
                 Err(_) if clock.now() < give_up => clock.sleep(LOOK).await,
                 Err(source) => {
                     return Err(JobError::Unreachable {
@@ -243,7 +246,7 @@ impl Jobs {
         {
             clock.sleep(LOOK / 10).await;
         }
-        // It may have been killed itself at this moment.
+        // The supervisor may have been killed at this moment.
         if self
             .registry
             .job(&record.id)

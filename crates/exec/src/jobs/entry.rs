@@ -12,11 +12,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// There once somebody has asked for the job's end.
+/// The file that marks a requested end.
 const ASKED: &str = "asked";
 
-/// A job's description: written once, before it runs. How it ended is in a separate file, written by its
-/// supervisor.
+/// A job's description: written once, before it runs. How it ended is in a separate file, written
+/// by its supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JobEntry {
     pub(super) kind: JobKind,
@@ -83,7 +83,8 @@ impl JobFiles {
         self.state == JobState::Running
     }
 
-    /// Notes that somebody asks for its end: of survivors nobody sees how they end. Without room for that, they end all the same.
+    /// Marks a requested end, because the end of survivors is not observed. If the mark cannot be
+    /// written, they are ended all the same.
     pub(super) fn asked_to_end(&self) {
         if self.is_running()
             && let Ok(private) = PrivateDir::open(&self.directory, &[])
@@ -134,7 +135,8 @@ impl JobFiles {
     }
 }
 
-/// The end is recorded before the supervisor exits: so it is checked first, and again if the supervisor is gone.
+/// The end is recorded before the supervisor exits: so it is checked first, and again if the
+/// supervisor is gone.
 fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
         let end = read_json::<JobEnd>(&directory.join(END))?;
@@ -152,7 +154,7 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     }
     Ok(ended()?.unwrap_or_else(|| JobState::Lost {
         reason: if entry.supervisor.is_of_here() {
-            "its supervisor was ended, so nobody saw how it did".to_owned()
+            "its supervisor was ended, so its end was not observed".to_owned()
         } else {
             "the system was started anew while it ran".to_owned()
         },

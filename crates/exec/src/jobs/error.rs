@@ -1,4 +1,4 @@
-//! What can go wrong with a job.
+//! Errors of jobs.
 
 use agent_bash_core::{JobId, NotStarted};
 use std::io;
@@ -32,7 +32,7 @@ pub enum JobError {
         /// The requested id.
         id: JobId,
     },
-    /// It has no stdin.
+    /// The job has no stdin.
     #[error(
         "job {id} reads nothing (any more); only one that was started with `stdin: pipe` does, while it runs"
     )]
@@ -40,7 +40,7 @@ pub enum JobError {
         /// Its id.
         id: JobId,
     },
-    /// It did not read all input in time.
+    /// The job did not read all input in time.
     #[error("job {id} has read {written} of {length} bytes and does not read on")]
     NotRead {
         /// Its id.
@@ -57,7 +57,7 @@ pub enum JobError {
         id: JobId,
     },
     /// Its output is shorter than what was read before.
-    #[error("the output of job {id} has {length} bytes now: somebody made it shorter")]
+    #[error("the output of job {id} has {length} bytes now: another process truncated it")]
     Shortened {
         /// Its id.
         id: JobId,

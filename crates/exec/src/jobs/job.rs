@@ -1,4 +1,4 @@
-//! What is told of a job.
+//! The facts about a job.
 
 use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, Survivor, Timestamp};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a call has left behind, and that was over so soon after it, is no job to whoever looks: what git does behind
-/// every other commit.
+/// Survivors that end this soon after their call are hidden, such as git's maintenance after a
+/// commit.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// The state of a job at one moment.
@@ -26,7 +26,8 @@ pub struct Job {
     pub pid: u32,
     /// Its process group: `kill -9 -<pgid>` ends the processes still in it.
     pub pgid: u32,
-    /// Its output file, with stdout and stderr interleaved. `None` for survivors whose call kept no file.
+    /// Its output file, with stdout and stderr interleaved. `None` for survivors whose call kept no
+    /// file.
     pub output: Option<PathBuf>,
     /// Whether it can read input written with [`Jobs::write_stdin`](crate::Jobs::write_stdin).
     pub stdin: bool,
@@ -37,7 +38,7 @@ pub struct Job {
     /// Of survivors: when their call had ended, and they became a job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adopted_at: Option<Timestamp>,
-    /// Somebody has asked for its end while it ran: [`Jobs::kill`](crate::Jobs::kill).
+    /// True if its end was requested while it ran: [`Jobs::kill`](crate::Jobs::kill).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_asked_to_end: bool,
     /// The box that it is in; `None` for none.
@@ -46,14 +47,15 @@ pub struct Job {
     /// Why what it changes is not recorded, if it was to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
-    /// it.
+    /// If it has ended or is lost: its processes that are still alive. Those that hold its output
+    /// still write to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
 }
 
 impl Job {
-    /// Whether it was over within a second after its call, by itself: where people look at jobs, it is left out.
+    /// Whether it was over within a second after its call, by itself: where people look at jobs, it
+    /// is left out.
     pub fn was_over_at_once(&self) -> bool {
         let JobState::Ended(end) = &self.state else {
             return false;
@@ -93,10 +95,10 @@ pub enum JobState {
     Running,
     /// Ended, as its supervisor observed.
     Ended(JobEnd),
-    /// Its supervisor is gone and has not recorded how it ended. Processes of it may be alive; [`Jobs::kill`](crate::Jobs::kill) finds
-    /// them.
+    /// Its supervisor is gone and has not recorded how it ended. Processes of it may be alive;
+    /// [`Jobs::kill`](crate::Jobs::kill) finds them.
     Lost {
-        /// What was observed instead.
+        /// The observation.
         reason: String,
     },
 }
@@ -107,7 +109,8 @@ pub enum JobStdin {
     /// `/dev/null`.
     #[default]
     Null,
-    /// Input from [`Jobs::write_stdin`](crate::Jobs::write_stdin), until [`Jobs::close_stdin`](crate::Jobs::close_stdin).
+    /// Input from [`Jobs::write_stdin`](crate::Jobs::write_stdin), until
+    /// [`Jobs::close_stdin`](crate::Jobs::close_stdin).
     Pipe,
 }
 

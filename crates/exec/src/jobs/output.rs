@@ -1,5 +1,5 @@
-//! Reads a job's output. The file only grows, so a reader that continues where the last part ended sees neither
-//! gaps nor duplicates, in any process.
+//! Reads a job's output. The file only grows, so a reader that continues where the last part ended
+//! sees neither gaps nor duplicates, in any process.
 
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError};
@@ -15,7 +15,8 @@ pub enum OutputRange {
     From {
         /// Offset in bytes.
         offset: u64,
-        /// Maximum number of bytes. Characters are not split unless a single one is longer than this.
+        /// Maximum number of bytes. Characters are not split unless a single one is longer than
+        /// this.
         max_bytes: usize,
     },
     /// The last lines.
@@ -47,7 +48,8 @@ pub struct JobOutput {
     pub next: u64,
     /// Whether this is the end of the output so far.
     pub at_end: bool,
-    /// Whether this is the end for good: the job has ended and nothing holds its output open any more.
+    /// Whether this is the end for good: the job has ended and nothing holds its output open any
+    /// more.
     pub complete: bool,
     /// The job, as it was just before the output was read.
     pub job: Job,

@@ -1,5 +1,5 @@
-//! The directory of a session's jobs: `<n>/` for each, `next` with the next number, `lock`. Creating or removing a
-//! job requires the lock; reading does not.
+//! The directory of a session's jobs: `<n>/` for each, `next` with the next number, `lock`.
+//! Creating or removing a job requires the lock; reading does not.
 
 use crate::jobs::entry::{JobEntry, JobFiles};
 use crate::jobs::{JobError, JobState};
@@ -157,8 +157,8 @@ impl Locked<'_> {
         })
     }
 
-    /// Removes directories that never became jobs, and jobs that ended longer than `keep` ago. Returns the number
-    /// of removed jobs.
+    /// Removes directories that never became jobs, and jobs that ended longer than `keep` ago.
+    /// Returns the number of removed jobs.
     pub(super) fn clean(&self, now: Timestamp, keep: Duration) -> Result<usize, JobError> {
         let mut removed = 0;
         for (number, path) in self.registry.directories()? {
@@ -167,7 +167,8 @@ impl Locked<'_> {
                 continue;
             };
             let cleaned = match &record {
-                // While we hold the lock nobody else is creating a job, so whoever began this one is dead.
+                // While this process holds the lock, no other process creates a job, so the creator
+                // of this one has died.
                 None => withdraw(&path).map(drop),
                 Some(record) => {
                     let old = over_since(record).is_some_and(|since| {
@@ -239,8 +240,8 @@ impl Drop for NewJob {
     }
 }
 
-/// Removes the directory of a job that was not taken over; false if it was. A supervisor may be about to, so the
-/// file that it must rename is removed first.
+/// Removes the directory of a job that was not taken over; false if it was. A supervisor may be
+/// about to, so the file that it must rename is removed first.
 fn withdraw(directory: &Path) -> io::Result<bool> {
     match fs::remove_file(directory.join(NEW_ENTRY)) {
         Ok(()) => {}

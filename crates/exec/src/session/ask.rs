@@ -1,4 +1,4 @@
-//! What a session's shell has defined, for commands that run beside it.
+//! Asks a session's shell for its definitions, for commands in other shells.
 
 use super::ShellSession;
 use super::call::{After, SessionCall};
@@ -19,7 +19,8 @@ const SAID_WITHIN: Duration = Duration::from_secs(10);
 const LONGEST: usize = 1 << 20;
 
 impl ShellSession {
-    /// Asks the shell, if there is one that has run something. To it, that is a script like any other, but one after which `$?` is as it was.
+    /// Asks the shell, if there is one that has run something. To it, that is a script like any
+    /// other, but one after which `$?` is as it was.
     pub(super) async fn definitions(
         &mut self,
         name: &SessionName,
@@ -76,7 +77,7 @@ impl ShellSession {
     }
 }
 
-/// What it prints, as far as that is of use.
+/// The useful part of its output.
 #[derive(Default)]
 struct ProbeOutput(Vec<u8>);
 

@@ -1,7 +1,8 @@
 //! The directory of a session's shell, and how another shell gets there, or fails.
 //!
-//! What the shell reports can be wrong: a script may set PWD, and a directory may be moved or removed while a shell
-//! is in it. The kernel knows the directory, but not the name by which the shell got there (a symbolic link).
+//! What the shell reports can be wrong: a script may set PWD, and a directory may be moved or
+//! removed while a shell is in it. The kernel knows the directory, but not the name by which the
+//! shell got there (a symbolic link).
 
 use agent_bash_call::Reader;
 use agent_bash_process::{directory_of, quoted};
@@ -9,7 +10,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// What the kernel appends to the path of a removed directory.
+/// The kernel's suffix of a removed directory's path.
 const REMOVED: &[u8] = b" (deleted)";
 
 /// The directory of a shell.
@@ -39,8 +40,8 @@ impl ShellCwd {
         OsStr::from_bytes(shown).into()
     }
 
-    /// Commands that enter it, or fail and leave the shell where it is. The shell's own path is used only if it
-    /// still leads there.
+    /// Commands that enter it, or fail and leave the shell where it is. The shell's own path is
+    /// used only if it still leads there.
     pub(super) fn enter(&self) -> Vec<u8> {
         let Some(real) = &self.real else {
             return enter(&self.name);
@@ -54,7 +55,7 @@ impl ShellCwd {
             text.extend_from_slice(b" ]]; } || ");
         }
         text.extend(enter(real));
-        // It may have been created again.
+        // The directory may have been created again.
         if let Some(name) = real.strip_suffix(REMOVED) {
             text.extend_from_slice(b" || ");
             text.extend(enter(name));

@@ -1,5 +1,6 @@
-//! Processes that a session's call leaves besides the shell: adopted, ended, or waited for, according to the call's
-//! policy. The shell itself, and survivors of earlier calls, are not affected.
+//! Processes that a session's call leaves besides the shell: adopted, ended, or waited for,
+//! according to the call's policy. The shell itself, and survivors of earlier calls, are not
+//! affected.
 
 use super::call::SessionCall;
 use super::live::LiveShell;
@@ -64,7 +65,8 @@ impl SessionCall<'_> {
             .await;
     }
 
-    /// Ends them, or waits for their end, within the call's time. Returns those that withstand SIGKILL.
+    /// Ends them, or waits for their end, within the call's time. Returns those that withstand
+    /// SIGKILL.
     async fn see_off(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let (clock, spec) = (&self.options.clock, self.spec);
         if self.shell.supervised.link().watch_survivors().is_err() {

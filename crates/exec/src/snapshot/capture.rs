@@ -1,5 +1,6 @@
-//! Reads a configuration in a shell of its own below a supervisor, so that whatever it starts or turns into is
-//! ended with it. Then has another shell load the definitions, and keeps those that it reports unchanged.
+//! Reads a configuration in a shell of its own below a supervisor, so that whatever it starts or
+//! turns into is ended with it. Then has another shell load the definitions, and keeps those that
+//! it reports unchanged.
 
 use super::compose;
 use super::dump::{AFTER_RC, Definition, Dump, READ_PARTS, READ_RC};
@@ -26,7 +27,7 @@ use std::time::Duration;
 /// Maximum size of a configuration's definitions in bytes. Every waiting shell reads all of them.
 const MAX_DUMP: u64 = 4 << 20;
 
-/// What to read, and how.
+/// The file to read, and the options.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) supervisor: &'a Supervisor,
@@ -41,7 +42,8 @@ pub(super) struct Reader<'a> {
 enum Way {
     /// Interactively: many configurations do nothing otherwise.
     Interactive,
-    /// Non-interactively, though with a prompt: for configurations that replace an interactive shell (`exec tmux`).
+    /// Non-interactively, though with a prompt: for configurations that replace an interactive
+    /// shell (`exec tmux`).
     Plain,
 }
 
@@ -155,7 +157,8 @@ impl Way {
     }
 }
 
-/// Whether it is a regular file that can be opened. Opened non-blocking, as opening a FIFO would wait for a writer.
+/// Whether it is a regular file that can be opened. Opened non-blocking, as opening a FIFO would
+/// wait for a writer.
 fn check_readable(rc: &Path) -> io::Result<()> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options()
@@ -168,7 +171,8 @@ fn check_readable(rc: &Path) -> io::Result<()> {
     Err(io::Error::other("it is no regular file"))
 }
 
-/// Waits for the shell's end and ends all other processes, so that the supervisor can start another shell.
+/// Waits for the shell's end and ends all other processes, so that the supervisor can start another
+/// shell.
 async fn until_gone(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
     let mut ended = None;
     loop {

@@ -1,9 +1,9 @@
-//! Converts what a shell reported into what other shells load: the text with the definitions, and the commands that
-//! set options.
+//! Converts what a shell reported into what other shells load: the text with the definitions, and
+//! the commands that set options.
 //!
-//! They are separate because they run at different times. Definitions are loaded while a shell waits. Options such
-//! as `set -e` or `failglob` would also affect the wrapper around the script, so they are set immediately before
-//! it.
+//! They are separate because they run at different times. Definitions are loaded while a shell
+//! waits. Options such as `set -e` or `failglob` would also affect the wrapper around the script,
+//! so they are set immediately before it.
 
 use super::dump::{Definition, ShellOptions};
 use agent_bash_process::quoted;
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// `set -o` options that are not copied: those of interactive shells, one that cannot be set, and two that would
-/// end a shell before the script (an interactive bash ignores `noexec`).
+/// `set -o` options that are not copied: those of interactive shells, one that cannot be set, and
+/// two that would end a shell before the script (an interactive bash ignores `noexec`).
 const NOT_SET: &[&str] = &[
     "emacs",
     "histexpand",
@@ -30,7 +30,8 @@ const NOT_SET: &[&str] = &[
 /// `shopt` options that cannot be set, and the one that belongs to aliases.
 const NOT_SHOPT: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
 
-/// Options that print commands, or hide them, so that the tail of a record would be visible or lost.
+/// Options that print commands, or hide them, so that the tail of a record would be visible or
+/// lost.
 pub(super) const PRINTS: &[&str] = &["verbose", "xtrace"];
 
 /// The text that defines a function.
@@ -58,8 +59,8 @@ pub(super) fn load_text(functions: &[Definition], aliases: &[Definition]) -> Vec
     text
 }
 
-/// The commands that set options changed by the configuration, each followed by `; `, and whether a tail may follow
-/// the script.
+/// The commands that set options changed by the configuration, each followed by `; `, and whether a
+/// tail may follow the script.
 pub(super) fn option_commands(
     before: &ShellOptions,
     after: &ShellOptions,
@@ -76,7 +77,8 @@ pub(super) fn option_commands(
         (only(after, before), only(before, after))
     };
     let (mut on, off) = changed(&before.shopt, &after.shopt, NOT_SHOPT);
-    // On by default in interactive shells, so it does not show as a change; a shell that runs a script has it off.
+    // On by default in interactive shells, so it does not show as a change; a shell that runs a
+    // script has it off.
     if aliases && after.shopt.contains("expand_aliases") {
         on.push("expand_aliases".to_owned());
     }

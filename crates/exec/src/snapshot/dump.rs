@@ -1,11 +1,12 @@
 //! How a shell reports its state: the text that makes it report, and parsing the report.
 //!
-//! The text runs in a shell that has just read an arbitrary configuration, so nothing can be relied on: functions
-//! may be called `builtin` and `printf`, words may be aliases, `set -u` may be in force, a DEBUG trap may print.
-//! Therefore it is a single line, parsed before the configuration is read, so that no alias applies to it. It
-//! enters POSIX mode, where special builtins take precedence over functions, to remove functions that are in the
-//! way. And it receives values as arguments. The report goes to the script file: not to stdout, where anything may
-//! print, and not to disk, where nothing unfiltered belongs.
+//! The text runs in a shell that has just read an arbitrary configuration, so nothing can be relied
+//! on: functions may be called `builtin` and `printf`, words may be aliases, `set -u` may be in
+//! force, a DEBUG trap may print. Therefore it is a single line, parsed before the configuration is
+//! read, so that no alias applies to it. It enters POSIX mode, where special builtins take
+//! precedence over functions, to remove functions that are in the way. And it receives values as
+//! arguments. The report goes to the script file: not to stdout, where anything may print, and not
+//! to disk, where nothing unfiltered belongs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,8 +15,8 @@ use std::os::unix::ffi::OsStringExt;
 /// Prefix of all our names in a shell.
 pub(super) const OWN_PREFIX: &str = "__ab";
 
-/// The descriptor number of the script file while foreign code runs: unlikely to be used by scripts, and below
-/// every descriptor limit.
+/// The descriptor number of the script file while foreign code runs: unlikely to be used by
+/// scripts, and below every descriptor limit.
 macro_rules! out {
     () => {
         "43"
@@ -50,7 +51,8 @@ macro_rules! state {
     };
 }
 
-/// Moves the script file to its number and reports the state before the user's configuration is read.
+/// Moves the script file to its number and reports the state before the user's configuration is
+/// read.
 macro_rules! begin {
     () => {
         concat!(
@@ -66,9 +68,9 @@ macro_rules! begin {
     };
 }
 
-/// Reads the configuration (its quoted path follows), then reports. If the configuration exits, or fails so that
-/// bash gives up, the trap reports. `. … ||` keeps `set -e` from ending it at the first failing command, which
-/// would not work with `\builtin .`.
+/// Reads the configuration (its quoted path follows), then reports. If the configuration exits, or
+/// fails so that bash gives up, the trap reports. `. … ||` keeps `set -e` from ending it at the
+/// first failing command, which would not work with `\builtin .`.
 pub(super) const READ_RC: &str = concat!(
     define_dump!(),
     begin!(),
@@ -77,15 +79,15 @@ pub(super) const READ_RC: &str = concat!(
     r"' EXIT; \. "
 );
 
-/// What follows the path.
+/// The text after the path.
 pub(super) const AFTER_RC: &str = concat!(
     r" || \builtin :; \__ab_dump ",
     state!(),
     r"; \builtin exit 0"
 );
 
-/// Reads parts, each terminated by NUL, evaluates them in order, and reports the result. The parts are in the
-/// script file once the control pipe says so.
+/// Reads parts, each terminated by NUL, evaluates them in order, and reports the result. The parts
+/// are in the script file once the control pipe says so.
 pub(super) const READ_PARTS: &str = concat!(
     define_dump!(),
     r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
@@ -97,14 +99,15 @@ pub(super) const READ_PARTS: &str = concat!(
     state!()
 );
 
-/// Makes a shell report that is in the middle of its work, in a subshell. The state before is that of a new one; the path of
-/// its program, quoted, follows.
+/// Makes a shell report that is in the middle of its work, in a subshell. The state before is that
+/// of a new one; the path of its program, quoted, follows.
 pub(super) const ASK_BEFORE: &str = concat!(
     r"( { \builtin printf '\0'; ",
     r"\command env -u BASHOPTS -u BASH_ENV -u ENV -u SHELLOPTS "
 );
 
-/// What follows the path. In a list that goes on, a failure ends no shell and runs no trap.
+/// The text after the path. In a list that continues, a failure neither ends the shell nor runs a
+/// trap.
 pub(super) const ASK_NEW: &str = concat!(
     r" --norc --noprofile -c '\builtin printf ",
     r#""%s\0" "$SHELLOPTS" "$BASHOPTS" "${PATH-}"'; "#,

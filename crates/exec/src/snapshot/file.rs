@@ -1,5 +1,5 @@
-//! A snapshot's file: in a private directory, written atomically, removed with its last user. Files left by dead
-//! processes are swept.
+//! A snapshot's file: in a private directory, written atomically, removed with its last user. Files
+//! left by dead processes are swept.
 
 use agent_bash_os::{PrivateDir, ProcessIdentity};
 use std::io::{self, Write};
@@ -13,7 +13,8 @@ const SUFFIX: &str = ".bash";
 /// Extension of a file that is being written.
 const DRAFT: &str = ".new";
 
-/// A file whose process cannot be checked, because it lives in another namespace, is swept after this time.
+/// A file whose process cannot be checked, because it lives in another namespace, is swept after
+/// this time.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Limit of file names to try: one process has a snapshot for each cache and environment.
@@ -73,8 +74,8 @@ impl Drop for SnapshotFile {
     }
 }
 
-/// Removes the files, including drafts, of dead processes. `now` is the time since 1970. Returns how many there
-/// were.
+/// Removes the files, including drafts, of dead processes. `now` is the time since 1970. Returns
+/// how many there were.
 pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
     let Ok(dir) = PrivateDir::create_at(directory) else {
         return 0;
@@ -96,7 +97,7 @@ fn is_old(dir: &PrivateDir, name: &str, now: Duration) -> bool {
     })
 }
 
-/// Whose file it is, by its name.
+/// Returns the process that a file belongs to, by its name.
 fn owner(name: &str) -> Option<ProcessIdentity> {
     let name = name.strip_suffix(DRAFT).unwrap_or(name);
     let (owner, number) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;

@@ -1,7 +1,8 @@
-//! Names that nothing in a snapshot may redefine, as scripts and our wrapper rely on their meaning. Tables only.
+//! Names that nothing in a snapshot may redefine, as scripts and our wrapper rely on their meaning.
+//! Tables only.
 
-/// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a custom `test`, changes the meaning of
-/// every script, and the wrapper uses some of them.
+/// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a custom `test`,
+/// changes the meaning of every script, and the wrapper uses some of them.
 pub const BUILTINS: &[&str] = &[
     ".",
     ":",
@@ -72,9 +73,10 @@ pub const KEYWORDS: &[&str] = &[
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 
-/// Tools on whose default behaviour scripts rely: `alias rm='rm -i'` with an empty stdin removes nothing and
-/// reports success. POSIX, GNU coreutils, and similar tools found everywhere. Not interpreters, package managers
-/// and container tools, as an alias of these (`python=python3`, `docker=podman`) names what the system has.
+/// Tools with a default behaviour that scripts rely on: `alias rm='rm -i'` with an empty stdin
+/// removes nothing and reports success. POSIX, GNU coreutils, and similar tools found everywhere.
+/// Not interpreters, package managers and container tools, because an alias of these
+/// (`python=python3`, `docker=podman`) names the system's choice.
 pub(super) const TOOLS: &[&str] = &[
     "ag",
     "apropos",

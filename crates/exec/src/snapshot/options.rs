@@ -7,11 +7,11 @@ use std::time::Duration;
 /// Which configuration to load, and how.
 #[derive(Debug, Clone)]
 pub struct SnapshotOptions {
-    /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is nothing to load,
-    /// and no notice.
+    /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is
+    /// nothing to load, and no notice.
     pub rc: PathBuf,
-    /// The directory for snapshots, private to this user. It is created if missing, and its mode is set to 0700.
-    /// Several processes may share it.
+    /// The directory for snapshots, private to this user. It is created if missing, and its mode is
+    /// set to 0700. Several processes may share it.
     pub directory: PathBuf,
     /// How long a capture may take; the call that needs it waits.
     pub limit: Duration,

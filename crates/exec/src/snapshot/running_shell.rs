@@ -1,5 +1,5 @@
-//! Asks a shell that is there which functions, aliases and options it has by now, as the one that has read the configuration
-//! is asked.
+//! Asks a shell that is there which functions, aliases and options it has by now, as the one that
+//! has read the configuration is asked.
 
 use super::compose;
 use super::dump::{ASK_BEFORE, ASK_NEW, Dump};
@@ -7,7 +7,7 @@ use super::filter;
 use agent_bash_core::{Definitions, Shell};
 use agent_bash_process::quoted;
 
-/// What precedes the answer: a trap or a trace of the shell's own may print before it, but no NUL.
+/// The byte before the answer: a trap or a trace may print before it, but no NUL.
 const BEGIN: u8 = 0;
 
 /// The script by which a shell says it. It changes nothing there: it runs in a subshell.
@@ -16,15 +16,15 @@ pub(crate) fn question(shell: &Shell) -> String {
     [ASK_BEFORE, &String::from_utf8_lossy(&path), ASK_NEW].concat()
 }
 
-/// What it has said; `None` if that is not whole.
+/// Parses the answer; `None` if it is incomplete.
 pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
     let begin = said.iter().position(|byte| *byte == BEGIN)?;
     let mut dump = Dump::parse(&said[begin + 1..])?;
-    // It is not kept on disk, so that secrets may stay.
+    // The definitions are not stored on disk, so secrets may stay.
     for list in [&mut dump.functions, &mut dump.aliases] {
         list.retain(|definition| filter::may_stay(definition, None));
     }
-    // What is printed of a script would be printed of ours, too.
+    // A trace would show this text.
     for state in [&mut dump.before, &mut dump.after] {
         state.set.retain(|name| !compose::PRINTS.contains(&&**name));
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What a bash says that has begun by these commands.
+    /// Returns the answer of a bash that ran these commands.
     #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
     fn told(commands: &str) -> (Definitions, String) {
         let script = question(&Shell::bash("/bin/bash"));

@@ -1,8 +1,9 @@
-//! Real bash is the oracle: a script run here prints the same, ends the same and writes the same files as under
-//! `bash -c`, whichever way it is run: in a call (cold, warm, or with a snapshot), in a session, as a background
-//! job. Allowed differences are data (`data/allowed_*.jsonl`: one list for the shells of calls and jobs, and
-//! another for each way with more differences), limited to the classes in the contract. Any other difference fails,
-//! and so does an allowed one that has vanished.
+//! Real bash is the oracle: a script run here prints the same, ends the same and writes the same
+//! files as under `bash -c`, whichever way it is run: in a call (cold, warm, or with a snapshot),
+//! in a session, as a background job. Allowed differences are data (`data/allowed_*.jsonl`: one
+//! list for the shells of calls and jobs, and another for each way with more differences), limited
+//! to the classes in the contract. Any other difference fails, and so does an allowed one that has
+//! vanished.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -20,15 +21,17 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use ways::{PARALLEL, Player, WAYS};
 
-/// Scripts of the corpus whose output varies under bash itself: one prints how long it took, one may see the pipe
-/// of its own pipeline while bash still holds it. Other scripts cover times and descriptors.
+/// Scripts of the corpus whose output varies under bash itself: one prints how long it took, one
+/// may see the pipe of its own pipeline while bash still holds it. Other scripts cover times and
+/// descriptors.
 const VARYING: [&str; 2] = ["time true 2>/dev/null", r"ls /proc/$$/fd | tr '\n' ' '"];
 
 #[derive(Debug, Clone, Deserialize)]
 struct Case {
     name: String,
     script: String,
-    /// It has no syntax errors and ends with a pipeline, so its stages may be asked for.
+    /// True for a script without syntax errors that ends with a pipeline, so that its stages may be
+    /// requested.
     #[serde(default)]
     pipeline_last: bool,
 }
@@ -51,8 +54,8 @@ fn cases() -> Vec<Case> {
     corpus.chain(hard).collect()
 }
 
-/// Runs it in bash itself, in a session of its own like ours, without a terminal and with no signals ignored,
-/// however these tests were started.
+/// Runs it in bash itself, in a session of its own like ours, without a terminal and with no
+/// signals ignored, however these tests were started.
 fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
     let mut bash = command("env");
     bash.args(["--default-signal", "setsid"])
@@ -76,7 +79,7 @@ fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
     Observed::of_process(status, &out, &err, dir)
 }
 
-/// What is wrong with a script in one way of running it, if anything.
+/// Returns the difference of a script in one way of running it, if any.
 fn judge(
     way: &str,
     case: &Case,
@@ -189,8 +192,8 @@ async fn scripts_run_as_bash_runs_them() {
     assert!(shared > cases.len() / 2, "{shared} of {}", cases.len());
 }
 
-/// Negative control: an unlisted difference, a listed one that has vanished, and a listed one that goes beyond its
-/// class.
+/// Negative control: an unlisted difference, a listed one that has vanished, and a listed one that
+/// goes beyond its class.
 #[test]
 fn differences_are_found() {
     let seen = |err: &str, code| Observed {

@@ -1,7 +1,7 @@
-//! Bash's own tests as a corpus: each script must print the same, end the same and leave the same files under bash
-//! and here, both in a shell of its own and in a session. `cargo xtask corpora` gets them from bash's sources and
-//! runs this in isolation. Known differences, with reasons, are in `data/bash_suite.jsonl`. A script whose result
-//! varies under bash itself is not compared.
+//! Bash's own tests as a corpus: each script must print the same, end the same and leave the same
+//! files under bash and here, both in a shell of its own and in a session. `cargo xtask corpora`
+//! gets them from bash's sources and runs this in isolation. Known differences, with reasons, are
+//! in `data/bash_suite.jsonl`. A script whose result varies under bash itself is not compared.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -98,7 +98,8 @@ impl Room {
         self.directory.path().join("tests")
     }
 
-    /// Removes everything from the copy that the script has not changed, which need not be compared.
+    /// Removes everything from the copy that the script has not changed, which need not be
+    /// compared.
     fn take_out_unchanged(&self, suite: &Suite) {
         for entry in fs::read_dir(suite.sources.join("tests")).unwrap().flatten() {
             let (original, copy) = (entry.path(), self.tests().join(entry.file_name()));
@@ -187,7 +188,8 @@ impl Suite {
     /// All observations of one script, in each way.
     async fn compare(self: Arc<Self>, name: String) -> Vec<(&'static str, String, Verdict)> {
         let script = fs::read(self.sources.join("tests").join(&name)).unwrap();
-        // A script must be text here; bash accepts any bytes in a file, but neither `-c` nor a request does.
+        // A script must be text here; bash accepts any bytes in a file, but neither `-c` nor a
+        // request does.
         let Ok(script) = String::from_utf8(script) else {
             return Vec::new();
         };
@@ -328,7 +330,10 @@ fn show(name: &str, way: Way, ours: &Observed, bash: &Observed) {
     report(&text);
 }
 
-#[expect(clippy::print_stdout, reason = "who runs a corpus reads what it says")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the output is the report of the corpus"
+)]
 fn report(text: &str) {
     println!("{text}");
 }

@@ -1,5 +1,5 @@
-//! Calls in a box: what they cannot do, that everything else of a call still works, and that no shell of another box
-//! serves them. What a box holds against is tested where it is made.
+//! Calls in a box: what they cannot do, that everything else of a call still works, and that no
+//! shell of another box serves them. What a box holds against is tested where it is made.
 
 #![expect(clippy::panic, reason = "a test that fails may stop")]
 
@@ -233,7 +233,7 @@ async fn a_directory_goes_with_a_supervisor_that_is_killed() {
 
 /// Host and supervisor were killed: the next one looks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
+async fn unused_directory_is_removed_by_a_later_call() {
     let place = TestWorkspace::new();
     let temp = tempfile::tempdir().unwrap();
     let left = temp.path().join("agent-bash-boxed-1-0");

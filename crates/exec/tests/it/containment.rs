@@ -1,6 +1,6 @@
-//! Containment: every way in which a process leaves its parent, process group, session or output, combined with
-//! every way of stopping a call. The census looks for a mark in the environment, so it also finds processes that
-//! have hidden.
+//! Containment: every way in which a process leaves its parent, process group, session or output,
+//! combined with every way of stopping a call. The census looks for a mark in the environment, so
+//! it also finds processes that have hidden.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -21,7 +21,8 @@ struct Shape {
     script: &'static str,
     /// Whether it survives killing the shell's process group, which is all that many tools do.
     survives_group_kill: bool,
-    /// It is stopped, perhaps before it has exec'ed `sleep`, and only reacts to SIGKILL and SIGCONT.
+    /// True if the process is stopped, perhaps before it has exec'ed `sleep`, and only reacts to
+    /// SIGKILL and SIGCONT.
     stopped: bool,
 }
 
@@ -158,17 +159,17 @@ async fn stop_all(how: Stop) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_outlives_a_timeout() {
+async fn no_process_outlives_a_timeout() {
     stop_all(Stop::Timeout).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_outlives_a_cancellation() {
+async fn no_process_outlives_a_cancellation() {
     stop_all(Stop::Cancel).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_outlives_a_dropped_future() {
+async fn no_process_outlives_a_dropped_future() {
     stop_all(Stop::Drop).await;
 }
 
@@ -197,16 +198,17 @@ async fn end_hosts(signal: Signal) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_outlives_a_killed_host() {
+async fn no_process_outlives_a_killed_host() {
     end_hosts(Signal::KILL).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_outlives_a_terminated_host() {
+async fn no_process_outlives_a_terminated_host() {
     end_hosts(Signal::TERM).await;
 }
 
-/// Negative control for all of the above: with plain bash, and its process group killed, the processes do escape.
+/// Negative control for all of the above: with plain bash, and its process group killed, the
+/// processes do escape.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_process_group_is_not_enough() {
     for shape in SHAPES {

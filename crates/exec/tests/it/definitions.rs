@@ -1,4 +1,4 @@
-//! What a persistent shell has defined, in shells beside it.
+//! The definitions of a persistent shell, in other shells.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -24,7 +24,7 @@ async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
 async fn a_shell_beside_it_has_them_and_the_shell_stays_as_it_was() {
     let cache = support::cache();
     assert_eq!(cache.definitions_of(&name()).await, None, "there is none");
-    // What would show, or end the shell, if it were asked carelessly.
+    // Definitions that would show, or end the shell, in a careless question.
     let own = "shopt -s expand_aliases nullglob extglob
         f() { case $1 in @(a|b)) printf '%s\\n' \"it's $1\";; esac; }
         echo() { builtin echo replaced; }

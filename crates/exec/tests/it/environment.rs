@@ -1,5 +1,5 @@
-//! The environment of a command: exactly the variables it was given, three descriptors, default signal
-//! dispositions, whatever the host has.
+//! The environment of a command: exactly the variables it was given, three descriptors, default
+//! signal dispositions, whatever the host has.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// A variable and its new value; `None` unsets.
 type Change = (&'static str, Option<&'static [u8]>);
 
-/// Changes by one call. Bash itself determines the expected result. Two names are missing because the record uses
-/// them: `SECONDS` starts at 0, and `__ab` is unset.
+/// Changes by one call. Bash itself determines the expected result. Two names are missing because
+/// the record uses them: `SECONDS` starts at 0, and `__ab` is unset.
 const CHANGES: &[&[Change]] = &[
     &[],
     &[("PLAIN", Some(b"value")), ("EMPTY", Some(b""))],
@@ -145,8 +145,8 @@ async fn a_child_finds_exactly_what_was_given() {
 const FAULTY_PARENT: &str =
     "trap '' INT HUP QUIT TERM USR1 PIPE; exec 7</dev/null 8>/dev/null 99</etc/passwd; exec \"$@\"";
 
-/// Prints descriptors (3 is that of the directory being read), and ignored signals except 32 and 33, which glibc
-/// reserves.
+/// Prints descriptors (3 is that of the directory being read), and ignored signals except 32 and
+/// 33, which glibc reserves.
 const INHERITED: &str = "echo /proc/$$/fd/*; grep SigIgn /proc/self/status | { read _ mask; \
                          echo $((0x$mask & ~0x180000000)); }";
 
@@ -179,7 +179,8 @@ fn a_hosts_faults_are_not_inherited() {
     }
 }
 
-/// A bash that reads the user's profile is still bash: the hand-over of its script must be invisible.
+/// A bash that reads the user's profile is still bash: the hand-over of its script must be
+/// invisible.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_bash_does_as_bash_does() {
     let home = tempfile::tempdir().unwrap();

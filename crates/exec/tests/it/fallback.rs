@@ -1,5 +1,5 @@
-//! Without a supervisor: what the fallback thread can do all the same, and what it cannot. `containment.rs` runs
-//! both ways of ending calls.
+//! Without a supervisor: what the fallback thread can do all the same, and what it cannot.
+//! `containment.rs` runs both ways of ending calls.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -53,7 +53,8 @@ async fn calls_do_as_they_do_and_say_what_is_missing() {
     assert!(said.contains("supervisor::init()"), "{said}");
     let killed = run(&spec("kill -KILL $$")).await.outcome.ending;
     assert!(matches!(killed, Ending::Signaled { number: 9, .. }));
-    // As with a supervisor: a session of its own, only three descriptors, no ignored signals, no terminal.
+    // As with a supervisor: a session of its own, only three descriptors, no ignored signals, no
+    // terminal.
     let leads = run(&spec("[ $(ps -o sid= $$) = $$ ] && echo leads")).await;
     assert_eq!(leads.out, "leads\n");
     let state = spec("ls /proc/$$/fd; grep Sig[BIC] /proc/self/status; : </dev/tty");
@@ -195,7 +196,8 @@ async fn background_jobs_are_refused() {
     assert!(!marker.exists());
 }
 
-/// Ends once a daemon runs that has left everything by which it could be identified, except the mark of a census.
+/// Ends once a daemon runs that has left everything by which it could be identified, except the
+/// mark of a census.
 fn daemon(census: &Census, directory: &Path) -> RunSpec {
     let (name, value) = census.variable();
     let script = format!(
@@ -286,8 +288,8 @@ async fn the_parent_is_the_host() {
     assert_ne!(supervised.out, own);
 }
 
-/// A limit of the fallback: a host that reaps all children takes the shell's status, too. With a supervisor this
-/// has no effect.
+/// A limit of the fallback: a host that reaps all children takes the shell's status, too. With a
+/// supervisor this has no effect.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_ignores_its_children_loses_the_status() {
     for (how, code) in [("fallback", OTHER_ENDING), ("", 7)] {

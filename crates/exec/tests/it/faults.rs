@@ -1,4 +1,5 @@
-//! Misbehaving commands, and calls that cannot start: each gets the right status, and the next call works.
+//! Misbehaving commands, and calls that cannot start: each gets the right status, and the next call
+//! works.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -77,7 +78,7 @@ const EXHAUSTION: &[(&str, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_exhausts_its_resources_harms_itself_only() {
+async fn call_that_exhausts_its_resources_does_not_affect_others() {
     for (script, out) in EXHAUSTION {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec(script).cwd(dir.path().to_path_buf());
@@ -94,10 +95,10 @@ async fn who_exhausts_its_resources_harms_itself_only() {
     }
 }
 
-/// Forks until the system refuses. As another user, because limits do not apply to root; with `sh`, because bash
-/// keeps retrying.
+/// Forks until the system refuses. As another user, because limits do not apply to root; with `sh`,
+/// because bash keeps retrying.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_forks_to_the_limit_is_ended_whole() {
+async fn call_that_forks_to_the_limit_is_ended_whole() {
     let census = Census::new();
     let user = if rustix::process::geteuid().is_root() {
         "setpriv --reuid=65534 --clear-groups "
@@ -213,7 +214,7 @@ async fn long_scripts_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_script_is_in_nobodys_arguments() {
+async fn script_is_not_in_any_arguments() {
     let ran = run(&spec(
         "for p in $$ $PPID; do tr '\\0' ' ' < /proc/$p/cmdline; done # xyzzy",
     ))
@@ -279,8 +280,8 @@ const FLOODS: &[(&str, Streams)] = &[
     ("while :; do echo x; done", Streams::Merged),
 ];
 
-/// Maximum output of a stream after its consumer asked to stop: 1 MiB, the chunk with which it asked, and the chunk
-/// that exceeds the limit.
+/// Maximum output of a stream after its consumer asked to stop: 1 MiB, the chunk with which it
+/// asked, and the chunk that exceeds the limit.
 const AFTER_STOP: usize = (1 << 20) + 2 * 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]

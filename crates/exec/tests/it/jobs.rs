@@ -1,5 +1,6 @@
-//! Background jobs: they end as recorded, outlive their host, and can be read without gaps or duplicates, fed,
-//! waited for and ended, by this process or another. A census checks that everything started here is ended here.
+//! Background jobs: they end as recorded, outlive their host, and can be read without gaps or
+//! duplicates, fed, waited for and ended, by this process or another. A census checks that
+//! everything started here is ended here.
 
 #![expect(
     clippy::unwrap_used,

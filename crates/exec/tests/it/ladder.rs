@@ -73,10 +73,10 @@ async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
     }
 }
 
-/// Negative control for the above: the grace period is used if a process needs it, and SIGKILL ends it. The trap
-/// shows that SIGTERM came first.
+/// Negative control for the above: the grace period is used if a process needs it, and SIGKILL ends
+/// it. The trap shows that SIGTERM came first.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_withstands_is_killed_after_the_grace() {
+async fn process_that_ignores_sigterm_is_killed_after_the_grace() {
     let census = Census::new();
     let script = "trap 'echo no' TERM; sleep 1000; while :; do sleep 1000 & wait; done";
     let spec = patient(script, &census).grace(Duration::from_millis(400));
@@ -198,7 +198,7 @@ async fn a_supervisor_withstands_everything_but_sigkill() {
 
 /// … and if it is killed, the outcome is unknown, and no processes are left.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
+async fn call_with_killed_supervisor_is_lost_and_leaves_no_process() {
     for script in [
         "kill -9 $PPID; sleep 1000",
         "sleep 1000 & sleep 1000 & kill -9 $PPID; wait",
@@ -220,7 +220,8 @@ async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
     assert_eq!(next.unwrap().out, "next\n");
 }
 
-/// A stopped supervisor can neither report nor end anything; the caller gets an answer all the same.
+/// A stopped supervisor can neither report nor end anything; the caller gets an answer all the
+/// same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
     let census = Census::new();
@@ -233,8 +234,8 @@ async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
     census.assert_empty_soon("stopped supervisor").await;
 }
 
-/// Negative control for the lost call: there, bash's parent is this process, which cannot be killed. So this shows,
-/// with a shell in between, that the processes outlive the shell's parent.
+/// Negative control for the lost call: there, bash's parent is this process, which cannot be
+/// killed. So this shows, with a shell in between, that the processes outlive the shell's parent.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_sweep_the_orphans_of_a_killed_parent_live() {
     let census = Census::new();
@@ -247,7 +248,8 @@ async fn without_a_sweep_the_orphans_of_a_killed_parent_live() {
     census.wait_for("sleep").await;
 }
 
-/// Blocks its thread on the first chunk, a pid, until that process has ended or [`SOON`] has passed.
+/// Blocks its thread on the first chunk, a pid, until that process has ended or [`SOON`] has
+/// passed.
 struct Blocks {
     ended: Option<bool>,
 }
@@ -281,9 +283,9 @@ async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
     }
 }
 
-/// Nobody is listening any more for the supervisor's end.
+/// The host no longer listens for the supervisor's end.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_dropped_after_its_supervisor_was_killed_leaves_nobody() {
+async fn dropped_call_with_killed_supervisor_leaves_no_process() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let census = Census::new();

@@ -1,5 +1,5 @@
-//! Shells that are not bash, or that read a profile first, behave as under their own `-c`, except for one word in
-//! messages, which say that a text was evaluated.
+//! Shells that are not bash, or that read a profile first, behave as under their own `-c`, except
+//! for one word in messages, which say that a text was evaluated.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -61,9 +61,9 @@ const SCRIPTS: &[&str] = &[
 ];
 
 /// As observed under the shell itself: stdout, stderr, exit code or `-` and the signal.
-type Seen = (String, String, i32);
+type Observed = (String, String, i32);
 
-async fn ours(shell: &Other, script: &str, streams: Streams) -> Seen {
+async fn ours(shell: &Other, script: &str, streams: Streams) -> Observed {
     let spec = spec(script)
         .shell(Shell {
             path: PathBuf::from(shell.path),
@@ -81,7 +81,7 @@ async fn ours(shell: &Other, script: &str, streams: Streams) -> Seen {
     (ran.out, ran.err, end)
 }
 
-fn its_own(shell: &Other, script: &str) -> Seen {
+fn its_own(shell: &Other, script: &str) -> Observed {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     let name = Path::new(shell.path).file_name().unwrap();
     let mut process = command(shell.path);

@@ -1,4 +1,5 @@
-//! A script that is nothing but a program: the shell becomes it, as `bash -c` does, and stays where it has more to do.
+//! A script that is nothing but a program: the shell becomes it, as `bash -c` does, and stays where
+//! it has more to do.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 

@@ -1,5 +1,5 @@
-//! What a session's call leaves besides the shell is ended, or waited for, if that is the policy; the shell, and
-//! survivors of earlier calls, are not affected.
+//! Survivors of a session's call are ended, or awaited, as the policy says; the shell and survivors
+//! of earlier calls are not affected.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -32,7 +32,8 @@ fn lives(pid: &str) -> bool {
     process.is_some_and(|process| !process.zombie)
 }
 
-/// Asked for the file of what goes on, ends it, as if it had been over by itself between being named and becoming a job.
+/// Asked for the file of what goes on, ends it, as if it had been over by itself between being
+/// named and becoming a job.
 struct Ends<'a> {
     census: &'a Census,
     is_in_time: bool,
@@ -65,15 +66,15 @@ impl OutputConsumer for Ends<'_> {
     }
 }
 
-/// What git does behind every other commit is over that soon: nothing would tell of its end any more.
+/// git's maintenance after a commit ends this soon: its end would not be reported.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_ended_before_becoming_a_job_is_not_said_to_live() {
+async fn exited_process_is_not_reported_as_running() {
     let directory = tempfile::tempdir().unwrap();
     let [with_jobs, without, _] = caches(&directory);
     for (cache, has_jobs) in [(with_jobs, true), (without, false)] {
         for is_in_time in [true, false] {
             let census = Census::new();
-            // Nobody's child, so that it is reaped at once.
+            // The process is reparented, so that it is reaped at once.
             let spec = spec("(sleep 1000 &)", SurvivorPolicy::Adopt, &census);
             let mut ends = Ends {
                 census: &census,
@@ -146,7 +147,7 @@ async fn what_a_call_leaves_is_ended_and_nothing_else() {
 
 /// Including processes that closed the output and were not started by the shell itself.
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_left_is_named_once() {
+async fn survivor_is_named_once() {
     let directory = tempfile::tempdir().unwrap();
     for cache in caches(&directory) {
         let census = Census::new();
@@ -168,7 +169,7 @@ async fn whoever_is_left_is_named_once() {
 
 /// Output that goes to an earlier call's file continues when a later call ends its own survivors.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_kept_prints_on_when_others_are_ended() {
+async fn kept_survivor_prints_on_when_others_are_ended() {
     let census = Census::new();
     let cache = ShellCache::new(options());
     let directory = tempfile::tempdir().unwrap();
@@ -252,7 +253,7 @@ async fn what_a_call_leaves_is_waited_for() {
                 "hi\nlate\n",
                 0,
             ),
-            ("echo nobody; true &", "nobody\n", 0),
+            ("echo none; true &", "none\n", 0),
         ] {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Wait, &census)).await;
             assert_eq!(ran.out, out, "{script}");

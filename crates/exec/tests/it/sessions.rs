@@ -106,7 +106,7 @@ async fn the_status_of_the_last_command_is_there_for_the_next() {
     assert_eq!(trapped, "\n", "what failed has failed once");
 }
 
-/// What a script makes bash show of its own actions, or of its state, contains only the script's.
+/// A script that makes bash show its actions or its state shows only the script's own.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_ours_is_to_be_seen() {
     let cache = support::cache();
@@ -297,7 +297,7 @@ async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
     ] {
         let cache = support::cache();
         say(&cache, "cd /usr; export E='a b\nc'; x=1; f() { :; }").await;
-        // What this call changes is lost with its shell, and the notice says so.
+        // The changes of this call are lost with its shell, and the notice says so.
         let ran = say(&cache, &format!("cd /usr/lib; export E=2; {script}")).await;
         assert_eq!(ran.outcome.ending, ending, "{script}: {}", ran.err);
         let kept = "directory and exported variables are as before this call";
@@ -316,7 +316,8 @@ async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
     }
 }
 
-/// Output of the script's traps or traces between two calls is not mistaken for the shell's reports.
+/// Output of the script's traps or traces between two calls is not mistaken for the shell's
+/// reports.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_shell_says_is_its_own() {
     for script in [
@@ -332,7 +333,7 @@ async fn what_the_shell_says_is_its_own() {
     }
 }
 
-/// More than the 64 KiB that a pipe holds, written while nobody is reading.
+/// More than the 64 KiB of a pipe, written while no process reads.
 #[tokio::test(flavor = "multi_thread")]
 async fn exports_of_any_length_are_kept() {
     let cache = support::cache();
@@ -354,7 +355,7 @@ async fn a_shell_that_does_not_take_a_script_is_replaced_and_never_runs_it() {
         let cancel = Cancel::new();
         let ran = run_with(&cache, &call, &cancel);
         let ran = tokio::time::timeout(Duration::from_secs(60), ran).await;
-        let ran = ran.expect("somebody gives it up").unwrap();
+        let ran = ran.expect("the call is given up").unwrap();
         assert_eq!((ran.out.as_str(), code(&ran)), ("/usr\n", 0), "{timeout:?}");
         assert!(reset(&ran).is_some(), "{timeout:?}: {ran:?}");
         let ran = std::fs::read_to_string(&log).unwrap();
@@ -494,7 +495,7 @@ async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
     let path = say(&cache, "readlink /proc/$$/fd/1").await.out;
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
     std::fs::remove_file(path.trim()).unwrap();
-    // Otherwise it would now be a regular file that nobody reads.
+    // Otherwise it would now be a regular file without a reader.
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
     // So would anything else that a script has put there.
     for put in ["ln -sf out", "ln -sf /dev/null", "rm", "mkdir"] {

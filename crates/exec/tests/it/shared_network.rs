@@ -1,5 +1,5 @@
-//! A server on loopback that one boxed call has started: it answers later calls in boxes of the same kind, and nobody
-//! else.
+//! A server on loopback that one sandboxed call started: it answers later calls in equal sandboxes,
+//! and no others.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -28,7 +28,7 @@ fn boxed(place: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
     spec.sandbox(Arc::new(plan))
 }
 
-/// What a call by this plan hears from the server.
+/// Returns the server's answer to a call with this plan.
 async fn heard(place: &TestWorkspace, cache: &ShellCache, plan: Plan) -> String {
     let spec = boxed(place, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
     run_with(cache, &spec, &Cancel::new()).await.unwrap().out
@@ -104,7 +104,7 @@ async fn first_calls_at_once_share_one_network() {
     assert_ne!(Path::new(networks[0].trim()), own);
 }
 
-/// Three attempts, none of them to somebody on the loopback.
+/// Three attempts, none of them on the loopback.
 const ATTEMPTS: &str = "for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
 
 async fn refused(cache: &ShellCache, spec: &RunSpec) -> Option<u64> {
@@ -124,7 +124,7 @@ async fn attempts_to_reach_a_network_that_is_not_there_are_counted() {
         let counted = async |script| refused(&cache, &boxed(&place, script, plan.clone())).await;
         assert_eq!(counted(ATTEMPTS).await, Some(3), "{network}");
         assert_eq!(counted("true").await, Some(0), "{network}");
-        // Nobody listens there, but it is theirs.
+        // No process listens there, but the address is their own.
         let own = counted("echo >/dev/tcp/127.0.0.1/9").await;
         assert_eq!(own, Some(u64::from(network == Network::Off)), "{network}");
 

@@ -1,7 +1,8 @@
-//! Snapshots of the user's shell: which parts of a configuration reach a call, and that no configuration can do
-//! harm.
+//! Snapshots of the user's shell: which parts of a configuration reach a call, and that no
+//! configuration can do harm.
 //!
-//! The configurations are data (`data/rc/*.bashrc`); the expected results are in `snapshot/cases.rs`.
+//! The configurations are data (`data/rc/*.bashrc`); the expected results are in
+//! `snapshot/cases.rs`.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -139,7 +140,7 @@ async fn check(case: &Case) -> Vec<String> {
 const MANY: &str = "*";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_configuration_gives_what_it_can_and_harms_nobody() {
+async fn every_configuration_loads_its_valid_part_and_breaks_no_call() {
     let files = std::fs::read_dir(home::CONFIGURATIONS).unwrap();
     for file in files {
         let name = file.unwrap().file_name().into_string().unwrap();
@@ -333,7 +334,7 @@ async fn two_caches_have_their_own_and_each_environment_too() {
     assert_eq!(run(&two, &home.spec("v 2")).await.out, "2\n");
 }
 
-/// The directory was cleaned by somebody: the configuration is captured again.
+/// The directory was cleaned: the configuration is captured again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_that_is_gone_is_made_again() {
     let home = Home::with("plain");

@@ -1,5 +1,5 @@
-//! The exit status of each stage of a script's last pipeline: bash's `PIPESTATUS`, or nothing. Never a guess, and
-//! never visible to the script.
+//! The exit status of each stage of a script's last pipeline: bash's `PIPESTATUS`, or nothing.
+//! Never a guess, and never visible to the script.
 
 use crate::support::{run, spec};
 use agent_bash_core::Ending;

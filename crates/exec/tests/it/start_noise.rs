@@ -1,5 +1,5 @@
-//! Shells that print while they start, as bash does if its locale is not installed: the call runs, and the message
-//! appears where bash would print it.
+//! Shells that print while they start, as bash does if its locale is not installed: the call runs,
+//! and the message appears where bash would print it.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -93,7 +93,7 @@ async fn a_job_begins_with_what_its_shell_printed() {
     assert_eq!(lines(&said()), ["warning", "ran"]);
 }
 
-/// Bash's own warning, at a moment that nobody controls.
+/// bash's own warning, at a random moment.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_warning_of_bash_is_what_bash_prints() {
     let spec = spec("echo ran $SHLVL")

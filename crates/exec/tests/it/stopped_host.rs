@@ -10,7 +10,7 @@ const STOPPED: Duration = Duration::from_millis(1500);
 
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "nothing is to go on")]
-async fn who_ended_in_time_has_ended_in_time() {
+async fn command_that_ended_in_time_is_not_timed_out() {
     for session in [None, Some(SessionName("a".into()))] {
         let cache = ShellCache::new(options());
         // Output makes a separate task watch the time.
@@ -32,7 +32,7 @@ async fn who_ended_in_time_has_ended_in_time() {
 
 /// Control: a command that continues does time out.
 #[tokio::test]
-async fn who_goes_on_is_ended() {
+async fn running_command_is_ended_at_its_limit() {
     for session in [None, Some(SessionName("a".into()))] {
         let spec = spec("echo ok; sleep 1000")
             .session(session)

@@ -1,5 +1,5 @@
-//! Processes that withstand SIGKILL are named, in a call of its own and in a session. On Linux, a debugger can
-//! cause that: the process has taken the signal, but is stopped before it is gone.
+//! Processes that withstand SIGKILL are named, in a call of its own and in a session. On Linux, a
+//! debugger can cause that: the process has taken the signal, but is stopped before it is gone.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
@@ -27,7 +27,7 @@ async fn pid_in(file: &Path) -> i32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_withstands_sigkill_is_named() {
+async fn process_that_survives_sigkill_is_named() {
     let own = spec("");
     let in_session = own.clone().session(SessionName("a".into()));
     for (way, is_held) in [

@@ -1,5 +1,5 @@
-//! Shared by the tests of this crate: a cache with the test supervisor, run specifications, a consumer that
-//! collects output.
+//! Shared by the tests of this crate: a cache with the test supervisor, run specifications, a
+//! consumer that collects output.
 
 #![allow(
     dead_code,
@@ -90,7 +90,7 @@ impl OutputConsumer for Collect {
     }
 }
 
-/// What a call printed and how it ended.
+/// The output and the end of a call.
 #[derive(Debug)]
 pub(crate) struct FinishedRun {
     pub(crate) out: String,

@@ -1,5 +1,5 @@
-//! Processes that outlive their call: named, left running, and their output read; or ended or waited for, depending
-//! on the policy.
+//! Processes that outlive their call: named, left running, and their output read; or ended or
+//! waited for, depending on the policy.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -19,8 +19,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Put after a background command: waits until the child has exec'ed the command, and is no longer a fork of the
-/// shell.
+/// Put after a background command: waits until the child has exec'ed the command, and is no longer
+/// a fork of the shell.
 const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
 
 /// Script, command lines of the survivors, whether they hold the output.
@@ -88,7 +88,7 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
         });
         assert_eq!(noticed, !survivors.is_empty(), "{script}");
 
-        // They are the processes they are said to be, and outlive the cache.
+        // The named processes are the real ones, and outlive the cache.
         drop(cache);
         let mut pids: Vec<_> = survivors.iter().map(|one| one.pid.cast_signed()).collect();
         pids.sort_unstable();
@@ -149,8 +149,8 @@ impl OutputConsumer for ToFiles {
     }
 }
 
-/// Prints at least 20,000 numbered lines on both streams without a pause that could be taken for quiet, and
-/// continues until told to stop: so it prints before, during and after the handover.
+/// Prints at least 20,000 numbered lines on both streams without a pause that could be taken for
+/// quiet, and continues until told to stop: so it prints before, during and after the handover.
 const WRITER: &str = "(i=0; until [[ $i -ge 20000 && -e stop ]]; do
     echo line $i; echo line $i >&2
     ((++i % 500)) || sleep 0.01
@@ -362,7 +362,8 @@ async fn the_wait_for_survivors_ends_with_the_call() {
     }
 }
 
-/// A clock on which short waits are long, so that processes which end soon have enough time on a busy machine, too.
+/// A clock on which short waits are long, so that processes which end soon have enough time on a
+/// busy machine, too.
 #[derive(Debug)]
 struct PatientClock(SystemClock);
 
@@ -382,7 +383,7 @@ impl Clock for PatientClock {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_ends_with_the_call_is_no_survivor() {
+async fn process_that_ends_with_the_call_is_not_a_survivor() {
     for (script, out) in [
         ("echo hi > >(cat)", "hi\n"),
         ("cat <(echo hi)", "hi\n"),

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Set where a test has mounts of its own.
 const OWN_MOUNTS: &str = "EXEC_TEST_OWN_MOUNTS";
 
-/// Whether the test of that name has mounts of its own. Otherwise it is run with them, and has passed.
+/// Whether the test of that name has mounts of its own. Otherwise it is run with them, and has
+/// passed.
 pub(crate) fn has_own_mounts(test: &str) -> bool {
     #[expect(clippy::disallowed_methods, reason = "a test that starts itself again")]
     if std::env::var_os(OWN_MOUNTS).is_some() {

@@ -6,7 +6,7 @@ use agent_bash_core::changes::{ChangesLevel, Traced};
 use agent_bash_core::{Cancel, SessionName};
 use std::fs;
 
-/// What the shell of a session has opened in one call, it may write to in the next.
+/// A file that a session's shell opened in one call can be written in the next.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
     let (place, cache, cancel) = (TestWorkspace::with(&[("a", "a\n")]), cache(), Cancel::new());

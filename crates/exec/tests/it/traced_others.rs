@@ -1,5 +1,5 @@
-//! Watching what is not an ordinary program of this system: static ones, those that call the kernel by another convention; and
-//! a supervisor that is killed while it watches.
+//! Watching what is not an ordinary program of this system: static ones, those that call the kernel
+//! by another convention; and a supervisor that is killed while it watches.
 
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
@@ -11,12 +11,13 @@ use agent_bash_core::changes::{Change, Changes, ChangesLevel};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Where a static program is in memory, and where its code begins: behind the headers of a file with one segment.
+/// Where a static program is in memory, and where its code begins: behind the headers of a file
+/// with one segment.
 const BASE: u32 = 0x40_0000;
 const CODE: u32 = BASE + 64 + 56;
 
-/// How a program calls the kernel: the instruction, the registers of a number and three arguments (as `mov` writes them),
-/// and the numbers of `open`, `write` and `exit`.
+/// How a program calls the kernel: the instruction, the registers of a number and three arguments
+/// (as `mov` writes them), and the numbers of `open`, `write` and `exit`.
 struct Convention {
     call: [u8; 2],
     arguments: [u8; 3],
@@ -29,7 +30,7 @@ const USUAL: Convention = Convention {
     numbers: [2, 1, 60],
 };
 
-/// What 32-bit programs do; a 64-bit one may, too.
+/// The convention of 32-bit programs; a 64-bit program may use it as well.
 const I386: Convention = Convention {
     call: [0xcd, 0x80],
     arguments: [0xbb, 0xb9, 0xba],
@@ -64,7 +65,8 @@ impl Convention {
         // O_WRONLY, O_CREAT, O_TRUNC
         const FLAGS: u32 = 0o1 | 0o100 | 0o1000;
         let [open, write, exit] = self.numbers;
-        // The first argument of `write` is what `open` has returned: `mov edi, eax` or `mov ebx, eax`.
+        // The first argument of `write` is what `open` has returned: `mov edi, eax` or `mov ebx,
+        // eax`.
         let take: [u8; 2] = if self.arguments[0] == 0xbf {
             [0x89, 0xc7]
         } else {
@@ -89,7 +91,7 @@ impl Convention {
         for word in [u64::from(CODE), 64, 0] {
             file.extend(word.to_le_bytes());
         }
-        // No flags; the sizes of the headers, of which there is one of a segment.
+        // No flags; the sizes of the headers, and one segment header.
         file.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, 0, 0, 0, 0]);
         // To be loaded, readable and executable.
         file.extend([1, 0, 0, 0, 5, 0, 0, 0]);
@@ -144,7 +146,8 @@ async fn a_static_program_is_watched() {
     assert!(!place.root.join("made").exists());
 }
 
-/// The arguments of a 32-bit program are not read: that it was there is known, and what it did is not.
+/// The arguments of a 32-bit program are not read: that it was there is known, and what it did is
+/// not.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_by_another_convention_is_not_said_to_be_known() {
     for convention in [I386, X32] {
@@ -182,7 +185,7 @@ async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() 
         .outcome
         .traced
         .is_some_and(|traced| traced.lacking.is_none());
-    assert!(!complete, "whoever watched is dead");
+    assert!(!complete, "the tracer is dead");
     let mut files: Vec<_> = changes.files.iter().map(|file| &*file.name.path).collect();
     files.sort_unstable();
     assert_eq!(files, ["one", "two"]);

@@ -1,5 +1,6 @@
-//! Scripts of what a shell does to files, put together at random, but the same each time: what is listed is what is different, an undo
-//! gives back the tree as it was, and a redo as it was after the call. Nothing here makes links that lead anywhere else.
+//! Scripts of what a shell does to files, put together at random, but the same each time: what is
+//! listed is what is different, an undo gives back the tree as it was, and a redo as it was after
+//! the call. Nothing here makes links that lead anywhere else.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 

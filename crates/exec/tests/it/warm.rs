@@ -1,4 +1,5 @@
-//! Warm shells: the result is that of a cold start, only sooner, and nothing leaks from call to call.
+//! Warm shells: the result is that of a cold start, only sooner, and nothing leaks from call to
+//! call.
 
 #![expect(
     clippy::unwrap_used,
@@ -76,7 +77,8 @@ async fn the_first_call_brings_the_pool_and_each_shell_serves_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisors_are_recycled() {
-    // Longer calls would get another supervisor started in the background: prevent that in this test.
+    // Longer calls would get another supervisor started in the background: prevent that in this
+    // test.
     let clock = DrivenClock::holding(Duration::from_millis(50));
     let cache = ShellCache::new(ShellCacheOptions {
         clock: Arc::new(clock),

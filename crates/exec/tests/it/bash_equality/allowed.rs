@@ -45,10 +45,10 @@ pub(crate) enum Class {
     NestedShlvl,
     /// The session leader is the supervisor.
     Session,
-    /// After some errors inside `[[` (`[[ a b ]]`) bash reads on to the end of its text without running it. `eval`
-    /// then returns 2, as after any syntax error; only the text of `bash -c` itself, or a file, ends with the
-    /// status of the command before. Nothing that evaluates a text can know that status, and a script that was not
-    /// run should not be called a success.
+    /// After some errors inside `[[` (`[[ a b ]]`) bash reads on to the end of its text without
+    /// running it. `eval` then returns 2, as after any syntax error; only the text of `bash -c`
+    /// itself, or a file, ends with the status of the command before. Nothing that evaluates a text
+    /// can know that status, and a script that was not run should not be called a success.
     ConditionErrorStatus,
     /// The functions and aliases of the snapshot exist, and aliases are expanded.
     SnapshotLoaded,
@@ -58,11 +58,11 @@ pub(crate) enum Class {
     SessionExitTrap,
     /// There is a directory stack that was accessed before, and changes by earlier scripts.
     SessionLoop,
-    /// Bash saves what is hidden from a session's script (its own output, the control pipe) in descriptors from 10
-    /// on.
+    /// Bash saves what is hidden from a session's script (its own output, the control pipe) in
+    /// descriptors from 10 on.
     SessionDescriptors,
-    /// A shell that executes nothing any more, or may not write where it is told to, cannot report how its script
-    /// ended; the session ends.
+    /// A shell that executes nothing any more, or may not write where it is told to, cannot report
+    /// how its script ended; the session ends.
     SessionMute,
     /// The shell was in another directory before.
     SessionDirectory,

@@ -1,4 +1,5 @@
-//! What is compared: output, ending, files. Numbers and names that vary between runs are replaced on both sides.
+//! The compared observations: output, ending, files. Numbers and names that vary between runs are
+//! replaced on both sides.
 
 use agent_bash_core::{Ending, Outcome};
 use std::collections::BTreeMap;

@@ -43,15 +43,15 @@ enum Shell {
     Warm,
     /// A warm one with functions and aliases of a configuration.
     Snapshot,
-    /// That of a new session.
+    /// A new session.
     NewSession,
-    /// That of one session, as long as scripts leave its state unchanged.
+    /// One session, as long as scripts leave its state unchanged.
     OneSession,
-    /// That of a background job.
+    /// A background job.
     Job,
 }
 
-/// What holds of every shell that takes its script as design note 0002 describes.
+/// The allowed differences of every shell that reads its script as in design note 0002.
 pub(crate) const OWN_SHELL: &str = include_str!("../../data/allowed_differences.jsonl");
 const WITH_SNAPSHOT: &str = include_str!("../../data/allowed_with_snapshot.jsonl");
 const IN_SESSION: &str = include_str!("../../data/allowed_in_session.jsonl");

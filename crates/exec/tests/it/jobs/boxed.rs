@@ -1,4 +1,4 @@
-//! Jobs in a box: they stay in it, whoever is still there, and it is told of them.
+//! Sandboxed jobs: they stay in the sandbox after their host has ended, and their facts name it.
 
 use super::hosts::{host_with, lines};
 use super::world::World;
@@ -21,7 +21,7 @@ fn writes_later(place: &TestWorkspace) -> String {
 async fn written(place: &TestWorkspace) -> (bool, bool) {
     fs::write(place.workspace.join("go"), "").unwrap();
     assert!(soon(|| place.written("late").0).await);
-    // It comes after that, if at all.
+    // The write comes later, if at all.
     place.written("late")
 }
 

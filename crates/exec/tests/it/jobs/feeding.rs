@@ -86,7 +86,7 @@ async fn one_that_closed_its_stdin_does_not_end_its_writer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_does_not_read_on_delays_nobody_for_long() {
+async fn job_that_stops_reading_does_not_block_its_client() {
     let world = World::new();
     let job = world
         .try_start(&world.spec("sleep 1000"), JobStdin::Pipe)

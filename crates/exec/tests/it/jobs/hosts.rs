@@ -95,7 +95,7 @@ async fn a_job_outlives_its_host_and_the_next_one_reads_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_reads_while_it_prints_meets_no_gap_and_no_duplicate() {
+async fn concurrent_reader_sees_no_gap_and_no_duplicate() {
     let world = World::new();
     let job = world.start("for i in {1..20000}; do echo $i; done").await;
     let want = numbers(20_000);
@@ -136,7 +136,7 @@ async fn tails_and_lines_are_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_that_somebody_cut_is_no_end() {
+async fn truncated_output_is_not_the_end() {
     let world = World::new();
     let job = world
         .start("echo one; until [[ -e go ]]; do sleep .01; done; echo two")
@@ -195,7 +195,8 @@ async fn hosts_at_the_same_time_share_numbers_and_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nothing_more_can_be_written_the_end_is_told_all_the_same() {
-    // A full disk is simulated by a limit of 8 KiB on file sizes, for this host and everything it starts.
+    // A full disk is simulated by a limit of 8 KiB on file sizes, for this host and everything it
+    // starts.
     let world = World::new();
     let script = "ulimit -f 8; exec \"$@\"";
     let mut host = command("bash")

@@ -35,7 +35,7 @@ const SHAPES: &[(&str, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_left_after_a_kill_from_any_host() {
+async fn kill_from_any_host_leaves_no_process() {
     for (name, script) in SHAPES {
         let world = World::new();
         let job = world.start(script).await;
@@ -44,7 +44,7 @@ async fn nobody_is_left_after_a_kill_from_any_host() {
         if script.contains("PPID") {
             assert!(soon(|| world.census.supervisors()[0].state == 'T').await);
         }
-        // It is running, and does not end by itself.
+        // The job is running, and does not end by itself.
         world.census.wait_for("sleep").await;
         assert_eq!(
             world.jobs.show(&job.id).unwrap().state,
@@ -80,8 +80,8 @@ async fn a_trap_runs_and_its_output_is_kept() {
     assert_eq!(all_of(&job), "hi\nbye\n");
 }
 
-/// Both the time limit and a kill start with SIGTERM. A process that ignores it is killed at the earlier of the two
-/// deadlines.
+/// Both the time limit and a kill start with SIGTERM. A process that ignores it is killed at the
+/// earlier of the two deadlines.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
     const LONG: Duration = Duration::from_secs(1000);
@@ -172,7 +172,7 @@ async fn waiting_ends_by_the_end_the_deadline_or_the_caller_and_ends_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_whose_supervisor_was_killed_is_lost_and_what_is_left_can_be_ended() {
+async fn job_with_killed_supervisor_is_lost_and_can_be_ended() {
     let world = World::new();
     let script = "setsid sleep 1000 & (trap '' TERM; while :; do sleep 2000; done) & echo up; wait";
     let job = world.start(script).await;
@@ -196,7 +196,8 @@ async fn one_whose_supervisor_was_killed_is_lost_and_what_is_left_can_be_ended()
     assert!(matches!(waited, Waited::Over(_)), "{waited:?}");
     // No end was observed, so none is reported.
     assert_eq!(all_of(&job), "up\n");
-    // They are alive and found: in the job's session, or by the output that they hold.
+    // The processes are alive and found: in the job's process session, or by the output that they
+    // hold.
     let left = jobs.processes(&job.id).await.unwrap();
     let sleeps = left
         .iter()
@@ -222,7 +223,7 @@ fn forge(directory: &Path, change: impl FnOnce(&mut Value)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_has_its_number_now_is_not_the_job() {
+async fn process_with_a_reused_pid_is_not_the_job() {
     let world = World::new();
     let job = world.start("true").await;
     world.end(&job.id).await;
@@ -259,7 +260,8 @@ async fn whoever_has_its_number_now_is_not_the_job() {
         world.jobs.kill(&job.id, Duration::ZERO).await.unwrap();
         assert!(stranger.lives() && member.lives());
     }
-    // With the same pid, start time and boot id it is the same process, as far as anybody can tell.
+    // A process with the same pid, start time and boot id is the same process, as far as the system
+    // tells.
     forge(&directory, |supervisor| {
         *supervisor = identity(info.start_time, &boot);
     });
@@ -269,7 +271,7 @@ async fn whoever_has_its_number_now_is_not_the_job() {
         matches!(unreachable, Err(JobError::Unreachable { .. })),
         "{unreachable:?}"
     );
-    // What another pid namespace knows by these numbers cannot be asked for here: it may live.
+    // The numbers of another pid namespace cannot be checked here: the process may be alive.
     forge(&directory, |supervisor| supervisor["namespace"] = json!(1));
     assert_eq!(world.jobs.show(&job.id).unwrap().state, JobState::Running);
     assert!(stranger.lives() && member.lives());

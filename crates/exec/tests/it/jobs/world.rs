@@ -40,12 +40,12 @@ pub(crate) struct TestClock {
     aged_ms: AtomicU64,
 }
 
-/// What happens to the first moments.
+/// The treatment of the first moments of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Early {
-    /// They pass at once: no job ends early.
+    /// The moments pass at once: no job ends early.
     AtOnce,
-    /// They never pass: any job that ends, ends early.
+    /// The moments never pass: any job that ends, ends early.
     Never,
 }
 

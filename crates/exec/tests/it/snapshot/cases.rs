@@ -12,9 +12,9 @@ pub(crate) struct Case {
     pub(crate) scripts: &'static [(&'static str, &'static str)],
     /// Part of the reason why there is no snapshot.
     pub(crate) skipped: Option<&'static str>,
-    /// It hangs in this process.
+    /// The process in which the configuration hangs.
     pub(crate) hangs_in: Option<&'static str>,
-    /// It sets options, or `PATH`, that change what scripts do.
+    /// True if it sets options, or `PATH`, that change the effect of scripts.
     pub(crate) options: bool,
 }
 
@@ -208,7 +208,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         rc: "extglob_off_again",
         functions: "kind",
-        // It loads, and does what it does in the user's own shell.
+        // The configuration loads, and works as in the user's own shell.
         scripts: &[
             ("kind a; kind c", "other\nother\n"),
             ("shopt -q extglob || echo off", "off\n"),

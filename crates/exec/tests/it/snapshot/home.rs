@@ -48,7 +48,8 @@ impl Home {
         self.path(".bashrc")
     }
 
-    /// Replaces it. The new inode makes the change visible even if the file system's timestamps are coarse.
+    /// Replaces it. The new inode makes the change visible even if the file system's timestamps are
+    /// coarse.
     pub(crate) fn write_rc(&self, text: &str) {
         let draft = self.path(".bashrc.new");
         std::fs::write(&draft, text).unwrap();
@@ -99,7 +100,7 @@ impl Home {
         spec
     }
 
-    /// What is left after the cache was dropped: processes, snapshots, files in the home.
+    /// Returns leftovers after the cache was dropped: processes, snapshots, files in the home.
     pub(crate) async fn left_behind(&self, rc: &str) -> Vec<String> {
         let mut left = Vec::new();
         if !soon(|| self.census.everybody().is_empty()).await {

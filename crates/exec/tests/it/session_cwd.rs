@@ -24,7 +24,8 @@ fn is_reset(ran: &FinishedRun) -> bool {
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }
 
-/// What precedes the end of the shell, and where the next call runs, below the directory of the calls.
+/// The commands before the end of the shell, and the directory of the next call, below the
+/// directory of the calls.
 const KEPT: &[(&str, &str)] = &[
     (":", "base"),
     ("unset PWD", "base"),
@@ -109,9 +110,10 @@ async fn a_directory_of_its_own_is_where_a_call_runs() {
     assert_eq!(ran.out, format!("1\n{}\n", base.display()));
 }
 
-/// A shell that could not enter its first directory has no directory yet: the next call does not run in `/` either.
+/// A shell that could not enter its first directory has no directory yet: the next call does not
+/// run in `/` either.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_begins_at_the_root() {
+async fn new_session_shell_does_not_start_at_the_root() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let cache = cache();
