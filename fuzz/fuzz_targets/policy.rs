@@ -21,7 +21,8 @@ fuzz_target!(|text: &str| {
     let verdict = policy.decide(&Script::read(text, &context));
     assert_eq!(explain(&Script::read(text, &context), policy).verdict, verdict);
     let framed = policy.decide(&Script::read(&format!("\n \t{text}\n# comment\n"), &context));
-    // A comment does not end what is unfinished, and a backslash takes the newline.
+    // A newline at the end closes a comment but not an unfinished command; after a backslash it is
+    // swallowed.
     if verdict.name() != "unreadable" && framed.name() != "unreadable" && !text.contains('\\') {
         assert_eq!(framed.name(), verdict.name());
     }

@@ -1,4 +1,4 @@
-//! Any bytes, split anywhere: the same report, and nothing but clean text in it.
+//! Any bytes, split anywhere, give the same report and only clean text.
 
 #![no_main]
 
@@ -37,7 +37,7 @@ fn report<'b>(chunks: impl Iterator<Item = &'b [u8]>) -> SinkReport {
 
 fuzz_target!(|bytes: &[u8]| {
     let whole = report([bytes].into_iter());
-    // The input says itself where it is cut.
+    // The first byte of the input decides where the input is split.
     let size = usize::from(*bytes.first().unwrap_or(&0)) % 7 + 1;
     assert_eq!(report(bytes.chunks(size)), whole);
     for piece in whole.shown.pieces() {

@@ -1,5 +1,6 @@
-//! `cargo xtask agents`: runs the published Claude Code, Codex, Gemini CLI and opencode, each against a stub of its
-//! model. They are downloaded once (several hundred megabytes), so only CI runs them by default.
+//! `cargo xtask agents`: runs the published Claude Code, Codex, Gemini CLI and opencode, each
+//! against a stub of its model. The step downloads them once (several hundred megabytes), so only
+//! CI runs it by default.
 
 use crate::suite::cargo;
 use crate::{Tree, say, tests_step};

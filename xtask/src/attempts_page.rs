@@ -1,5 +1,5 @@
-//! Generates `docs/generated/attempts.md`: which sandbox tier stops which escape attempt, from the table that the
-//! tests run.
+//! Generates `docs/generated/attempts.md`: which sandbox tier stops which escape attempt, from the
+//! table that the tests run.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -68,7 +68,7 @@ pub(crate) fn page(root: &Path) -> Result<String> {
 }
 
 impl Row {
-    /// Base, full, why.
+    /// The cells of the columns base, full and why.
     fn cells(&self) -> [String; 3] {
         let (kept, lost) = if self.works {
             ("works", "does not work")
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_says_where_it_is_held() {
+    fn row_names_tier_that_holds() {
         let row = |text: &str| toml::from_str::<Row>(text).unwrap().cells().join("|");
         assert_eq!(row("name = 'a'"), "held|held|");
         let part = row("name = 'a'\npart = 'ipc'");

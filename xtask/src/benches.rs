@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: every benchmark of the workspace, those of one package, or those of one name.
+//! `cargo xtask bench`: runs every benchmark of the workspace, of one package, or of one name.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, layers, say};

@@ -1,15 +1,16 @@
 //! Checks that the steps of the suite share what they compile.
 //!
-//! Cargo chooses a crate's features for each call, from the packages that the call selects and from whether it
-//! builds tests. A crate of which the tests need more than this tool, the programs or the documentation do would be
-//! compiled again for them, and so would all that depend on it. `xtask/Cargo.toml` therefore asks for the same.
+//! Cargo chooses a crate's features for each call, from the selected packages and from whether the
+//! call builds tests. A crate that needs more features in tests than in this tool, the programs or
+//! the documentation would be compiled again, with all its dependents. `xtask/Cargo.toml` therefore
+//! asks for the features of the tests.
 
 use crate::Tree;
 use crate::suite::cargo;
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 
-/// What is built before the tests: this tool, then programs and documentation.
+/// The builds before the tests: this tool, then programs and documentation.
 const BEFORE: [&[&str]; 2] = [
     &["--package=xtask", "--edges=normal,build"],
     &["--workspace", "--edges=normal,build"],
@@ -47,7 +48,7 @@ fn builds(tree: &Tree, call: &[&str]) -> Result<BTreeSet<String>> {
     Ok(lines.collect())
 }
 
-/// What the tests build otherwise, as sentences.
+/// Describes the crates that the tests build with other features.
 fn others(built: &BTreeSet<String>, tests: &BTreeSet<String>) -> Vec<String> {
     let name = |line: &str| line.split(WITH).next().map(str::to_owned);
     built

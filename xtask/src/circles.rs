@@ -1,9 +1,9 @@
-//! Which source files import each other in a circle: within a crate the arrows must have a direction, so that a file can
-//! be read, moved and tested with what is below it and without what is above.
+//! Finds source files of a crate that import each other in a circle. Without circles a file can be
+//! read, moved and tested with the files below it and without those above.
 //!
-//! An arrow runs from a file to the one that defines what it names; a re-export is followed to the definition and is no
-//! arrow itself. Read are `use` items and paths, of code that is not for tests alone: a call of a method that another
-//! file defines is not seen, nor what stands inside a macro's parentheses.
+//! An arrow runs from a file to the file that defines a name it uses; re-exports are followed to
+//! the definition. Only `use` items and paths outside of tests are read. Calls of methods that
+//! another file defines are not seen, nor the contents of macros.
 
 use crate::Tree;
 use crate::source_rules::listed_files;
@@ -14,7 +14,7 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Item, Meta, UseTree, Visibility};
 
-/// What is wrong in the checkout, as sentences; a part of `cargo xtask layers`.
+/// The circles of the checkout, as sentences; a part of `cargo xtask layers`.
 pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
     let mut sources = BTreeMap::new();
     for path in listed_files(tree)? {
@@ -49,7 +49,7 @@ fn told(circle: &[&str], arrows: &Arrows<'_>) -> String {
     text
 }
 
-/// From file to file, with the names that are taken.
+/// Arrows from file to file, with the imported names.
 type Arrows<'h> = BTreeMap<(&'h str, &'h str), BTreeSet<String>>;
 
 /// The files that reach each other, each circle sorted.
@@ -82,24 +82,24 @@ type Names = Vec<String>;
 /// One crate: its modules by their path from the root.
 struct House(BTreeMap<Names, Module>);
 
-/// A module with a file of its own.
+/// A module with its own file.
 #[derive(Default)]
 struct Module {
     file: String,
     /// Items and modules inside the file.
     defined: BTreeSet<String>,
-    /// What `use` items bind, and to which path.
+    /// The names that `use` items bind, each with its path.
     bound: BTreeMap<String, Names>,
-    /// Modules all of whose names are taken.
+    /// Modules imported by `*`.
     globs: Vec<Names>,
-    /// Every path that is named, re-exports apart.
+    /// Every path that is used, except in re-exports.
     named: BTreeSet<Names>,
-    /// Modules below it, each with a file of its own.
+    /// The child modules, each with its own file.
     children: Vec<String>,
 }
 
 impl House {
-    /// Reads a crate from its root file on. A module that is for tests alone is none.
+    /// Reads a crate, starting at its root file. Skips modules that are compiled for tests only.
     fn read(root: &str, sources: &BTreeMap<String, String>) -> Result<Self> {
         let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut modules = BTreeMap::new();
@@ -141,7 +141,7 @@ impl House {
         arrows
     }
 
-    /// The file that defines what a path names; `None` for a module as such, and for other crates.
+    /// The file that defines the name at the end of a path; `None` for modules and other crates.
     fn definer(&self, path: &[String], hops: usize) -> Option<&str> {
         let known = |length: &usize| self.0.contains_key(&path[..*length]);
         let length = (0..=path.len()).rev().find(known)?;
@@ -150,7 +150,7 @@ impl House {
         if module.defined.contains(name) || name == "*" {
             return Some(&module.file);
         }
-        // A name that re-exports hand round in a circle is defined nowhere.
+        // Re-exports in a circle define nothing.
         let hops = (hops < 16).then_some(hops + 1)?;
         if let Some(bound) = module.bound.get(name) {
             return self.definer(&joined(bound, rest[1..].to_vec()), hops);
@@ -164,17 +164,17 @@ fn joined(path: &[String], rest: impl IntoIterator<Item = String>) -> Names {
     path.iter().cloned().chain(rest).collect()
 }
 
-/// The reading of one file.
+/// The state of reading one file.
 struct Reading {
-    /// Of its module.
+    /// The path of the file's module.
     path: Names,
     module: Module,
-    /// How many modules inside the file stand around what is read.
+    /// The number of inline modules around the item being read.
     inside: usize,
 }
 
 impl Reading {
-    /// A path as it is written, from the crate's root.
+    /// The path from the crate's root, for a path as written.
     fn full_path(&self, written: &[String]) -> Names {
         let mut inside = self.inside;
         let mut path = self.path.clone();
@@ -183,7 +183,7 @@ impl Reading {
             match first.as_str() {
                 "crate" => path.clear(),
                 "self" => {}
-                // Out of a module inside the file: still this one.
+                // `super` inside an inline module stays in this file.
                 "super" if inside > 0 => inside -= 1,
                 "super" => drop(path.pop()),
                 _ => break,
@@ -282,7 +282,7 @@ fn is_rust(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|end| end == "rs")
 }
 
-/// Whether a crate begins with this file.
+/// True if this file is the root of a crate.
 fn is_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checkout_has_no_circle() {
+    fn checkout_has_no_circle() {
         assert_eq!(faults_of(&Tree::open().unwrap()).unwrap(), [""; 0]);
     }
 
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_for_the_file_that_defines_it() {
+    fn re_exported_name_belongs_to_defining_file() {
         let lib = "mod a; mod b; pub use a::below::Below; pub use b::*;";
         let a = "mod below; use crate::B;";
         let files = |b: &'static str| {

@@ -1,6 +1,7 @@
-//! `cargo xtask clients`: the types of the Python and TypeScript clients, generated from `docs/schema`.
+//! `cargo xtask clients`: the types of the Python and TypeScript clients, generated from
+//! `docs/schema`.
 //!
-//! [`model`] reads the schemas; [`python`] and [`typescript`] write what it found in their language. The files are
+//! [`model`] reads the schemas; [`python`] and [`typescript`] write the types. The files are
 //! checked in, and the suite compares them.
 
 mod dist;
@@ -19,7 +20,7 @@ use model::Model;
 use std::path::Path;
 pub(crate) use step::run as test;
 
-/// The schemas of what is sent and received, by their files in `docs/schema`.
+/// The schemas of requests and responses, by their files in `docs/schema`.
 const SCHEMAS: &[&str] = &[
     "request",
     "tool_result",
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn another_schema_makes_other_types() {
+    fn changed_schema_changes_types() {
         let types = |field: &str| {
             let mut model = Model::default();
             let schema = json!({

@@ -1,4 +1,5 @@
-//! `cargo xtask conformance`: every case of the conformance kit through one interface, those that the suite leaves out too.
+//! `cargo xtask conformance`: runs every case of the conformance kit through one interface,
+//! including those that the suite skips.
 
 use crate::suite::{cargo, check};
 use crate::tests_step::under_census;
@@ -14,7 +15,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         bail!("unexpected argument `{option}`");
     }
     programs::ensure(tree)?;
-    // First, so that what it builds is not counted as what the cases have left.
+    // Built first, so that the build's processes are not counted as leftovers of the cases.
     let kit = [
         "test",
         "--package",
@@ -23,7 +24,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         "conformance",
     ];
     check(&cargo(tree, &[&kit[..], &["--no-run"]].concat()))?;
-    // The names of trials begin with that of their interface.
+    // The names of trials begin with the name of their interface.
     let trials = format!("{surface} ");
     under_census(|temp, state| {
         let all = [&kit[..], &["--", "--include-ignored", &trials]].concat();

@@ -1,6 +1,6 @@
-//! `cargo xtask corpora`: tests on third-party material. Bash's own tests are run, contained, by bash and by us;
-//! collections of commands are only checked. Not a part of the suite: it downloads, takes minutes, and uses data
-//! that is not ours.
+//! `cargo xtask corpora`: tests on third-party material. Runs bash's own tests, contained, by bash
+//! and by the product; collections of commands are only checked. It is not a part of the suite: it
+//! downloads, takes minutes, and uses third-party data.
 
 mod bash_suite;
 mod commands;
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 
 /// The parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct CorporaArguments {
     bash: Bash,
     nl2bash: Option<PathBuf>,
     tldr: Option<PathBuf>,
 }
 
-/// Where to take bash's tests from.
+/// The source of bash's tests.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Bash {
-    /// Nowhere: do not run them.
+    /// Do not run them.
     #[default]
-    Left,
+    Skip,
     /// From Debian's source package.
     Debian,
     /// From this directory.
@@ -32,31 +32,31 @@ enum Bash {
 
 /// `cargo xtask corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
-    let asked = Asked::of(arguments)?;
-    let kept = Path::new(layers::metadata(tree)?.target_directory.as_str()).join("corpora");
-    std::fs::create_dir_all(&kept)?;
+    let selected = CorporaArguments::of(arguments)?;
+    let downloads = Path::new(layers::metadata(tree)?.target_directory.as_str()).join("corpora");
+    std::fs::create_dir_all(&downloads)?;
     for (name, directory, read) in [
         (
             "nl2bash",
-            &asked.nl2bash,
+            &selected.nl2bash,
             commands::nl2bash as fn(&Path) -> Result<_>,
         ),
-        ("tldr", &asked.tldr, commands::tldr),
+        ("tldr", &selected.tldr, commands::tldr),
     ] {
         if let Some(directory) = directory {
             let found = read(directory).with_context(|| format!("--{name}"))?;
-            commands::judge(name, &found, &kept)?;
+            commands::judge(name, &found, &downloads)?;
         }
     }
-    let sources = match asked.bash {
-        Bash::Left => return Ok(()),
-        Bash::Debian => sources::of_bash(&kept)?,
+    let sources = match selected.bash {
+        Bash::Skip => return Ok(()),
+        Bash::Debian => sources::of_bash(&downloads)?,
         Bash::At(sources) => sources,
     };
-    bash_suite::run(tree, &sources, &kept)
+    bash_suite::run(tree, &sources, &downloads)
 }
 
-impl Asked {
+impl CorporaArguments {
     fn of(arguments: &[String]) -> Result<Self> {
         if arguments.is_empty() {
             return Ok(Self {
@@ -64,7 +64,7 @@ impl Asked {
                 ..Self::default()
             });
         }
-        let mut asked = Self::default();
+        let mut selected = Self::default();
         let mut words = arguments.iter();
         while let Some(option) = words.next() {
             let directory = || -> Result<PathBuf> {
@@ -98,17 +98,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_named_is_done_and_bash_where_nothing_is() {
-        let asked = |words: &[&str]| {
+    fn arguments_select_corpora_and_default_to_bash() {
+        let selected = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            Asked::of(&words)
+            CorporaArguments::of(&words)
         };
         let usual = asked(&[]).unwrap();
         assert_eq!(usual.bash, Bash::Debian);
         let named = asked(&["--tldr", "/", "--bash", "/"]).unwrap();
         assert_eq!(named.bash, Bash::At("/".into()));
         assert_eq!((named.tldr, named.nl2bash), (Some("/".into()), None));
-        assert_eq!(asked(&["--tldr", "/"]).unwrap().bash, Bash::Left);
+        assert_eq!(asked(&["--tldr", "/"]).unwrap().bash, Bash::Skip);
         for bad in [&["--tldr"][..], &["--bash", "/nonexistent"], &["tldr", "/"]] {
             assert!(asked(bad).is_err(), "{bad:?}");
         }

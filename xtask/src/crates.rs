@@ -1,8 +1,9 @@
-//! The crates of the workspace and their allowed dependencies: the diagram of docs/architecture.md as data.
+//! The crates of the workspace and their allowed dependencies: the diagram of docs/architecture.md
+//! as data.
 //!
-//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render) never depend on
-//! each other. A third-party crate is listed only for the crate that wraps it, except for vocabulary crates (serde,
-//! thiserror, …).
+//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render)
+//! never depend on each other. A third-party crate is listed only for the crate that wraps it,
+//! except for vocabulary crates (serde, thiserror, …).
 
 /// A crate and its allowed dependencies.
 pub(crate) struct Crate {

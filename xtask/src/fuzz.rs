@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: long runs of the tests that generate their own input.
 //!
-//! Each campaign is an ordinary test that takes its number of cases from the environment, so the same code runs for
-//! hours here and for seconds in `cargo xtask test`. Needs no nightly toolchain.
+//! Each campaign is an ordinary test that takes its number of cases from the environment, so the
+//! same code runs for hours here and for seconds in `cargo xtask test`. Needs no nightly toolchain.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, say};
@@ -30,7 +30,7 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "policy-variants",
-        summary: "every variant of the policy's corpus, of which the suite takes a sample",
+        summary: "every variant of the policy's corpus (the suite takes a sample)",
         package: "agent-bash-policy",
         target: &["--test", "it", "corpus::"],
         variable: "POLICY_VARIANTS",

@@ -1,5 +1,5 @@
-//! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
-//! them.
+//! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask
+//! test` compares them.
 
 use crate::{
     Tree, attempts_page, clients, keys_page, no_arguments, picture, rules_page, say, sentences,
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// A file and its expected contents.
 pub(crate) struct Generated {
-    /// Relative to the root.
+    /// The path from the root.
     pub(crate) path: &'static str,
     pub(crate) text: String,
 }
@@ -23,11 +23,11 @@ pub(crate) struct Generated {
 pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
     write_files(tree, &files(tree)?)?;
-    // They are made from the schemas.
+    // The clients' types are generated from the schemas.
     clients::command(tree, &[])
 }
 
-/// Writes those that are missing or different.
+/// Writes the files that are missing or different.
 pub(crate) fn write_files(tree: &Tree, files: &[Generated]) -> Result<()> {
     for file in files {
         if !is_fresh(&tree.root, file) {
@@ -47,7 +47,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     check_files(tree, &files(tree)?, "cargo xtask docs")
 }
 
-/// Fails with the names of those that are missing or different, and the command that writes them.
+/// Fails if files are missing or different; names them and the command that writes them.
 pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Result<()> {
     let stale: Vec<&str> = files
         .iter()

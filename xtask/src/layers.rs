@@ -1,7 +1,9 @@
-//! Which crate may depend on which: compares every `Cargo.toml` of the workspace with the table in `crates.rs`.
+//! Which crate may depend on which: compares every `Cargo.toml` of the workspace with the table in
+//! `crates.rs`.
 //!
-//! The table is exact. A dependency that is missing from it is an error, so that a new edge or third-party crate is
-//! a deliberate decision; an entry that is not used is an error too, so that the table never goes stale.
+//! The table is exact. A dependency that is missing from it is an error, so that a new edge or
+//! third-party crate is a deliberate decision; an entry that is not used is an error too, so that
+//! the table never goes stale.
 
 use crate::crates::{CRATES, Crate};
 use crate::{Tree, circles, no_arguments, say};
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_may_not_reach_where_its_crate_may_not() {
+    fn dev_dependency_outside_of_table_is_a_fault() {
         let mut low = manifest("low", &[], &["serde"]);
         low.dev_workspace = set(&["high"]);
         let found = faults(&[low, manifest("high", &["low"], &[])], TABLE);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut faults = Vec::new();
     for path in source_rules::listed_files(tree)? {
-        // A link to a page stands for it elsewhere; its links lead on from where the page is.
+        // A symbolic link to a page resolves its links in the directory of the page.
         if Path::new(&path).extension().is_some_and(|end| end == "md")
             && !tree.root.join(&path).is_symlink()
             && let Ok(text) = std::fs::read_to_string(tree.root.join(&path))
@@ -63,7 +63,8 @@ fn leads_somewhere(root: &Path, directory: &Path, page: &Path, target: &str) -> 
     })
 }
 
-/// The anchor that common renderers generate for a heading: lower case, spaces to hyphens, punctuation dropped.
+/// The anchor that common renderers generate for a heading: lower case, spaces to hyphens,
+/// punctuation dropped.
 fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()

@@ -1,5 +1,5 @@
-//! Checks that the crates compile for macOS, where nothing of this can be run. Only if the target's standard
-//! library is installed (`rustup target add aarch64-apple-darwin`); otherwise the step reports that it was skipped.
+//! Checks that the crates compile for macOS; nothing is run. The step is skipped, with a message,
+//! unless the target's standard library is installed (`rustup target add aarch64-apple-darwin`).
 
 use crate::suite::{cargo, check};
 use crate::{Tree, say};
@@ -10,7 +10,8 @@ use xshell::cmd;
 
 const TARGET: &str = "aarch64-apple-darwin";
 
-/// A fake C compiler that creates empty object files: a check does not link, so no compiler for macOS is needed.
+/// A fake C compiler that creates empty object files: a check does not link, so no compiler for
+/// macOS is needed.
 const NO_COMPILER: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
     [ "$1" = -o ] && : >"$2"
@@ -33,7 +34,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let compiler = directory.join("no-compiler");
     fs::write(&compiler, NO_COMPILER)?;
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
-    // The crates of the product, not those that build and test them.
+    // Only the crates of the product, not the build tools and tests.
     let arguments = [
         "check",
         "--quiet",

@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask <command>`.
 //!
-//! What CI runs, what developers run before a commit, and what regenerates checked-in files. The product needs none
-//! of it. Each command is an entry of [`COMMANDS`]; the steps of `test` are `STEPS` in [`suite`].
+//! CI and developers run these checks, and they regenerate checked-in files; the product needs none
+//! of them. Each command is an entry of [`COMMANDS`]; the steps of `test` are `STEPS` in [`suite`].
 
 mod agents;
 mod attempts_page;
@@ -50,7 +50,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         arguments: "",
-        summary: "everything CI checks, in order; the first failure stops (`--list` shows the steps)",
+        summary: "runs everything that CI checks, up to the first failure (`--list` shows the steps)",
         run: suite::test,
     },
     Command {
@@ -62,13 +62,13 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "lint",
         arguments: "",
-        summary: "the steps of `test` that run no test: format, layers, source rules, clippy",
+        summary: "runs the steps of `test` that run no test: format, layers, source rules, clippy",
         run: suite::lint,
     },
     Command {
         name: "layers",
         arguments: "",
-        summary: "which crate may name which other: compares every Cargo.toml with xtask/src/crates.rs",
+        summary: "compares the dependencies in every Cargo.toml with xtask/src/crates.rs",
         run: layers::command,
     },
     Command {
@@ -80,55 +80,55 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "words",
         arguments: "[--checkout DIR] [PATH…]",
-        summary: "names and sentences that break the rules of CONTRIBUTING.md, by file and line; PATH: below it only",
+        summary: "lists names and sentences that break the rules of CONTRIBUTING.md; PATH limits the list",
         run: word_rules::command,
     },
     Command {
         name: "picture",
         arguments: "",
-        summary: "records the screens of the README's picture in a real session, and draws it",
+        summary: "records the screens of the README's picture in a real session and draws them",
         run: picture::command,
     },
     Command {
         name: "clients",
         arguments: "[test|frameworks|installed FILE]",
-        summary: "rewrites the types of the clients, from docs/schema; tests them; tests frameworks with them; tests their packages",
+        summary: "rewrites the clients' types from docs/schema; tests the clients, their frameworks, or their packages",
         run: clients::command,
     },
     Command {
         name: "dist",
         arguments: "[--program FILE]",
-        summary: "what people install, in target/dist: a static program, a wheel, packages for npm",
+        summary: "builds the installable packages in target/dist: a static program, a wheel, packages for npm",
         run: clients::dist,
     },
     Command {
         name: "package",
         arguments: "",
-        summary: "each crate as it would be published: what it holds, what it says of itself, that it compiles",
+        summary: "checks each crate as it would be published: its files, its manifest, and that it compiles",
         run: packaged::command,
     },
     Command {
         name: "agents",
         arguments: "[NAME]",
-        summary: "Claude Code, Codex, Gemini CLI and opencode, from npm, with stand-ins for their models",
+        summary: "runs Claude Code, Codex, Gemini CLI and opencode, from npm, with stand-ins for their models",
         run: agents::command,
     },
     Command {
         name: "bench",
         arguments: "[PACKAGE] [-- ARGS]",
-        summary: "runs the benchmarks, of one package, of one name, or all; ARGS go to criterion",
+        summary: "runs all benchmarks, or those of a package or name; passes ARGS to criterion",
         run: benches::command,
     },
     Command {
         name: "conformance",
         arguments: "--surface NAME",
-        summary: "every case of the conformance kit through one interface (rpc-ssh, rpc-docker, …)",
+        summary: "runs every case of the conformance kit through one interface (rpc-ssh, rpc-docker, …)",
         run: conformance::command,
     },
     Command {
         name: "corpora",
         arguments: "[--bash DIR] [--nl2bash DIR] [--tldr DIR]",
-        summary: "runs bash's own tests by bash and here, and compares; judges the commands of nl2bash and tldr",
+        summary: "compares the product with bash on bash's own tests; checks the commands of nl2bash and tldr",
         run: corpora::command,
     },
     Command {
@@ -146,16 +146,16 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "soak",
         arguments: "[COUNT]",
-        summary: "many calls of all kinds (10000), and then a look whether anything is left",
+        summary: "makes many calls of all kinds (10000), then checks for leftovers",
         run: soak::command,
     },
 ];
 
-/// The checkout this tool was built from, and a shell with its directory.
+/// The checkout that the tool works on, and a shell with its directory.
 struct Tree {
     root: PathBuf,
     shell: Shell,
-    /// The cargo that runs us, so that nested calls use the same toolchain.
+    /// The cargo that runs this tool, so that nested calls use the same toolchain.
     cargo: String,
 }
 
@@ -214,7 +214,7 @@ fn help() -> String {
     }
     text.push_str(
         "\nBefore a commit: `cargo xtask lint`, and `cargo test -p <crate>` of what you changed.\n\
-         Before you hand it on: `cargo xtask test`. How the tests are built: docs/testing.md.",
+         Before a merge: `cargo xtask test`. How the tests are built: docs/testing.md.",
     );
     text
 }

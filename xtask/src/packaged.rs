@@ -1,8 +1,10 @@
-//! `cargo xtask package`: each crate as it would be published. It holds what it must and nothing of the tests, its
-//! manifest says what a registry wants to know, and it compiles with nothing around it.
+//! `cargo xtask package`: checks each crate as it would be published. A package has the required
+//! files and no tests, its manifest is complete for a registry, and it compiles outside of the
+//! checkout.
 //!
-//! Cargo packs them, without compiling: it would compile each with features of its own, and so most of what they depend
-//! on many times. Here they are unpacked into one workspace, where they find each other and nothing else of the checkout.
+//! Cargo packs the crates without compiling them: it would compile each with its own features, and
+//! so most dependencies many times. This step unpacks them into one workspace, where they find only
+//! each other.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, layers, no_arguments, say};
@@ -12,20 +14,20 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Where the crates that are published stand; no others are.
+/// The directory of the crates that are published.
 const PUBLISHED: &str = "crates";
 
-/// What every package must hold.
+/// The files that every package must hold.
 const REQUIRED: &[&str] = &["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// What else it may hold: a directory, and how names in it end.
+/// Other files that a package may hold: a directory, and an ending.
 const ALLOWED: &[(&str, &str)] = &[
     ("", "Cargo.toml.orig"),
     ("", "Cargo.lock"),
     ("", ".cargo_vcs_info.json"),
     ("", "build.rs"),
     ("src/", ".rs"),
-    // Included by sources: a page's style and script, a plugin, a completion.
+    // Included by sources: the style and script of a page, a plugin, a completion.
     ("src/", ".css"),
     ("src/", ".js"),
     ("src/", ".bash"),
@@ -33,10 +35,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("guides/", ".md"),
 ];
 
-/// What belongs to tests, wherever it is.
+/// Endings of files that belong to tests.
 const OF_TESTS: &[&str] = &["tests.rs", ".snap", ".json", ".jsonl", ".tsv", ".bashrc"];
 
-/// What a registry wants to be told.
+/// The manifest fields that a registry needs.
 const TOLD: &[&str] = &[
     "description",
     "license",
@@ -104,7 +106,7 @@ fn is_published(package: &Package) -> bool {
         .is_none_or(|registries| !registries.is_empty())
 }
 
-/// Packs them all in one call: each is found by those that need it.
+/// Packs all crates in one call, so that they find each other.
 fn pack(tree: &Tree, packages: &[&Package]) -> Result<()> {
     let mut words = vec![
         "package",
@@ -116,7 +118,8 @@ fn pack(tree: &Tree, packages: &[&Package]) -> Result<()> {
     for package in packages {
         words.extend(["--package", package.name.as_str()]);
     }
-    // Of each test program it says that it is left out, which is what we want; errors it says, too.
+    // Cargo warns of each test program that is left out, as intended; the same stream has its
+    // errors.
     let ran = cargo(tree, &words).ignore_status().output()?;
     let said = String::from_utf8_lossy(&ran.stderr);
     ensure!(ran.status.success(), "`cargo package` failed:\n{said}");
@@ -153,7 +156,7 @@ fn files_below(directory: &Path, root: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// What is missing, and what has no business to be there.
+/// The missing files, and those that do not belong into a package.
 fn faults_of_files(files: &[String]) -> Vec<String> {
     let missing = REQUIRED
         .iter()
@@ -181,7 +184,7 @@ fn may_be_there(file: &str) -> bool {
     is_allowed && (name == ".cargo_vcs_info.json" || !is_of_tests)
 }
 
-/// What is wrong with a manifest as it would be published.
+/// The faults of a manifest as it would be published.
 fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
     let package = manifest.get("package").and_then(toml::Value::as_table);
     let mut faults: Vec<String> = TOLD
@@ -202,7 +205,7 @@ fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
     faults
 }
 
-/// Compiles them where they find each other, and nothing else of the checkout.
+/// Compiles the packages in a workspace where they find only each other.
 fn compile(tree: &Tree, packages: &[&Package], place: &Path, target: &Path) -> Result<()> {
     let mut manifest = String::from(
         "[workspace]\nresolver = \"3\"\nmembers = [\"*-*.*.*\"]\n\n[patch.crates-io]\n",
@@ -218,7 +221,7 @@ fn compile(tree: &Tree, packages: &[&Package], place: &Path, target: &Path) -> R
     let mut words: Vec<&str> = words.split(' ').collect();
     words.extend([
         manifest.to_str().context("the path is not UTF-8")?,
-        // What they depend on is there already, from other steps.
+        // Other steps have already built the dependencies in this directory.
         "--target-dir",
         target.to_str().context("the path is not UTF-8")?,
     ]);
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_tests_is_found() {
+    fn test_files_in_package_are_found() {
         assert!(faults_of_files(&files(&["build.rs", "examples/one.rs"])).is_empty());
         for file in [
             "tests/it/main.rs",
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_tests_and_a_silent_manifest_are_found() {
+    fn test_program_and_incomplete_manifest_are_found() {
         let told = TOLD.iter().flat_map(|key| [key, " = 'x'\n"]);
         let told: String = told.collect();
         let manifest = |bin: &str| {

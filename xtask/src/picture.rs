@@ -1,5 +1,5 @@
-//! The picture in the README: `cargo xtask picture` records screens of the interface in a real session, and
-//! `cargo xtask docs` draws what was recorded, once for light and once for dark pages.
+//! The picture in the README: `cargo xtask picture` records screens of the interface in a real
+//! session, and `cargo xtask docs` draws the screens, once for light and once for dark pages.
 
 mod draw;
 mod record;
@@ -14,11 +14,11 @@ use std::path::Path;
 const COLUMNS: NonZeroU16 = NonZeroU16::new(96).unwrap();
 const ROWS: NonZeroU16 = NonZeroU16::new(30).unwrap();
 
-/// A recorded screen: the text with the SGR sequences that a terminal was sent.
+/// A recorded screen: its text with the SGR sequences that the terminal received.
 struct Screen {
     /// Name of its file below `docs/picture`.
     file: &'static str,
-    /// What there is to see.
+    /// A title that describes the screen.
     title: &'static str,
 }
 
@@ -37,7 +37,8 @@ const SCREENS: [Screen; 3] = [
     },
 ];
 
-/// Where the pictures are, and the screens in a directory for each of the [`THEMES`].
+/// The directory of the pictures; the screens are below it in a directory for each of the
+/// [`THEMES`].
 const DIRECTORY: &str = "docs/picture";
 
 /// A theme of the interface, and of the page around the picture.

@@ -1,6 +1,7 @@
 //! Programs beyond the Rust toolchain that tests need, and how a fresh Debian machine gets them.
 //!
-//! No test is skipped for lack of one: either it is there, or it can be installed, or the step says what to do.
+//! A test is never skipped because a program is missing: the step installs the program or says how
+//! to install it.
 
 use crate::{Tree, say};
 use anyhow::{Result, bail};
@@ -18,12 +19,12 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "bash",
         package: "bash",
-        why: "what the product runs",
+        why: "runs every script",
     },
     Program {
         name: "busybox",
         package: "busybox-static",
-        why: "all that a small container has",
+        why: "is the only program of a small container",
     },
     Program {
         name: "cc",
@@ -33,37 +34,37 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "git",
         package: "git",
-        why: "the safety rules are compared with it",
+        why: "is the reference for some safety rules",
     },
     Program {
         name: "less",
         package: "less",
-        why: "a pager on a terminal",
+        why: "is a pager on a terminal",
     },
     Program {
         name: "npm",
         package: "npm",
-        why: "clients in TypeScript",
+        why: "tests the TypeScript client",
     },
     Program {
         name: "python3",
         package: "python3",
-        why: "a prompt on a terminal, and clients in Python",
+        why: "shows a prompt on a terminal, and runs the Python client",
     },
     Program {
         name: "sshd",
         package: "openssh-server",
-        why: "calls on another machine",
+        why: "accepts calls on another machine",
     },
     Program {
         name: "ssh",
         package: "openssh-client",
-        why: "calls on another machine",
+        why: "carries calls to another machine",
     },
     Program {
         name: "tmux",
         package: "tmux",
-        why: "plays the terminal of the interface for people",
+        why: "is the terminal of the terminal interface",
     },
     Program {
         name: "top",
@@ -73,33 +74,33 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "tput",
         package: "ncurses-bin",
-        why: "asks a terminal what it is",
+        why: "queries the terminal's capabilities",
     },
     Program {
         name: "vim",
         package: "vim",
-        why: "an editor on a terminal",
+        why: "is an editor on a terminal",
     },
     Program {
         name: "script",
         package: "bsdutils",
-        why: "gives a program of ours a terminal",
+        why: "starts the program on a terminal",
     },
     Program {
         name: "unshare",
         package: "util-linux",
-        why: "dangerous scripts run in namespaces of their own",
+        why: "runs dangerous scripts in new namespaces",
     },
     Program {
         name: "zsh",
         package: "zsh",
-        why: "the shell that the profile `workspace` prefers",
+        why: "is the shell that the profile `workspace` prefers",
     },
 ];
 
 /// The step of the suite.
 pub(crate) fn ensure(tree: &Tree) -> Result<()> {
-    // Servers are not on the PATH of everybody who has them.
+    // A user's PATH often lacks the directories of servers.
     let path = tree.shell.var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     let missing: Vec<&Program> = PROGRAMS
         .iter()

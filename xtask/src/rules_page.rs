@@ -1,4 +1,5 @@
-//! Generates `docs/generated/rules.md`: every safety rule with what it refuses and what it allows, from the rules themselves.
+//! Generates `docs/generated/rules.md` from the safety rules: each with examples of refused and
+//! allowed scripts.
 
 use agent_bash_policy::{RuleSelection, default_rules, rules};
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
 //! Splits Rust source text into tokens with their line numbers, comments included.
 //!
-//! `syn` drops comments, and its spans carry no line numbers without a further feature of `proc-macro2`, which would
-//! compile every derive macro of the workspace twice. Numbers and operators are not told apart further: the rules
-//! over names and sentences need none of it.
+//! `syn` drops comments, and its spans carry no line numbers without a further feature of
+//! `proc-macro2`, which would compile every derive macro of the workspace twice. Numbers and
+//! operators are not distinguished further: the rules over names and sentences do not need them.
 
 /// One token of a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// TokenKind and length of the token at the start of `rest`, which begins with `c`. White space has no kind.
+/// Kind and length of the token at the start of `rest`, which begins with `c`. White space has no
+/// kind.
 fn first_token(rest: &str, c: char) -> (Option<TokenKind>, usize) {
     if c.is_whitespace() {
         return (None, c.len_utf8());
@@ -89,7 +90,7 @@ fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Comments of this kind nest.
+/// The length of a block comment, with the comments nested in it.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < rest.len() {
@@ -109,7 +110,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// The end of a literal with escapes, of which the contents start at `from`.
+/// The end of a literal with escapes. The contents start at `from`.
 fn quoted(rest: &str, from: usize, quote: char) -> usize {
     let mut is_escaped = false;
     for (index, c) in rest[from..].char_indices() {
@@ -164,7 +165,8 @@ fn name_or_prefixed(rest: &str) -> (Option<TokenKind>, usize) {
     }
 }
 
-/// The tokens without items that are compiled for tests alone: `#[cfg(test)]`, `#[test]` and their like.
+/// The tokens without items that are compiled for tests alone: `#[cfg(test)]`, `#[test]` and their
+/// like.
 pub(crate) fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     let mut product = Vec::new();
     let mut at = 0;

@@ -1,8 +1,9 @@
-//! Generates `docs/generated/sentences.txt`: every sentence and fragment of one in the product's string literals.
+//! Generates `docs/generated/sentences.txt`: every sentence and fragment of one in the product's
+//! string literals.
 //!
-//! A text that users or models read thereby changes on purpose only, and is reviewed in one place. The list names no
-//! files, so moving code changes nothing in it. Left out are tests, regular expressions, scripts and other code in
-//! strings. The texts of `--help` are doc comments; a snapshot in the crate `cli` holds those.
+//! A changed text thereby shows up in review, in one place. The list names no files, so moving code
+//! changes nothing in it. Tests, regular expressions, scripts and other code in strings are left
+//! out. The texts of `--help` are doc comments; a snapshot in the crate `cli` holds those.
 
 use crate::rust_tokens::{self, Token, TokenKind};
 use crate::{Tree, source_rules};
@@ -10,18 +11,19 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Attributes whose strings users read. Strings of other attributes are for compilers and developers.
+/// Attributes whose strings users read. Strings of other attributes are for compilers and
+/// developers.
 const SPOKEN_ATTRIBUTES: &[&str] = &["error", "arg", "command", "group", "value", "clap"];
 
 /// Fields of the product's tables that hold scripts.
 const SCRIPT_FIELDS: &[&str] = &["fires", "spares"];
 
-/// What regular expressions contain and sentences do not.
+/// Marks that occur in regular expressions and not in sentences.
 const OF_REGEXES: &[&str] = &[
     r"\b", r"\s", r"\d", r"\w", r"\S", "(?", "[^", ".*", "[A-Z", "[a-z", "[0-9", r"\.", ")?", "]+",
 ];
 
-/// What scripts, settings and markup contain and sentences do not.
+/// Marks that occur in scripts, settings and markup and not in sentences.
 const OF_CODE: &[&str] = &[
     "$(",
     "\"$",

@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: many calls of all kinds, through the executor and through each server, followed by a check
-//! for leftover processes. The same tests run for seconds in `cargo xtask test`; here they make more calls.
+//! `cargo xtask soak`: makes many calls of all kinds, through the executor and through each server,
+//! then checks for leftover processes. `cargo xtask test` runs the same tests for seconds; this
+//! command makes more calls.
 
 use crate::suite::cargo;
 use crate::tests_step;

@@ -1,8 +1,9 @@
-//! Invariants of docs/architecture.md that a text search can check: what must *not* occur in the sources.
+//! Invariants of docs/architecture.md that a text search can check: patterns that must *not* occur
+//! in the sources.
 //!
-//! One table of rules, one function that applies them. What needs types or resolved names is left to clippy
-//! (`clippy.toml`, `[workspace.lints]`). Comments and the unit tests at a file's end are skipped, except by rules
-//! about whole files.
+//! One table of rules, one function that applies them. Clippy checks rules that need types or
+//! resolved names (`clippy.toml`, `[workspace.lints]`). Comments and the unit tests at the end of a
+//! file are skipped, except by rules about whole files.
 
 use crate::Tree;
 use anyhow::{Context, Result, bail};
@@ -14,7 +15,7 @@ use xshell::cmd;
 /// Maximum number of lines in a source file, excluding its tests.
 const MAX_LINES: usize = 600;
 
-/// What must not occur in the code, where, and why.
+/// A pattern that must not occur, where, and why.
 struct Rule {
     pattern: &'static str,
     /// Path prefixes that the rule applies to.
@@ -49,7 +50,7 @@ const RULES: &[Rule] = &[
     Rule {
         pattern: r"\bstatic\s+mut\b|\bthread_local!|\blazy_static!|\bstatic\s+\w+\s*:[^=]*\b(OnceLock|OnceCell|Mutex|RwLock|RefCell|Cell|Atomic\w+)\b",
         within: LIBRARIES,
-        why: "a cache or counter is a value with an owner, never a state of the process",
+        why: "a cache or counter is a value with an owner, never global state",
         except: &[],
     },
     Rule {
@@ -67,7 +68,7 @@ const RULES: &[Rule] = &[
             "crates/server/src/",
             "crates/tui/src/",
         ],
-        why: "a script is parsed once for a call; a stage takes what was parsed",
+        why: "a script is parsed once for a call; a stage uses that parse",
         except: &[
             (
                 "crates/agent-bash/src/reading.rs",
@@ -86,7 +87,7 @@ const RULES: &[Rule] = &[
                 "crates/agent-bash/src/hook/judge.rs",
                 "another program runs it",
             ),
-            ("crates/cli/src/commands/check.rs", "nobody runs it"),
+            ("crates/cli/src/commands/check.rs", "the script is not run"),
             (
                 "crates/policy/src/safety/inline_code.rs",
                 "the texts of another language",
@@ -108,35 +109,35 @@ const RULES: &[Rule] = &[
     Rule {
         pattern: r"\bunsafe\b",
         within: &["crates/", "tests/", "xtask/"],
-        why: "what the kernel has no safe interface for is wrapped in one place",
+        why: "system calls without a safe interface are wrapped in one place",
         except: &[
             (
                 "crates/notify/src/install.rs",
-                "a filter of system calls with a listener",
+                "installs a filter of system calls with a listener",
             ),
-            ("crates/notify/src/listener.rs", "what such a listener does"),
+            ("crates/notify/src/listener.rs", "serves such a listener"),
         ],
     },
     Rule {
         pattern: r"#\[ignore\b",
         within: &["crates/", "tests/", "xtask/"],
-        why: "a test runs or it is not there",
+        why: "a test that is not run is deleted",
         except: &[],
     },
     Rule {
         pattern: r"#!?\[allow\(",
         within: &["crates/", "tests/", "xtask/"],
-        why: "write `expect` with a reason: it tells when it is no longer needed",
+        why: "write `expect` with a reason: the compiler reports when it is no longer needed",
         except: &[],
     },
 ];
 
-/// File names that say nothing about the contents.
+/// File names that do not describe the contents.
 const EMPTY_NAMES: [&str; 6] = ["mod", "util", "utils", "helpers", "common", "misc"];
 
 /// A source file of the checkout.
 struct Source {
-    /// Relative to the root.
+    /// The path from the root.
     path: String,
     text: String,
 }
@@ -147,7 +148,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut sources = Vec::new();
     let here = neighbourhood(tree);
     for path in listed_files(tree)? {
-        // Not UTF-8, so the rules do not apply.
+        // The rules apply to UTF-8 only.
         let Ok(text) = std::fs::read_to_string(tree.root.join(&path)) else {
             continue;
         };
@@ -180,15 +181,16 @@ pub(crate) fn listed_files(tree: &Tree) -> Result<Vec<String>> {
     Ok(listed.lines().filter(is_there).map(str::to_owned).collect())
 }
 
-/// The parent directory of the checkout: paths in it are specific to this machine. `None` if it is a system
-/// directory that every machine has.
+/// The parent directory of the checkout: paths in it are specific to this machine. `None` if it is
+/// a system directory that every machine has.
 fn neighbourhood(tree: &Tree) -> Option<PathBuf> {
     let parent = tree.root.parent()?;
     let system = ["/", "/home", "/root", "/tmp", "/usr/src", "/srv", "/opt"];
     (!system.iter().any(|system| parent == Path::new(system))).then(|| parent.to_owned())
 }
 
-/// The first line that mentions an existing path in `neighbourhood`; a path that does not exist is an example.
+/// The first line that mentions an existing path in `neighbourhood`; a path that does not exist is
+/// an example.
 fn line_with(text: &str, neighbourhood: &Path) -> Option<usize> {
     let prefix = format!("{}/", neighbourhood.display());
     let is_real = |after: &str| {
@@ -250,7 +252,7 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
             .file_stem()
             .and_then(|stem| stem.to_str());
         if stem.is_some_and(|stem| EMPTY_NAMES.contains(&stem)) {
-            faults.push(format!("{}: name it for what is in it", source.path));
+            faults.push(format!("{}: name the file after its contents", source.path));
         }
     }
     Ok(faults)
@@ -285,7 +287,8 @@ fn text_without_tests(source: &Source) -> &str {
 mod tests {
     use super::*;
 
-    /// The faults of one file. The exceptions are for others, which are not looked at here.
+    /// The faults of one file. Complaints about unneeded exceptions are dropped, as they concern
+    /// other files.
     fn faults(path: &str, text: &str) -> Vec<String> {
         let source = Source {
             path: path.to_owned(),
@@ -302,11 +305,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forbidden_is_found_and_nothing_else() {
+    fn each_rule_finds_its_pattern_and_no_near_miss() {
         let long = "fn f() {}\n".repeat(MAX_LINES + 1);
         let cases: &[(&str, &str, bool)] = &[
             ("crates/sink/src/a.rs", "static A: AtomicU64 = x;", true),
-            // Initialised once and never changed: a constant.
+            // A constant that is initialised once.
             (
                 "crates/sink/src/a.rs",
                 "static A: LazyLock<Regex> = x;",
@@ -333,7 +336,7 @@ mod tests {
                 "\n#[cfg(test)]\nmod tests {\nprintln!(\"x\");\n}",
                 false,
             ),
-            // A stage that reads the script for itself.
+            // A stage that parses the script again.
             (
                 "crates/agent-bash/src/stage/safety.rs",
                 "let script = Script::read(text, &context);",

@@ -1,6 +1,8 @@
-//! `cargo xtask static`: the program without any shared library, for machines and containers that have none.
+//! `cargo xtask static`: builds the program without any shared library, for machines and containers
+//! that have none.
 //!
-//! It has a directory of its own below `target`, so that it neither spoils nor waits for other builds.
+//! The build has its own directory below `target`, so that it neither invalidates nor waits for
+//! other builds.
 
 use crate::suite::cargo;
 use crate::{Tree, no_arguments, say};
@@ -8,10 +10,11 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// What it is built for: the system's own target, as that of musl is not installed everywhere.
+/// The target of the build: the system's own, as the musl target is not installed everywhere.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Without libraries, and without the relocations of a program that may be loaded anywhere (crates/cli/build.rs says why).
+/// Links statically, without the relocations of a position-independent program (crates/cli/build.rs
+/// says why).
 const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";
 
 /// `cargo xtask static`.
@@ -27,7 +30,8 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds it by a profile, stripped; returns its path. The commit is in what it says of its build.
+/// Builds the program with a profile and strips it; returns its path. The build information names
+/// the commit.
 pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
     let shell = &tree.shell;
     let directory = tree.root.join("target/static");
@@ -58,7 +62,7 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Whether an ELF file of 64 bits names a dynamic linker (`PT_INTERP`).
+/// True if a 64-bit ELF file names a dynamic linker (`PT_INTERP`).
 fn is_interpreted(elf: &[u8]) -> bool {
     const PT_INTERP: u64 = 3;
     let number = |at: usize, length: usize| {
@@ -79,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ordinary_program_is_known_by_its_linker() {
+    fn dynamically_linked_program_is_detected() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(is_interpreted(&own), "tests are linked dynamically");
         assert!(!is_interpreted(b"\x7fELF"));

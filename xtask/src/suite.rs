@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask test`, and how they are run and reported.
 //!
-//! The work of each step is in the module it names. Cheap checks come first, so that mistakes are reported within
-//! seconds.
+//! Each step's work is in the module it names. Cheap checks come first, so that mistakes are
+//! reported within seconds.
 
 use crate::{
     Tree, agents, built_once, clients, generated, layers, links, macos, no_arguments, packaged,
@@ -14,7 +14,7 @@ use xshell::{Cmd, cmd};
 /// One step of the suite.
 struct Step {
     name: &'static str,
-    /// Also a part of `cargo xtask lint`: runs no tests and builds nothing that clippy does not.
+    /// Also a part of `cargo xtask lint`: runs no tests and builds only what clippy builds.
     lint: bool,
     run: fn(&Tree) -> Result<()>,
 }
@@ -137,8 +137,9 @@ fn run<'a>(tree: &Tree, steps: impl Iterator<Item = &'a Step>) -> Result<()> {
     Ok(())
 }
 
-/// A cargo command in the checkout. Removes the variables about *this* package that the outer `cargo run` has set:
-/// build scripts that watch them would rebuild on every change between nested and direct calls.
+/// A cargo command in the checkout. Removes the variables about *this* package that the outer
+/// `cargo run` has set: build scripts that watch them would rebuild on every change between nested
+/// and direct calls.
 pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
     let program = &tree.cargo;
     let mut command = cmd!(tree.shell, "{program} {arguments...}").quiet();

@@ -1,8 +1,7 @@
 //! Runs all tests of the workspace in an isolated environment, then checks for leftovers.
 //!
-//! The census itself is `agent_bash_tests::census`; what a single test leaves is found by that test. This is the
-//! net under all of them: it finds even processes that removed every mark, because they are reparented to this
-//! process.
+//! The census itself is `agent_bash_tests::census`; each test finds its own leftovers. This check
+//! also finds processes that removed every mark, because they are reparented to this process.
 
 use crate::Tree;
 use crate::suite::cargo;
@@ -23,7 +22,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     under_census(|temp, state| {
         cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
             .env("TMPDIR", temp)
-            // If a test forgets to set a state directory, what it leaves is found here.
+            // Leftovers of a test that sets no state directory are found here.
             .env("XDG_STATE_HOME", state)
             .env("AGENT_BASH_TEST_BINARY", binary)
             .env("INSTA_UPDATE", "no")
@@ -31,7 +30,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     })
 }
 
-/// Runs tests with fresh directories for temporary files and state, then checks what they left.
+/// Runs tests with new directories for temporary files and state, then checks those for leftovers.
 pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> Result<()> {
     let room = tempfile::Builder::new()
         .prefix("agent-bash-suite-")
@@ -62,10 +61,11 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
     Ok(())
 }
 
-/// Runs `command` and meanwhile reaps all children that are reparented to us, as init does: a test that checks
-/// whether a process is gone must not find a zombie. Returns whether the command succeeded.
+/// Runs `command` and reaps all children that are reparented to this process, as init does: a test
+/// that checks whether a process has exited must not find a zombie. Returns whether the command
+/// succeeded.
 fn run_as_init(mut command: Command) -> Result<bool> {
-    // Its exit status is collected below, together with everybody else's.
+    // The loop below collects its exit status, as for every other child.
     let child = command.spawn()?.id();
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     loop {

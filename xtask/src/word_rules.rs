@@ -1,8 +1,10 @@
-//! Checks names and sentences by the rules of `CONTRIBUTING.md`: banned names, banned words, long comment lines.
+//! Checks names and sentences by the rules of `CONTRIBUTING.md`: banned names, banned words, long
+//! comment lines.
 //!
-//! Names are those of types, modules, files, fields, variants and public functions. Sentences are comments, string
-//! literals with a blank in them, and pages. The rules are tables here; what is exempt is a table in [`exceptions`],
-//! each entry with its reason, and an entry that is no longer needed is an offence itself.
+//! Names are those of types, modules, files, fields, variants and public functions. Sentences are
+//! comments, string literals with a blank in them, and pages. The rules are tables here; what is
+//! exempt is a table in [`exceptions`], each entry with its reason, and an entry that is no longer
+//! needed is an offence itself.
 
 mod exceptions;
 mod names;
@@ -18,7 +20,8 @@ use std::path::Path;
 /// Longest line of a comment, in columns.
 const MAX_COLUMNS: usize = 100;
 
-/// Words of everyday life that name nothing by themselves. Compared with whole names, whatever their case.
+/// Words of everyday life that name nothing by themselves. Compared with whole names, whatever
+/// their case.
 const BANNED_NAMES: &[&str] = &[
     "said", "told", "kept", "given", "taken", "left", "seen", "here", "there", "late", "later",
     "spare", "own", "beside", "besides", "beneath", "apart", "turn", "took", "remark", "spell",
@@ -30,7 +33,8 @@ const VAGUE_TYPES: &[&str] = &[
     "Place", "State", "Part", "Entry", "Kind", "Found", "Ready", "Answer", "Record", "Session",
 ];
 
-/// Parts of a name, between underscores or capitals, that make persons of processes. Also in names of tests.
+/// Parts of a name, between underscores or capitals, that make persons of processes. Also in names
+/// of tests.
 const PERSONS_IN_NAMES: &[&str] = &[
     "nobody",
     "nobodys",
@@ -130,7 +134,8 @@ impl Offence {
     }
 }
 
-/// `cargo xtask words [--checkout DIRECTORY] [PATH…]`: the offences below some paths, and their number by rule.
+/// `cargo xtask words [--checkout DIRECTORY] [PATH…]`: the offences below some paths, and their
+/// number by rule.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let other;
     let (tree, prefixes) = match arguments {
@@ -287,7 +292,8 @@ fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Of
     None
 }
 
-/// Comment lines with more columns than allowed. A line without a blank, such as an address, cannot be wrapped.
+/// Comment lines with more columns than allowed. A line without a blank, such as an address, cannot
+/// be wrapped.
 fn long_comment_lines(path: &str, text: &str) -> Vec<Offence> {
     let mut offences = Vec::new();
     for (number, line) in prose::comment_lines(text) {

@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: what people install. The static program in a tarball with its manual and completions, in a
-//! wheel, and in packages for npm; with their sizes and digests.
+//! `cargo xtask dist`: builds the installable packages, with their sizes and digests. The static
+//! program is in a tarball with its manual and completions, in a wheel, and in packages for npm.
 //!
-//! The wheel is made by hatchling and given its tags by `wheel`, both of `PyPI`, from a program that is built already:
-//! it needs no C library, so it is for every Linux of its processor.
+//! Hatchling builds the wheel and `wheel` sets its tags, both from `PyPI`. The program needs no C
+//! library, so the wheel fits every Linux of its processor.
 
 use super::step::{node_packages, venv};
 use crate::suite::check;
@@ -17,10 +17,10 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The tags of the wheel: no C library is needed, neither glibc nor musl.
 const PLATFORMS: &str = "manylinux_2_17_x86_64.musllinux_1_1_x86_64";
 
-/// No package may be longer.
+/// The largest size of a package.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// What makes the wheel.
+/// The packages that build the wheel.
 const BUILDERS: &[&str] = &["build==1.6.1", "hatchling==1.33.0", "wheel==0.48.0"];
 
 /// `cargo xtask dist [--program FILE]`.
@@ -39,10 +39,10 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     }
 }
 
-/// What [`pack`] has made.
+/// The results of [`pack`].
 pub(super) struct Packed {
     pub(super) wheel: PathBuf,
-    /// The package for npm, and that with the program.
+    /// The package for npm, and the package with the program.
     pub(super) npm: [PathBuf; 2],
 }
 
@@ -164,7 +164,7 @@ fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBu
     Ok([pack(&sources)?, pack(&carrier)?])
 }
 
-/// Makes packages be found beside the sources in TypeScript.
+/// Links packages into the directory above the TypeScript sources, where node looks for them.
 pub(super) fn link_packages(tree: &Tree, packages: &Path) -> Result<()> {
     let link = tree.root.join("clients/typescript/node_modules");
     if link.is_symlink() {

@@ -1,4 +1,5 @@
-//! Installs the packages as people do, in a root where there is nothing else, and runs the examples of their pages.
+//! Installs the packages as users do, in an otherwise empty root, and runs the examples of their
+//! pages.
 
 use super::dist::{self, Packed};
 use super::pages::{self, Example};
@@ -9,11 +10,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Makes the root; what is in it stands there.
+/// Creates the root and documents its contents.
 const CLEAN_ROOT: &str = include_str!("clean_root.sh");
 
-/// Packs `program`, and runs the examples with what was packed. `python` has mypy, `packages` the compiler of
-/// TypeScript.
+/// Packs `program`, and runs the examples with what was packed. `python` has mypy, `packages` the
+/// compiler of TypeScript.
 pub(super) fn test(tree: &Tree, program: &Path, python: &Path, packages: &Path) -> Result<()> {
     let room = tempfile::tempdir()?;
     let stripped = room.path().join("agent-bash");
@@ -35,11 +36,11 @@ pub(super) fn test(tree: &Tree, program: &Path, python: &Path, packages: &Path) 
     )
 }
 
-/// A root in which programs are run.
+/// A root for running programs.
 struct Root {
-    /// The only place there that can be written.
+    /// The only writable directory of the root.
     room: PathBuf,
-    /// The interpreters that are there.
+    /// The interpreters in the root.
     programs: Vec<PathBuf>,
 }
 
@@ -62,7 +63,7 @@ impl Root {
         Ok(Self { room, programs })
     }
 
-    /// Copies a file into the room; returns its path.
+    /// Copies a file into the writable directory; returns its path.
     fn take(&self, file: &Path) -> Result<PathBuf> {
         let to = self
             .room
@@ -80,7 +81,7 @@ impl Root {
         examples.iter().map(write).collect()
     }
 
-    /// Runs a command there; returns what it says.
+    /// Runs a command in the root; returns its output.
     fn run(&self, tree: &Tree, words: &[&str]) -> Result<String> {
         let (room, programs) = (&self.room, &self.programs);
         let mut options = vec!["--mount"];
@@ -101,13 +102,13 @@ impl Root {
         Ok(std::fs::read_to_string(printed)?)
     }
 
-    /// Runs an example there, with the stand-ins, and looks at what it says.
-    fn runs(&self, tree: &Tree, words: &[&str], said: &[&str]) -> Result<()> {
+    /// Runs an example in the root, with the stand-ins, and checks its output for `expected`.
+    fn runs(&self, tree: &Tree, words: &[&str], expected: &[&str]) -> Result<()> {
         let path = format!("PATH={}/programs:/usr/bin", self.room.display());
         let printed = self.run(tree, &[&["env", &path], words].concat())?;
         ensure!(
-            said.iter().all(|part| printed.contains(part)),
-            "{words:?} did not say {said:?}, but: {printed}"
+            expected.iter().all(|part| printed.contains(part)),
+            "{words:?} did not print {expected:?}, but: {printed}"
         );
         Ok(())
     }
@@ -134,14 +135,14 @@ fn in_python(tree: &Tree, packed: &Packed, checker: &Path, root: &Root) -> Resul
 
     let examples = pages::python(tree)?;
     let files = &root.write(&examples)?;
-    // By the types that are in the wheel.
+    // The checker reads the types in the wheel.
     let types = cmd!(
         tree.shell,
         "{checker} -m mypy --strict --cache-dir /dev/null --python-executable {python} {files...}"
     );
     check(&types.quiet())?;
     for (file, example) in files.iter().zip(&examples) {
-        root.runs(tree, &[text(&python)?, text(file)?], example.said)?;
+        root.runs(tree, &[text(&python)?, text(file)?], example.expected)?;
     }
     Ok(())
 }
@@ -162,7 +163,7 @@ fn in_node(tree: &Tree, packed: &Packed, packages: &Path, root: &Root) -> Result
     let types = packages.join("@types");
     let options = "--strict --target ES2022 --module NodeNext --lib ES2023,ESNext.Disposable --types node --skipLibCheck";
     let options: Vec<&str> = options.split(' ').collect();
-    // By the types that are in the package.
+    // The compiler reads the types in the package.
     check(
         &cmd!(
             tree.shell,
@@ -174,7 +175,7 @@ fn in_node(tree: &Tree, packed: &Packed, packages: &Path, root: &Root) -> Result
         root.runs(
             tree,
             &["node", text(&file.with_extension("js"))?],
-            example.said,
+            example.expected,
         )?;
     }
     let version = root.run(tree, &["npx", "--no", "--", "agent-bash", "--version"])?;
@@ -186,7 +187,8 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().context("the path is not UTF-8")
 }
 
-/// A program on the `PATH`; where Python is a script that chooses one, the one that it chooses.
+/// The path of a program on the `PATH`. If Python is a script that chooses an interpreter, the
+/// chosen one.
 fn found(tree: &Tree, name: &str) -> Result<PathBuf> {
     let path = if name.starts_with("python") {
         cmd!(tree.shell, "{name} -c 'import sys; print(sys.executable)'")

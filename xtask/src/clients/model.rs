@@ -1,13 +1,14 @@
-//! What the schemas say, without regard to a language: records, and names for other types.
+//! The content of the schemas, independent of a language: records, and names for other types.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A field of [`CALL`] that takes more than its schema says: times are also read from texts such as `"10m"`.
+/// A field of [`CALL`] that accepts more than its schema: times are also read from texts such as
+/// `"10m"`.
 const ALSO_TEXT: &str = "timeout";
 
-/// The record of a call, whose fields but its command are the options of a client's methods.
+/// The record of a call. Its fields, except the command, are the options of a client's methods.
 const CALL: &str = "Request";
 
 /// All types, by name.
@@ -53,15 +54,16 @@ pub(super) enum Type {
     List(Box<Type>),
     /// A list of two.
     Pair(Box<Type>),
-    /// An object whose names are free.
+    /// An object with arbitrary keys.
     Map(Box<Type>),
-    /// Any of them, at least two.
+    /// At least two types, in order.
     OneOf(Vec<Type>),
 }
 
 impl Model {
-    /// Adds a schema and its definitions. A type that is known with another shape (what is read may lack fields that
-    /// what is written always has) gets a name of its own, and so does what refers to it.
+    /// Adds a schema and its definitions. An input type may lack fields that the output type always
+    /// has. If a known name gets a second shape, that type and all that refer to it get their own
+    /// names.
     pub(super) fn add(&mut self, schema: &Value) -> Result<()> {
         let title = text(schema, "title");
         ensure!(!title.is_empty(), "the schema has no title");
@@ -175,7 +177,8 @@ impl Type {
     }
 }
 
-/// What a variant adds to the name of its union: the value of its tag, or its first required field.
+/// The suffix that a variant adds to the name of its union: the value of its tag, or its first
+/// required field.
 fn variant_name(fields: &[Field]) -> Result<String> {
     let tag = fields.iter().find_map(|field| match &field.of {
         Type::Literal(Value::String(tag)) if field.required => Some(tag),
@@ -260,7 +263,7 @@ fn simple(kind: &Value, schema: &Value) -> Result<Type> {
     })
 }
 
-/// The union of `types`, flat and each once.
+/// The union of `types`, flat and without repetitions.
 fn one_of(types: Vec<Type>) -> Type {
     let mut flat: Vec<Type> = Vec::new();
     for of in types {
@@ -275,7 +278,7 @@ fn one_of(types: Vec<Type>) -> Type {
             once.push(of);
         }
     }
-    // What is nothing is named last.
+    // `null` comes last.
     once.sort_by_key(|of| *of == Type::Null);
     match <[Type; 1]>::try_from(once) {
         Ok([only]) => only,

@@ -1,4 +1,4 @@
-//! The examples that pages show, as programs: what people copy is what is run.
+//! The examples of pages as programs, so that the tests run the code that users copy.
 
 use crate::Tree;
 use anyhow::{Context, Result, ensure};
@@ -7,14 +7,14 @@ use anyhow::{Context, Result, ensure};
 pub(super) struct Example {
     pub(super) name: &'static str,
     pub(super) text: String,
-    /// What it says, among other things.
-    pub(super) said: &'static [&'static str],
+    /// Texts that the output must contain.
+    pub(super) expected: &'static [&'static str],
 }
 
-/// What the first examples say.
+/// Texts in the output of the first examples.
 const FIRST: &[&str] = &["exited", "so far", "99999:99999"];
 
-/// Stand-ins for what the page of both clients runs, below a directory of programs.
+/// Stand-ins for the programs on the page of both clients, below a directory of programs.
 pub(super) const STAND_INS: &[(&str, &str)] = &[
     ("make", "seq 30000; echo an error >&2"),
     ("pytest", "echo 1 passed"),
@@ -33,7 +33,7 @@ pub(super) fn python(tree: &Tree) -> Result<Vec<Example>> {
         Example {
             name: "readme.py",
             text: only_block(tree, "clients/python/README.md", "python")?,
-            said: FIRST,
+            expected: FIRST,
         },
         Example {
             name: "page.py",
@@ -41,17 +41,17 @@ pub(super) fn python(tree: &Tree) -> Result<Vec<Example>> {
                 "{around}{}    print(r.status, text)\n\nasyncio.run(main())\n",
                 indented(&lines)
             ),
-            said: &["exited", "30001:an error"],
+            expected: &["exited", "30001:an error"],
         },
         Example {
             name: "quickstart.py",
             text: file("quickstart.py")?,
-            said: FIRST,
+            expected: FIRST,
         },
         Example {
             name: "quickstart_sync.py",
             text: file("quickstart_sync.py")?,
-            said: FIRST,
+            expected: FIRST,
         },
     ])
 }
@@ -66,21 +66,22 @@ pub(super) fn typescript(tree: &Tree) -> Result<Vec<Example>> {
         Example {
             name: "readme.ts",
             text: only_block(tree, "clients/typescript/README.md", "ts")?,
-            said: FIRST,
+            expected: FIRST,
         },
         Example {
             name: "page.ts",
             text: format!("{around}{lines}console.log(r.status);\n"),
-            said: &["exited"],
+            expected: &["exited"],
         },
         Example {
             name: "quickstart.ts",
-            // Beside the sources it takes those; here it must find the package by its name.
+            // Next to the sources, the example would find those; here it must find the package by
+            // its name.
             text: tree
                 .shell
                 .read_file(quickstart)?
                 .replace("../src/index.js", "agent-bash"),
-            said: FIRST,
+            expected: FIRST,
         },
     ])
 }

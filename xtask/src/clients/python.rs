@@ -27,8 +27,8 @@ pub(super) fn module(model: &Model) -> String {
     text
 }
 
-/// A record. `TypedDict` has one answer for all fields of a class to whether they are required, so one with both
-/// kinds is two classes.
+/// A record. `TypedDict` requires all fields of a class or none, so a record with both kinds
+/// becomes two classes.
 fn record(name: &str, item: &Item, fields: &[Field]) -> String {
     let (required, optional): (Vec<&Field>, Vec<&Field>) =
         fields.iter().partition(|field| field.required);
@@ -50,7 +50,7 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         fields.iter().partition(|field| !is_identifier(&field.name));
     let mut base = base.to_owned();
     if !by_keyword.is_empty() {
-        // A field with such a name can only be written as a text.
+        // Such a field can only be declared in the functional syntax.
         let words = format!("_{name}Words");
         let _ = writeln!(text, "{words} = TypedDict(\n    \"{words}\",\n    {{");
         for field in by_keyword {
@@ -59,7 +59,7 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         }
         let _ = writeln!(text, "    }}{options},\n)");
         if plain.is_empty() {
-            // Nothing else: this is all of it.
+            // The class has no other fields.
             return text.replace(&words, name);
         }
         base = if base == "TypedDict" {
@@ -99,12 +99,12 @@ fn comment(doc: &str, indent: &str) -> String {
     format!("{indent}# {doc}\n")
 }
 
-/// As an annotation, which is never evaluated.
+/// The type as an annotation, which is never evaluated.
 fn shown(of: &Type) -> String {
     write_type(of, &|name| name.to_owned())
 }
 
-/// As a value, which names what follows below.
+/// The type as a value; names that are defined further below are quoted.
 fn quoted(of: &Type) -> String {
     write_type(of, &|name| format!("\"{name}\""))
 }

@@ -1,5 +1,5 @@
-//! Tests the clients against the program, with their own languages' tools. These are installed once below `target/`,
-//! from `PyPI` and npm.
+//! Tests the clients against the program, with the tools of their languages. The tools are
+//! installed once below `target/`, from `PyPI` and npm.
 
 use super::dist::link_packages;
 use super::installed;
@@ -10,10 +10,11 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// What tests the client in Python.
+/// The packages that test the Python client.
 const PYTHON: &[&str] = &["pytest==9.2.0", "mypy==2.4.1"];
 
-/// The frameworks that the client in Python is tested with; several hundred megabytes, so only CI takes them by default.
+/// The frameworks that the client in Python is tested with; several hundred megabytes, so only CI
+/// takes them by default.
 const FRAMEWORKS: &[&str] = &[
     "openai-agents==0.24.0",
     "deepagents==0.7.32",
@@ -22,10 +23,10 @@ const FRAMEWORKS: &[&str] = &[
     "claude-agent-sdk==0.2.187",
 ];
 
-/// What compiles the client in TypeScript, and the framework that it is tested with.
+/// The compiler for the TypeScript client, and the framework for its tests.
 const NODE: &[&str] = &["typescript@7.0.2", "@types/node@26.6.6", "ai@6.0.326"];
 
-/// The step of the suite. Without package indexes the clients are left out, except on CI.
+/// The step of the suite. Without package indexes the client tests are skipped, except on CI.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
     let metadata = layers::metadata(tree)?;
     let target = Path::new(metadata.target_directory.as_str());
@@ -57,7 +58,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     }
 }
 
-/// Packs a program that is there, and tests what was packed.
+/// Packs an existing program and tests the packages.
 pub(super) fn installed(tree: &Tree, program: &Path) -> Result<()> {
     let metadata = layers::metadata(tree)?;
     let target = Path::new(metadata.target_directory.as_str());
@@ -72,7 +73,7 @@ pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
     let packages = [PYTHON, FRAMEWORKS].concat();
     let python = venv(target, "frameworks", &packages)?;
     let _here = tree.shell.push_dir("clients/python");
-    // By their files: as a package they are left out, like in the configuration.
+    // The files are named one by one: as a package they are excluded, as in the configuration.
     let mut sources = tree.shell.read_dir("src/agent_bash/frameworks")?;
     sources.retain(|path| path.extension().is_some_and(|end| end == "py"));
     let types = cmd!(

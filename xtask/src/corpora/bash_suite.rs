@@ -1,5 +1,6 @@
-//! Bash's tests: compiles their helper programs and starts the comparison (`crates/exec/tests/it/bash_suite.rs`) where
-//! they can do no harm: in pid and network namespaces of their own, if the system allows it.
+//! Runs bash's tests. Compiles their helper programs and starts the comparison
+//! (`crates/exec/tests/it/bash_suite.rs`) in new pid and network namespaces, if the system allows
+//! it.
 
 use crate::suite::cargo;
 use crate::{Tree, say, tests_step};
@@ -13,7 +14,8 @@ use xshell::cmd;
 /// The helper programs, from bash's `support` directory.
 const HELPERS: [&str; 4] = ["printenv", "recho", "xcase", "zecho"];
 
-/// New namespaces: user (so that root is not needed), network, pid. All processes end with the first one.
+/// New namespaces: user (so that root is not needed), network, pid. All processes end with the
+/// first one of the pid namespace.
 const UNSHARED: [&str; 7] = [
     "--user",
     "--map-root-user",
@@ -24,11 +26,11 @@ const UNSHARED: [&str; 7] = [
     "--mount-proc",
 ];
 
-pub(super) fn run(tree: &Tree, sources: &Path, kept: &Path) -> Result<()> {
-    let helpers = kept.join("helpers");
+pub(super) fn run(tree: &Tree, sources: &Path, downloads: &Path) -> Result<()> {
+    let helpers = downloads.join("helpers");
     compile(sources, &helpers)?;
     let test = ["test", "--package", "agent-bash-exec", "--test", "it"];
-    // Built out here, where crates can be fetched.
+    // Built outside of the namespaces, where crates can be downloaded.
     crate::suite::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
     let call = [
         &test[..],
@@ -76,7 +78,8 @@ fn compile(sources: &Path, helpers: &Path) -> Result<()> {
         );
         let here = sources.display().to_string();
         let include = sources.join("include").display().to_string();
-        // They expect bash's `config.h`, which is not there; include the headers it would enable.
+        // The helpers expect bash's `config.h`, which only a configured tree has; include the
+        // headers it would enable.
         let words = [
             "-w", "-include", "stdio.h", "-include", "stdlib.h", "-include", "string.h",
             "-include", "unistd.h", "-I", &here, "-I", &include, "-o", &program, &source,

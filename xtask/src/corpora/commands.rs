@@ -1,5 +1,5 @@
-//! Collections of commands, checked by the safety rules and never run: how many each rule refuses, how long a
-//! verdict takes, and a list of the refused ones for manual review.
+//! Collections of commands, checked by the safety rules and never run: how many each rule refuses,
+//! how long a verdict takes, and a list of the refused ones for manual review.
 
 use crate::say;
 use agent_bash_policy::{Context as Policy, RuleSelection, Script, Verdict, check_safety, rules};
@@ -18,7 +18,8 @@ pub(super) fn nl2bash(directory: &Path) -> Result<Vec<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// The examples of tldr's English pages (`pages/*/*.md`), with placeholders replaced by their contents.
+/// The examples of tldr's English pages (`pages/*/*.md`), with placeholders replaced by their
+/// contents.
 pub(super) fn tldr(directory: &Path) -> Result<Vec<String>> {
     let mut examples = Vec::new();
     for platform in fs::read_dir(directory.join("pages"))?.flatten() {
@@ -57,7 +58,7 @@ fn example(line: &str) -> Option<String> {
 
 /// The verdicts on a collection.
 #[derive(Debug, Default)]
-struct Judged {
+struct Verdicts {
     /// Refused commands by rule.
     refused: BTreeMap<String, Vec<String>>,
     /// Commands that could not be fully parsed and were not refused.
@@ -66,40 +67,40 @@ struct Judged {
     times: Vec<(Duration, usize)>,
 }
 
-/// Checks `commands`, prints a summary, and writes the list of refused ones below `kept`.
-pub(super) fn judge(name: &str, commands: &[String], kept: &Path) -> Result<()> {
-    let judged = ask(commands);
-    let list = kept.join(format!("{name}-refused.txt"));
-    fs::write(&list, judged.list()).context(list.display().to_string())?;
+/// Checks `commands`, prints a summary, and writes the list of refused ones below `downloads`.
+pub(super) fn judge(name: &str, commands: &[String], downloads: &Path) -> Result<()> {
+    let verdicts = ask(commands);
+    let list = downloads.join(format!("{name}-refused.txt"));
+    fs::write(&list, verdicts.list()).context(list.display().to_string())?;
     say(&format!("── {name}: {} commands", commands.len()));
-    say(&judged.sum(commands));
+    say(&verdicts.sum(commands));
     say(&format!("   all of the refused: {}", list.display()));
     Ok(())
 }
 
-fn ask(commands: &[String]) -> Judged {
+fn ask(commands: &[String]) -> Verdicts {
     let context = Policy::new("/home/u/project").with_home("/home/u");
     let all = RuleSelection::all();
-    let mut judged = Judged::default();
+    let mut verdicts = Verdicts::default();
     for (index, command) in commands.iter().enumerate() {
         let before = processor_time();
         let verdict = check_safety(&Script::read(command, &context), &all);
         let time = processor_time().saturating_sub(before);
-        judged.times.push((time, index));
+        verdicts.times.push((time, index));
         match verdict {
             Verdict::Allow => {}
-            Verdict::Unreadable(_) => judged.unreadable += 1,
+            Verdict::Unreadable(_) => verdicts.unreadable += 1,
             Verdict::Block(finding) => {
-                let refused = judged.refused.entry(finding.rule).or_default();
+                let refused = verdicts.refused.entry(finding.rule).or_default();
                 refused.push(command.clone());
             }
         }
     }
-    judged.times.sort_unstable();
-    judged
+    verdicts.times.sort_unstable();
+    verdicts
 }
 
-impl Judged {
+impl Verdicts {
     fn list(&self) -> String {
         let mut text = String::new();
         for (rule, commands) in &self.refused {
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_of_pages_are_read_with_what_their_placeholders_say() {
+    fn examples_are_read_with_placeholders_filled_in() {
         for (line, want) in [
             (
                 "`tar cf {{a.tar}} {{b c ...}}`",
@@ -182,17 +183,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_counted_and_listed() {
+    fn refused_commands_are_counted_and_listed() {
         let commands = ["ls", "git push --force", "rm -rf /", "echo '"].map(str::to_owned);
-        let judged = ask(&commands);
-        assert_eq!(judged.refused["no_force_push"], ["git push --force"]);
-        assert_eq!(judged.unreadable, 1);
-        assert!(judged.list().contains("no_dangerous_rm: 1\n  rm -rf /\n"));
-        let sum = judged.sum(&commands);
+        let verdicts = ask(&commands);
+        assert_eq!(verdicts.refused["no_force_push"], ["git push --force"]);
+        assert_eq!(verdicts.unreadable, 1);
+        assert!(verdicts.list().contains("no_dangerous_rm: 1\n  rm -rf /\n"));
+        let sum = verdicts.sum(&commands);
         assert!(
             sum.contains("1 refused by no_force_push (group core, on by default)"),
             "{sum}"
         );
-        assert!(judged.times.iter().all(|(time, _)| *time > Duration::ZERO));
+        assert!(
+            verdicts
+                .times
+                .iter()
+                .all(|(time, _)| *time > Duration::ZERO)
+        );
     }
 }

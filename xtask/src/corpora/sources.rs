@@ -1,4 +1,5 @@
-//! Downloads bash's sources as Debian and its derivatives publish them, from the package mirrors of this machine.
+//! Downloads bash's sources as Debian and its derivatives publish them, from the package mirrors of
+//! this machine.
 
 use agent_bash_tests::packages::{install, made_once};
 use anyhow::{Context, Result};
@@ -8,12 +9,12 @@ use std::{fs, io};
 /// Apt's configuration, which names the mirrors.
 const APT: &str = "/etc/apt";
 
-/// Downloads them below `kept`, once.
+/// Downloads the sources below `downloads`, once.
 ///
 /// # Errors
 /// There is no apt, or it cannot download them.
-pub(super) fn of_bash(kept: &Path) -> Result<PathBuf> {
-    let directory = kept.join("bash");
+pub(super) fn of_bash(downloads: &Path) -> Result<PathBuf> {
+    let directory = downloads.join("bash");
     made_once(&directory, |directory| {
         fetch(directory).with_context(|| {
             "bash's sources cannot be had by apt; unpack them yourself, and name them: cargo xtask corpora --bash DIR"
@@ -85,7 +86,8 @@ fn source_lists(apt: &Path) -> Result<Vec<(String, String)>> {
     Ok(lists)
 }
 
-/// Converts one list. In both of apt's formats, a word says whether binaries or sources are offered.
+/// Converts one list. In both of apt's formats, a word says whether binaries or sources are
+/// offered.
 fn of_sources(list: &str) -> String {
     let lines = list.lines().map(|line| {
         if let Some(rest) = line.strip_prefix("deb ") {
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_packages_become_lists_of_sources() {
+    fn package_lists_become_source_lists() {
         for (list, want) in [
             (
                 "deb [signed-by=/k] http://h/debian stable main\n",

@@ -1,4 +1,5 @@
-//! Screens of a terminal as one SVG, which shows them one after another. It loads nothing and runs nothing.
+//! Draws screens of a terminal as one SVG, which shows them one after another. The SVG loads
+//! nothing and runs nothing.
 
 use super::{COLUMNS, ROWS};
 use std::fmt::Write as _;
@@ -6,14 +7,14 @@ use std::fmt::Write as _;
 /// Size of a cell, in the SVG's units.
 const CELL: (f32, f32) = (8.0, 17.0);
 
-/// Room around the screen; above it stands the title.
+/// The margin around the screen; the title is above the screen.
 const MARGIN: f32 = 14.0;
 const TITLE: f32 = 30.0;
 
-/// How long each screen is shown, in seconds.
+/// The seconds that each screen is shown.
 const SHOWN: usize = 6;
 
-/// Colours of a page: what is behind, the text, the title, and the sixteen of a terminal.
+/// Colours of a page: the background, the text, the title, and the sixteen of a terminal.
 pub(super) struct Colours {
     background: &'static str,
     text: &'static str,
@@ -41,7 +42,7 @@ pub(super) const DARK: Colours = Colours {
     ],
 };
 
-/// The picture of screens, each with its title.
+/// Draws screens, each with its title.
 pub(super) fn svg(screens: &[(&str, String)], colours: &Colours) -> String {
     let width = f32::from(COLUMNS.get()) * CELL.0 + 2.0 * MARGIN;
     let height = f32::from(ROWS.get()) * CELL.1 + MARGIN + TITLE;
@@ -80,7 +81,7 @@ pub(super) fn svg(screens: &[(&str, String)], colours: &Colours) -> String {
     out
 }
 
-/// One screen after another; only the first for whoever wants no motion.
+/// Shows one screen after another; only the first for a reader who prefers reduced motion.
 fn animation(screens: usize) -> String {
     let whole = screens * SHOWN;
     let share = 100 / screens;
@@ -97,7 +98,7 @@ fn animation(screens: usize) -> String {
     css
 }
 
-/// How cells look.
+/// The appearance of cells.
 #[derive(Clone, PartialEq, Eq)]
 struct Look {
     classes: String,
@@ -140,7 +141,7 @@ fn draw(out: &mut String, screen: &str, colours: &Colours) {
     }
 }
 
-/// Cells of one look, beside each other.
+/// Adjacent cells with the same look.
 fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look: &Look) {
     let x = MARGIN + f32::from(column) * CELL.0;
     let y = TITLE + f32::from(row) * CELL.1;
@@ -159,7 +160,7 @@ fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look
     if text.len() <= start {
         return;
     }
-    // Blanks in front would be part of what is stretched to its width.
+    // Leading blanks would be stretched with the text.
     let blanks = u16::try_from(start).unwrap_or(0);
     let shown = u16::try_from(text[start..].chars().map(wide).sum::<usize>()).unwrap_or(cells);
     put(
@@ -182,7 +183,8 @@ fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look
     );
 }
 
-/// Columns of a character, as far as a screen of ours has any that are not one wide.
+/// The width of a character in columns. Covers only the wide characters that the recorded screens
+/// have.
 fn wide(char: char) -> usize {
     unicode_width::UnicodeWidthChar::width(char).unwrap_or(0)
 }
@@ -229,7 +231,7 @@ fn look(cell: &vt100::Cell, colours: &Colours) -> Look {
     }
 }
 
-/// A colour beyond the sixteen, which has no theme. The cube and the greys are those of xterm.
+/// A colour beyond the sixteen, which no theme changes. The cube and the greys are xterm's.
 fn exact(colour: vt100::Color) -> String {
     let (red, green, blue) = match colour {
         vt100::Color::Rgb(red, green, blue) => (red, green, blue),

@@ -1,4 +1,4 @@
-//! A real session: the program's interface on a terminal, with keys typed, in a small project of its own.
+//! Records a real session: the interface on a terminal, with typed keys, in a small project.
 
 use super::{COLUMNS, DIRECTORY, ROWS, SCREENS, THEMES};
 use crate::Tree;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::time::Duration;
 
-/// What is in the project.
+/// Creates the project.
 const PROJECT: &str = r#"
 mkdir -p ~/shop/src ~/shop/legacy && cd ~/shop
 printf 'all:\n\t@echo "  compiling src/cart.c"; sleep 0.4; echo "  compiling src/main.c"; sleep 0.3\n\t@printf "\\033[32m14 tests passed\\033[0m, 0 failed\\n"\n' > Makefile
@@ -33,7 +33,7 @@ pub(super) fn record(tree: &Tree) -> Result<()> {
     })
 }
 
-/// Plays the session, and keeps its screens in `directory`.
+/// Plays the session, and writes its screens into `directory`.
 fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     let world = World::new()?.with_program(program)?;
     let made = world.command("bash").args(["-c", PROJECT]).status()?;
@@ -70,7 +70,7 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.hides("esc back")?;
 
     tmux.enters("vim README.md")?;
-    // Its last line is not always whole before a key is pressed.
+    // The last line may be drawn after the first ones; the key must come after the whole screen.
     tmux.shows("\"README.md\" 5L")?;
     tmux.press(&["G"])?;
     tmux.shows("All")?;
@@ -78,12 +78,12 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.types(":q!")?;
     tmux.press(&["Enter"])?;
     drop(tmux);
-    // It ends the server, which was to be left.
+    // The session leaves a server running, which the end of the world stops.
     drop(world.end(Duration::from_secs(5)));
     Ok(())
 }
 
-/// Keeps what is on the terminal now.
+/// Writes the current screen of the terminal into a file.
 fn keep(directory: &Path, tmux: &Tmux<'_>, at: usize) -> Result<()> {
     let path = directory.join(SCREENS[at].file);
     std::fs::write(&path, tmux.coloured()?).with_context(|| format!("writing {}", path.display()))

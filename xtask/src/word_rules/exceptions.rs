@@ -2,7 +2,8 @@
 
 use super::Offence;
 
-/// One exemption. It excuses the offences of one rule in one file with `excerpt` in what is reported.
+/// One exemption. It excuses the offences of one rule in one file with `excerpt` in what is
+/// reported.
 pub(crate) struct Exception {
     pub(crate) rule: &'static str,
     pub(crate) path: &'static str,

@@ -1,6 +1,7 @@
 //! Finds the names that a Rust file declares: types, modules, fields, variants and functions.
 //!
-//! Local variables and parameters are not looked at: a plain word is fine where its meaning is in sight.
+//! Local variables and parameters are not looked at: a plain word is fine where its meaning is in
+//! sight.
 
 use crate::rust_tokens::{self, Token, TokenKind};
 use std::path::Path;
@@ -103,7 +104,8 @@ fn body(tokens: &[Token<'_>], from: usize) -> Option<usize> {
     }
 }
 
-/// True behind `pub`, `pub(crate)` and the like, with `async`, `const`, `unsafe` and `extern "C"` between.
+/// True behind `pub`, `pub(crate)` and the like, with `async`, `const`, `unsafe` and `extern "C"`
+/// between.
 fn is_public(before: &[Token<'_>]) -> bool {
     let mut before = before.iter().rev().peekable();
     while before

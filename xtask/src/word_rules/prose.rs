@@ -1,7 +1,7 @@
 //! Collects the sentences of a file: paragraphs of comments, string literals, paragraphs of pages.
 //!
-//! Code is taken out: code spans, fenced blocks, scripts. Each piece knows the lines that it was joined from, so that
-//! words on two lines are found and reported by line.
+//! Code is taken out: code spans, fenced blocks, scripts. Each piece knows the lines that it was
+//! joined from, so that words on two lines are found and reported by line.
 
 use crate::rust_tokens::{self, TokenKind};
 use std::ops::Range;
@@ -154,7 +154,8 @@ fn paragraphs(text: &str, is_read: fn(&str) -> bool) -> Vec<Piece> {
     pieces
 }
 
-/// Overwrites what stands between backticks: names of code and of programs such as `who` are no words.
+/// Overwrites what stands between backticks: names of code and of programs such as `who` are no
+/// words.
 fn without_code_spans(text: &str) -> String {
     let mut is_code = false;
     let masked = |c: char| {
