@@ -1,7 +1,8 @@
-//! What it costs that changes are recorded, and that they are held back: real work through servers at every level, and in
-//! a trial, beside bash, all of them by turns.
+//! Measures the cost of recording changes and of holding them back: real work through servers at
+//! every level, and in a trial, compared with bash, interleaved.
 //!
-//! `cargo xtask bench recorded -- 7` sets the number of rounds. What counts are the ratios within a line.
+//! `cargo xtask bench recorded -- 7` sets the number of rounds. Only the ratios within a line are
+//! meaningful.
 
 #[path = "common/lines.rs"]
 mod lines;
@@ -17,10 +18,10 @@ use std::time::Duration;
 /// Default number of rounds.
 const ROUNDS: usize = 5;
 
-/// Levels of recording, each with a server of its own.
+/// Levels of recording, each with its own server.
 const LEVELS: [&str; 3] = ["off", "list", "undo"];
 
-/// The repository that all work is done in.
+/// The repository for all work.
 const REPOSITORY: &str = "\
 set -e
 git init -q -b base .
@@ -32,7 +33,7 @@ for f in files/{1..10}/*; do echo other >>$f; done
 git commit -qam other; git checkout -q base
 for n in {1..40}; do echo \"int f$n(int x) { return x + $n; }\" >$n.c; done";
 
-/// Something that is done, and what it needs first.
+/// A piece of work and its preparation.
 struct Work {
     name: &'static str,
     before: &'static str,
@@ -86,7 +87,7 @@ fn main() -> Result<()> {
         let mut command = world.command(product::agent_bash()?);
         command.arg("rpc");
         let mut server = Server::start(command)?;
-        // It has read its settings when it answers.
+        // The server has read its settings when it answers.
         call(&mut server, "true", false)?;
         servers.push(server);
     }
@@ -95,14 +96,14 @@ fn main() -> Result<()> {
         let mut times = [const { Vec::new() }; LEVELS.len() + 2];
         for round in 0..=rounds {
             for at in 0..times.len() {
-                // There and back, so that no side always has the same one before it.
+                // Forward and backward in turn, so that no side always follows the same one.
                 let side = if round % 2 == 0 {
                     at
                 } else {
                     times.len() - 1 - at
                 };
                 bash(&world, work.before)?;
-                // What was written so far is written to the disk at nobody's cost.
+                // Earlier writes are flushed outside of the measurement.
                 bash(&world, "sync")?;
                 let is_trial = side > LEVELS.len();
                 let took = match side.checked_sub(1) {
@@ -115,7 +116,7 @@ fn main() -> Result<()> {
                 times[side].push(took);
             }
         }
-        // The first round was to warm up.
+        // The first round is a warm-up.
         let [bash, off, list, undo, trial] = times.map(|times| deciles(times[1..].to_vec())[1]);
         let of_off = |it: Duration| it.as_secs_f64() / off.as_secs_f64();
         say(&format!(
@@ -151,7 +152,7 @@ fn call(server: &mut Server, script: &str, is_trial: bool) -> Result<()> {
         request["trial"] = json!(true);
     }
     let mut line = server.ask(&json!({"id": 1, "type": "tool_call", "request": request}))?;
-    // Update lines come before the answer.
+    // Update lines come before the response.
     while line.get("success").is_none() {
         line = serde_json::from_str(&server.line()?)?;
     }

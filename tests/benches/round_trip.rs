@@ -1,10 +1,11 @@
-//! Cost of a call through each interface: round trip of a warm `true` through the library, RPC and MCP, interleaved
-//! so that all of them see the same machine load and the same idle times.
+//! Measures the cost of a call through each interface: the round trip of a warm `true` through the
+//! library, RPC and MCP, interleaved so that all of them see the same machine load and the same
+//! idle times.
 //!
-//! `cargo xtask bench tests -- 2000` sets the number of rounds. What counts is the difference to the library: a
-//! server may add at most 150 µs with RPC and 400 µs with MCP, including the client's own I/O. `echo` is the part
-//! that no server can save: the line of the answer sent through `cat` and back. On a busy machine only the fastest
-//! tenth is meaningful.
+//! `cargo xtask bench tests -- 2000` sets the number of rounds. The goal is a limit on the
+//! difference to the library: at most 150 µs for RPC and 400 µs for MCP, including the client's own
+//! I/O. `echo` is the unavoidable part: the response line sent through `cat` and back. On a busy
+//! machine only the fastest tenth is meaningful.
 
 #[path = "common/lines.rs"]
 mod lines;
@@ -76,8 +77,8 @@ fn main() -> Result<()> {
     for round in 0..rounds + WARM_UP {
         let library = {
             let session = Arc::clone(&session);
-            // In a task, as in hosts and servers: a future driven by `block_on` pays for a thread switch at each
-            // step.
+            // In a task, as in hosts and servers: a future driven by `block_on` pays for a thread
+            // switch at each step.
             let call = runtime.spawn(async move {
                 let (cancel, begin) = (Cancel::new(), now());
                 let call = session.tool().execute(json!({"command": "true"}), &cancel);
@@ -131,7 +132,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A server that its client is joined to by sockets, as clients on Node do.
+/// A server connected to its client by sockets, as clients on Node do.
 fn by_sockets(mut command: Command) -> Result<Server> {
     let (stdin, stdout) = (UnixStream::pair()?, UnixStream::pair()?);
     command.stdin(OwnedFd::from(stdin.0));

@@ -1,10 +1,11 @@
-//! What a target costs beside the client that leads to it: a warm call there and here, beside a line that the client alone
-//! carries there and back; and the time until our program there answers, beside a command that the client alone runs.
+//! Measures the cost of a target beyond the client that leads to it. A warm remote call is compared
+//! with a local one and with a line that the client alone carries both ways. The start of the
+//! remote worker is compared with a command that the client alone runs.
 //!
-//! `cargo xtask bench targets`, best at real-time priority: `chrt -f 10 cargo xtask bench targets`. All of a kind take turns,
-//! so that they see the same machine. Goals: a call there takes no longer than one here, the line, and 0.3 ms; our program,
-//! which is there already, answers at most 100 ms after the client alone would have. `-- 100 docker` sets the number of calls,
-//! and which ways (ssh, docker, podman).
+//! `cargo xtask bench targets`, best at real-time priority: `chrt -f 10 cargo xtask bench targets`.
+//! All measurements of a kind are interleaved. Goals: a remote call takes no longer than a local
+//! one, the line, and 0.3 ms; an installed worker answers at most 100 ms after the client alone
+//! would have. `-- 100 docker` sets the number of calls and the engines (ssh, docker, podman).
 
 #[path = "common/lines.rs"]
 mod lines;
@@ -22,13 +23,13 @@ use std::time::Duration;
 /// Default number of warm calls.
 const ROUNDS: usize = 500;
 
-/// Calls before that.
+/// Warm-up calls.
 const WARM_UP: usize = 20;
 
-/// Between two calls: the next shell waits by then, at either end.
+/// The pause between two calls: both ends have a warm shell again.
 const BETWEEN: Duration = Duration::from_millis(12);
 
-/// One start for so many calls.
+/// The number of calls per start.
 const CALLS_A_START: usize = 25;
 
 fn main() -> Result<()> {
@@ -46,7 +47,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What leads to a target, and how that is measured.
+/// An engine's name and its measurement.
 type Engine = (&'static str, fn(usize) -> Result<()>);
 
 const ENGINES: &[Engine] = &[
@@ -107,7 +108,7 @@ fn measure(
         Ok(command)
     };
     let on = format!("--on={NAME}");
-    // Sends our program there, if it is the first.
+    // The first start uploads the program.
     let mut there = Server::start(rpc(Some(&on))?)?;
     ask(&mut there)?;
     let mut here = Server::start(rpc(None)?)?;
@@ -146,7 +147,7 @@ fn measure(
     Ok(())
 }
 
-/// Warm calls here and there, and lines, by turns, with a pause in front of each.
+/// Warm remote calls, local calls, and lines, interleaved, with a pause before each.
 fn calls(
     name: &str,
     rounds: usize,
@@ -164,7 +165,7 @@ fn calls(
             Ok(())
         })?;
         poll::pause(pause);
-        // As text, since what the client alone takes is nothing of ours.
+        // Sent as text: parsing would not belong to the client's cost.
         let line = timed(|| {
             echo.tell(&answer)?;
             carried = echo.line()?;
@@ -197,14 +198,14 @@ fn call(server: &mut Server, id: usize) -> Result<Value> {
     Ok(answer)
 }
 
-/// A question that only our program there can answer.
+/// A request that only the remote worker can answer.
 fn ask(server: &mut Server) -> Result<()> {
     let answer = server.ask(&json!({"id": "ask", "type": "session.list"}))?;
     ensure!(answer["success"] == true, "{answer}");
     Ok(())
 }
 
-/// Memory of our program at a target, in MiB.
+/// Memory of the worker on a target, in MiB.
 struct Worker {
     resident: f64,
     private: f64,
@@ -214,7 +215,7 @@ impl Worker {
     fn find() -> Result<Self> {
         let all = procfs::processes().into_iter();
         let ours = std::fs::metadata(product::agent_bash()?)?.len();
-        // Others may test another build meanwhile.
+        // Other processes may test another build meanwhile.
         let is_ours = |pid: u32| {
             let exe = std::fs::metadata(format!("/proc/{pid}/exe"));
             exe.is_ok_and(|exe| exe.len() == ours)

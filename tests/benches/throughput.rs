@@ -1,8 +1,9 @@
-//! Calls per second of one server with several calls in flight, compared with `xargs -P` and bare bash,
-//! interleaved; first without a record of what calls do to files, then with it, which is what servers have by default.
+//! Calls per second of one server with several calls in flight, compared with `xargs -P` and bare
+//! bash, interleaved. Measured without a record of changes, then with it, as is the default of
+//! servers.
 //!
-//! `cargo xtask bench tests -- 600` sets the number of calls of each kind. What counts is the ratio within a line:
-//! machines differ, and so does one machine from minute to minute.
+//! `cargo xtask bench tests -- 600` sets the number of calls of each kind. Only the ratio within a
+//! line is meaningful: speed differs between machines and from minute to minute.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -15,7 +16,7 @@ use std::time::Instant;
 /// Default number of calls.
 const CALLS: usize = 600;
 
-/// What each call runs.
+/// The command of each call.
 const COMMAND: &str = "/bin/true";
 
 fn main() -> Result<()> {
@@ -30,7 +31,7 @@ fn main() -> Result<()> {
         .flat_map(|level| [1, 2, 4, 16, 64].map(|at_once| (level, at_once)))
     {
         std::fs::write(&settings, format!("[changes]\nlevel = \"{level}\"\n"))?;
-        // Each twice, taking the better one: other load on the machine slows down only one of them.
+        // The better of two runs: other load on the machine slows down only one of them.
         let mut best = [0.0_f64; 2];
         for _ in 0..2 {
             best[0] = best[0].max(server(&world, calls, at_once)?);

@@ -1,13 +1,13 @@
-//! Finds what a test left behind: processes, files, descriptors.
+//! Finds the leftovers of a test: processes, files, descriptors.
 //!
-//! Other programs and other tests run on the same machine at the same time, so "ours" needs an exact definition. A
-//! process is ours if its environment contains a mark that nobody else uses, if its working directory or an open
-//! file is in one of our directories, or, after [`adopt_orphans`], if it became our child without our starting it.
-//! A file is ours if it is in one of our directories that should be empty; a descriptor, if it was not open when
-//! the census began.
+//! Other programs and tests run on the machine at the same time, so a leftover needs an exact
+//! definition. A process is the test's if its environment contains the test's unique mark, or if
+//! its working directory or an open file is in one of the test's directories. After
+//! [`adopt_orphans`], so is a child that this process did not start. A file is a leftover if it is
+//! in a directory that should be empty; a descriptor, if it was not open when the census began.
 //!
-//! The census looks repeatedly until everything is gone or the patience is over: what is about to end is not left
-//! behind.
+//! The census checks repeatedly until nothing is left or the deadline has passed: a process about
+//! to exit is no leftover.
 
 use crate::poll;
 use crate::procfs::{self, Process};
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Makes this process a child subreaper: orphaned descendants become its children, so that
-/// [`Census::watch_orphans`] finds even those that removed every mark. It must then reap them, which
-/// [`Census::end`] does.
+/// [`Census::watch_orphans`] finds even those that removed every mark. It must then reap them,
+/// which [`Census::end`] does.
 ///
 /// # Errors
 /// System errors.
@@ -29,10 +29,11 @@ pub fn adopt_orphans() -> std::io::Result<()> {
     ))?)
 }
 
-/// What to look for.
+/// The marks, directories and descriptors to check.
 #[derive(Debug)]
 pub struct Census {
-    /// Older processes cannot be ours and need no closer look; on most machines that is nearly all of them.
+    /// The time of the census's start. Older processes, nearly all of them, cannot be leftovers and
+    /// are not examined.
     since: u64,
     marks: Vec<String>,
     places: Vec<PathBuf>,
@@ -75,7 +76,8 @@ impl Census {
         self.empty.push(directory.to_owned());
     }
 
-    /// Looks for orphans reparented to this process. Only if this process waits for all children that it starts.
+    /// Looks for orphans reparented to this process. The process must wait for all children that it
+    /// starts.
     pub fn watch_orphans(&mut self) {
         self.orphans = true;
     }
@@ -86,7 +88,7 @@ impl Census {
         self.descriptors = Some(now.into_iter().collect());
     }
 
-    /// What is left once nothing more disappears by itself within `patience`.
+    /// The leftovers once no more of them disappear within `patience`.
     pub fn end(&self, patience: Duration) -> Leftovers {
         poll::until(patience, || {
             let left = self.look();
@@ -95,9 +97,9 @@ impl Census {
         .unwrap_or_else(|| self.look())
     }
 
-    /// Kills every process that is left, and those that then come to light. Returns their number. A process seen
-    /// only once may be between `fork` and `exec`, with its parent's files open; it is killed when it is seen
-    /// again.
+    /// Kills every leftover process, and those that appear afterwards. Returns their number. A
+    /// process seen only once may be between `fork` and `exec`, with its parent's files open; it is
+    /// killed when it is seen again.
     pub fn kill_leftovers(&self) -> usize {
         let mut killed = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -109,7 +111,7 @@ impl Census {
                 if let Some(pid) = pid
                     && seen.contains(&identity(process))
                 {
-                    // It may have ended meanwhile.
+                    // The process may have exited meanwhile.
                     let _ = rustix::process::kill_process(pid, Signal::KILL);
                     killed.insert(process.pid);
                 }
@@ -126,8 +128,8 @@ impl Census {
         }
         let me = std::process::id();
         let own = procfs::process(me).map(|process| process.command);
-        // Between `fork` and `exec`, a child of ours has all our descriptors, including files that another test has
-        // open.
+        // Between `fork` and `exec`, a child has all descriptors of this process, including the
+        // files of other tests.
         let is_started = |process: &Process| {
             let command = Some(&process.command);
             process.parent != me || (command != own.as_ref() && !process.command.starts_with('['))
@@ -179,7 +181,7 @@ fn collect_files(directory: &Path, files: &mut Vec<PathBuf>) {
     files.sort_unstable();
 }
 
-/// What was found.
+/// The leftovers that a census found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Processes that are still alive.
@@ -191,7 +193,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Whether nothing was left.
+    /// True if nothing was left.
     pub fn is_empty(&self) -> bool {
         self.processes.is_empty() && self.files.is_empty() && self.descriptors.is_empty()
     }

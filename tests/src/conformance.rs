@@ -1,10 +1,13 @@
-//! The conformance kit: test cases as data, run through every interface, which must all give the same results.
+//! The conformance kit: test cases as data, run through every interface, which must all give the
+//! same results.
 //!
-//! A case is a TOML table in `tests/conformance/*.toml`: what to set up, what to call, what to expect ([`Case`] has
-//! the format). A [`Surface`] is one way to call the product, `check` compares, [`play`] runs a case. [`table()`]
-//! generates the table in `docs/generated/conformance.md` of which case covers which requirement.
+//! A case is a TOML table in `tests/conformance/*.toml`: setup, calls, and expectations ([`Case`]
+//! has the format). A [`Surface`] is one way to call the product, `check` compares, [`play`] runs a
+//! case. [`table()`] generates the table of requirements and their cases,
+//! `docs/generated/conformance.md`.
 //!
-//! What data cannot express (signals during a call, readers that disappear) is tested in `tests/tests/it/faults.rs`.
+//! Cases that data cannot express (signals during a call, readers that disappear) are in
+//! `tests/tests/it/faults.rs`.
 
 mod adapter;
 mod case;

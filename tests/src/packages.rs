@@ -1,19 +1,19 @@
-//! Packages that tests take from registries: installed once below `target/` and kept for the next run.
+//! Packages that tests install from registries, once below `target/`.
 
 use crate::product::CommandResult;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. Its name depends on the
-/// packages and versions, so another version gets another directory.
+/// The directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. Its name
+/// depends on the packages and versions, so another version gets another directory.
 pub fn cached_packages(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
     let packages = packages.join("+").replace(['/', '@', '='], "-");
     target.join(format!("{name}-{packages}"))
 }
 
-/// Fills `directory` once. A marker file says that it is complete; an incomplete one, of an interrupted run, is
-/// filled anew.
+/// Fills `directory` once. A marker file makes it complete; without the marker, as after an
+/// interrupted run, the directory is filled again.
 ///
 /// # Errors
 /// `make` failed.
@@ -30,10 +30,10 @@ pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Re
     Ok(std::fs::write(whole, "")?)
 }
 
-/// Runs a tool of the machine with our own environment, which may name proxies and package indexes.
+/// Runs an installed tool with the environment of the test program, which may name proxies and
+/// package indexes.
 ///
-/// # Errors
-/// It cannot be started, or fails.
+/// # Errors The tool cannot be started, or fails.
 #[expect(
     clippy::disallowed_methods,
     reason = "what tests need is made by the machine's own tools"
@@ -77,7 +77,8 @@ pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> 
     install("npm", &[&words[..], options, packages].concat(), directory)
 }
 
-/// Makes `directory` a virtual environment of Python with packages from `PyPI`. Their programs are in its `bin`.
+/// Makes `directory` a virtual environment of Python with packages from `PyPI`. Their programs are
+/// in `bin`.
 ///
 /// # Errors
 /// They cannot be installed.

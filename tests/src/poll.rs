@@ -1,4 +1,4 @@
-//! Polling for a condition with a deadline: the only way in which tests wait.
+//! Polls for a condition with a deadline: the only way in which tests wait.
 
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// Polling interval: short compared with any deadline, long compared with the cost of a check.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Calls `look` until it returns a value, at most for `patience`; `None` if it never did. Checks at least once, and
-/// once more after the deadline, so that a slow machine does not cause a failure.
+/// Calls `look` until it returns a value, at most for `patience`; `None` if it never did. Checks at
+/// least once, and once more after the deadline, so that a slow machine does not cause a failure.
 #[expect(
     clippy::disallowed_methods,
     reason = "the tests' own wait: they watch real processes in real time"
@@ -27,7 +27,7 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
-/// Waits before the next look at something that is still being written.
+/// Pauses while a file is still being written.
 #[expect(
     clippy::disallowed_methods,
     reason = "the tests' own wait: they watch real processes in real time"
@@ -38,8 +38,7 @@ pub fn pause(time: Duration) {
 
 /// Returns once a file with that path exists.
 ///
-/// # Errors
-/// It did not appear within `patience`.
+/// # Errors The file did not appear within `patience`.
 pub fn exists(path: &Path, patience: Duration) -> Result<()> {
     let there = until(patience, || path.exists().then_some(()));
     there.with_context(|| format!("{} was not made", path.display()))
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_when_there_is_an_answer_and_gives_up_when_there_is_none() {
+    fn poll_returns_a_value_or_gives_up_at_the_deadline() {
         let mut looks = 0;
         let answer = until(Duration::from_secs(60), || {
             looks += 1;

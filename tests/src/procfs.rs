@@ -23,18 +23,18 @@ pub struct Process {
 }
 
 impl Process {
-    /// Whether it is not a zombie.
+    /// True unless the process is a zombie.
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
 
-    /// Whether its initial environment contains `text`. False if it cannot be read.
+    /// True if its initial environment contains `text`. False if the environment cannot be read.
     pub fn environment_has(&self, text: &str) -> bool {
         fs::read(self.directory().join("environ"))
             .is_ok_and(|environment| contains(&environment, text.as_bytes()))
     }
 
-    /// Whether its working directory or one of its open files is at or below `directory`.
+    /// True if its working directory or one of its open files is at or below `directory`.
     pub fn stands_in(&self, directory: &Path) -> bool {
         let below =
             |link: PathBuf| fs::read_link(link).is_ok_and(|path| path.starts_with(directory));
@@ -169,14 +169,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_seen_as_it_is() {
+    fn process_reports_this_process() {
         let me = process(std::process::id()).unwrap();
         assert!(me.is_alive() && me.pid == std::process::id());
         assert!(me.command.contains("agent_bash_tests"), "{me}");
         assert!(processes().iter().any(|other| other.pid == me.parent));
         assert!(me.started > 0 && me.started <= now());
         let alone = processes_since(me.started);
-        // Not compared whole: the state is that of the main thread, which is not this one.
+        // Compared field by field: the state is that of the main thread, which sleeps.
         assert!(
             alone
                 .iter()
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_file_is_a_descriptor_and_a_place() {
+    fn open_file_is_listed_as_descriptor_and_directory() {
         let directory = tempfile::tempdir().unwrap();
         let me = process(std::process::id()).unwrap();
         assert!(!me.stands_in(directory.path()));

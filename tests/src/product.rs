@@ -1,4 +1,4 @@
-//! Finding and running the binary under test.
+//! Finds and runs the binary under test.
 
 use anyhow::{Context, Result, bail};
 use std::io::Write as _;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// Names the binary to test. If unset, the tests build that of this checkout.
+/// Names the binary to test. If unset, the tests build this checkout's.
 const BINARY: &str = "AGENT_BASH_TEST_BINARY";
 
-/// The `agent-bash` binary: the one that the environment names, or this checkout's, built once per test program.
+/// The `agent-bash` binary: the one that the environment names, or this checkout's, built once per
+/// test program.
 ///
-/// # Errors
-/// It could not be built, or is not where it should be.
+/// # Errors The build failed, or the binary is missing.
 pub fn agent_bash() -> Result<&'static Path> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match FOUND.get_or_init(|| find().map_err(|error| format!("{error:#}"))) {
@@ -82,16 +82,14 @@ impl From<Output> for CommandResult {
 
 /// Runs `command` to its end with `input` as its standard input.
 ///
-/// # Errors
-/// It could not be started or waited for.
+/// # Errors The command could not be started or waited for.
 pub fn run(command: Command, input: Option<&str>) -> Result<CommandResult> {
     Ok(start(command, input)?.wait_with_output()?.into())
 }
 
-/// Starts `command` with its streams piped; it gets `input` on stdin.
+/// Starts `command` with piped streams; it gets `input` on stdin.
 ///
-/// # Errors
-/// It could not be started.
+/// # Errors The command could not be started.
 pub fn start(mut command: Command, input: Option<&str>) -> Result<std::process::Child> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let Some(input) = input else {
@@ -100,8 +98,9 @@ pub fn start(mut command: Command, input: Option<&str>) -> Result<std::process::
     let mut child = command.stdin(Stdio::piped()).spawn()?;
     let mut pipe = child.stdin.take().context("stdin is piped")?;
     let input = input.to_owned();
-    // On a thread, as the caller reads the child's output: a child that prints before it has read all of a long
-    // input would deadlock otherwise. A child that does not read its stdin closes the pipe, which is fine.
+    // Written by a thread, as the caller reads the child's output: a child that prints before it
+    // has read a long input would deadlock otherwise. A child that does not read its stdin closes
+    // the pipe, which is fine.
     std::thread::spawn(move || drop(pipe.write_all(input.as_bytes())));
     Ok(child)
 }

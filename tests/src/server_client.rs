@@ -1,4 +1,5 @@
-//! A child process that speaks JSON lines: the client side of `agent-bash rpc` and `agent-bash mcp`.
+//! A child process that speaks JSON lines: the client side of `agent-bash rpc` and `agent-bash
+//! mcp`.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a program may take to exit after its input has ended.
+/// The time that a program may take to exit after its input has ended.
 const END: Duration = Duration::from_secs(30);
 
 /// The program and its output.
@@ -21,16 +22,16 @@ pub struct ServerClient {
     lines: Receiver<Result<Value, String>>,
     stderr: Option<JoinHandle<String>>,
     ids: u64,
-    /// What it needs for as long as it lives.
+    /// Values that must live as long as the program.
     needs: Vec<Box<dyn Any + Send + Sync>>,
 }
 
-/// How a conversation ended.
+/// The end of a conversation.
 #[derive(Debug)]
 pub struct Ended {
     /// Exit status of the program.
     pub status: ExitStatus,
-    /// What it sent before its end.
+    /// The messages sent before the end.
     pub rest: Vec<Value>,
     /// Its stderr.
     pub stderr: String,
@@ -39,8 +40,7 @@ pub struct Ended {
 impl ServerClient {
     /// Starts the program.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors The program cannot be started.
     pub fn start(mut command: Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -66,7 +66,7 @@ impl ServerClient {
         });
         let stderr = std::thread::spawn(move || {
             let mut text = Vec::new();
-            // What was read before an error is useful, too.
+            // The text read before an error is useful, too.
             let _ = errors.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
@@ -80,7 +80,7 @@ impl ServerClient {
         })
     }
 
-    /// Keeps that until the program has ended.
+    /// Keeps a value until the program has ended.
     #[must_use]
     pub fn with(mut self, needed: impl Any + Send + Sync) -> Self {
         self.needs.push(Box::new(needed));
@@ -92,7 +92,7 @@ impl ServerClient {
         self.child.id()
     }
 
-    /// An id not used before.
+    /// Returns an unused id.
     pub fn new_id(&mut self) -> u64 {
         self.ids += 1;
         self.ids
@@ -100,16 +100,14 @@ impl ServerClient {
 
     /// Sends a line.
     ///
-    /// # Errors
-    /// The program does not read any more.
+    /// # Errors The program has closed its input.
     pub fn send(&mut self, message: &Value) -> Result<()> {
         self.send_bytes(format!("{message}\n").as_bytes())
     }
 
     /// Sends raw bytes.
     ///
-    /// # Errors
-    /// The program does not read any more.
+    /// # Errors The program has closed its input.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let input = self.input.as_mut().context("the input was ended")?;
         Ok(input.write_all(bytes)?)
@@ -147,10 +145,9 @@ impl ServerClient {
         }
     }
 
-    /// Closes its input and waits for it to exit.
+    /// Closes the program's input and waits for it to exit.
     ///
-    /// # Errors
-    /// It does not exit (and is killed), or sent something that is not JSON.
+    /// # Errors The program does not exit (and is killed), or sent a line that is not JSON.
     pub fn end(mut self) -> Result<Ended> {
         self.input = None;
         let status = self.wait()?;
@@ -179,7 +176,7 @@ impl Drop for ServerClient {
     fn drop(&mut self) {
         self.input = None;
         if self.wait().is_err() {
-            // At the latest, the census of its world reports it.
+            // The census of the world reports a program that survives.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

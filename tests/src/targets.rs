@@ -1,7 +1,8 @@
 //! Targets for `--on`, made of real engines.
 //!
-//! What a world needs to reach one is in it: a program of the engine's name on its PATH, which knows the tests' own
-//! configuration, and `[targets.box]` in its settings. Dropping an engine ends it.
+//! A world contains everything to reach its target: a program with the engine's name on its PATH,
+//! which uses the tests' configuration, and `[targets.box]` in its settings. Dropping an engine
+//! stops it.
 
 pub mod docker;
 mod image;
@@ -25,22 +26,21 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// What a target is called in the settings of its world.
+/// The name of the target in the settings of its world.
 pub const NAME: &str = "box";
 
-/// Names the engines that have to run here, with spaces between them: one of them that cannot is a failure. Without it, what
-/// is not run is only said.
+/// Names the engines that must run, separated by spaces: an engine that cannot run is then a
+/// failure. Otherwise the tests only report engines that were skipped.
 const REQUIRED: &str = "AGENT_BASH_TEST_ENGINES";
 
-/// What a test is called that stands for all tests of an engine that cannot run here.
+/// The name of the test that stands for all tests of an engine that cannot run.
 pub fn not_run(what: &str, why: &str) -> String {
     format!("{what} is not run here: {why}")
 }
 
-/// That test.
+/// The test that reports a skipped engine.
 ///
-/// # Errors
-/// The engine has to run here.
+/// # Errors The engine must run.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test program is a user of its own environment"
@@ -56,8 +56,7 @@ pub fn may_be_left_out(engine: &str) -> Result<()> {
 
 /// `agent-bash` with these words, and `--on` the world's target.
 ///
-/// # Errors
-/// There is no program to test.
+/// # Errors The binary under test is missing.
 pub fn command(world: &World, words: &[&str]) -> Result<Command> {
     let mut command = world.command(product::agent_bash()?);
     let (first, rest) = words.split_at(1);
@@ -65,15 +64,14 @@ pub fn command(world: &World, words: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs that to its end.
+/// Runs [`command`] to its end.
 ///
-/// # Errors
-/// It cannot be started.
+/// # Errors The command cannot be started.
 pub fn on(world: &World, words: &[&str]) -> Result<CommandResult> {
     product::run(command(world, words)?, None)
 }
 
-/// Ends a server in order, so that it can end what it has started; by force after `limit`.
+/// Stops a server with SIGTERM, so that it stops its children; with SIGKILL after `limit`.
 fn stop(server: &mut Child, limit: Duration) -> Result<()> {
     let pid = Pid::from_raw(server.id().cast_signed()).context("a child has a process id")?;
     kill_process(pid, Signal::TERM)?;
@@ -84,16 +82,16 @@ fn stop(server: &mut Child, limit: Duration) -> Result<()> {
     Ok(())
 }
 
-/// How a target is written into the settings of a world.
+/// The entry of a target in the settings of a world.
 #[derive(Debug, Default)]
 struct Written<'a> {
     transport: &'a str,
     to: &'a str,
-    /// Calls begin in the world's directory.
+    /// True if calls start in the world's directory.
     is_shared: bool,
-    /// Variables of commands.
+    /// The environment variables of commands.
     env: BTreeMap<String, String>,
-    /// Where our program is kept there, so that it is not uploaded to each.
+    /// The program's directory on the target, so that not every target needs an upload.
     directory: Option<&'a Path>,
 }
 

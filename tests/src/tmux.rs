@@ -1,4 +1,5 @@
-//! A simulated user at a terminal: tmux is the terminal, keys are sent by name, and the screen is read as text.
+//! Simulates a user at a terminal: tmux is the terminal, keys are sent by name, and the screen is
+//! read as text.
 
 use crate::poll;
 use crate::world::World;
@@ -7,10 +8,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a slow machine may take to draw something.
+/// The time that a slow machine may take to draw.
 const SOON: Duration = Duration::from_secs(30);
 
-/// The time in which the rest of a frame comes in, and how often it is waited for.
+/// The pause between two readings of the screen, in which the rest of a frame arrives.
 const FRAME: Duration = Duration::from_millis(20);
 const READINGS: u32 = 20;
 
@@ -22,7 +23,7 @@ pub struct Tmux<'a> {
 }
 
 impl<'a> Tmux<'a> {
-    /// Starts a terminal of that size with a bash that shows its prompt.
+    /// Starts a terminal of that size with a bash at its prompt.
     ///
     /// # Errors
     /// tmux is missing or does not start.
@@ -30,7 +31,7 @@ impl<'a> Tmux<'a> {
         Self::named(world, "tmux", cols, rows)
     }
 
-    /// The same under a name, for a world that has several.
+    /// As [`Self::start`], with a name, for a world with several terminals.
     ///
     /// # Errors
     /// tmux is missing or does not start.
@@ -81,7 +82,7 @@ impl<'a> Tmux<'a> {
             .map(drop)
     }
 
-    /// What the terminal is called: escape sequences set it.
+    /// The terminal's title, which escape sequences set.
     ///
     /// # Errors
     /// tmux has ended.
@@ -98,7 +99,8 @@ impl<'a> Tmux<'a> {
         self.call(&["capture-pane", "-p"])
     }
 
-    /// The screen with its colours, as escape sequences, and with the coloured blanks at the ends of rows.
+    /// The screen with its colours, as escape sequences, and with the coloured blanks at the ends
+    /// of rows.
     ///
     /// # Errors
     /// tmux has ended.
@@ -115,7 +117,7 @@ impl<'a> Tmux<'a> {
         self.call(&["pipe-pane", &into]).map(drop)
     }
 
-    /// Takes what programs put into the terminal's clipboard.
+    /// Makes the terminal accept text for its clipboard.
     ///
     /// # Errors
     /// tmux has ended.
@@ -124,10 +126,9 @@ impl<'a> Tmux<'a> {
             .map(drop)
     }
 
-    /// What is in the clipboard.
+    /// The content of the clipboard.
     ///
-    /// # Errors
-    /// There is nothing.
+    /// # Errors The clipboard is empty.
     pub fn clipboard(&self) -> Result<String> {
         self.call(&["show-buffer"])
     }
@@ -152,7 +153,7 @@ impl<'a> Tmux<'a> {
         })
     }
 
-    /// Waits until `is_right` is true for the screen, and for the rest of what is being drawn.
+    /// Waits until `is_right` is true for a completely drawn screen.
     ///
     /// # Errors
     /// Timeout; shows the screen.
@@ -166,8 +167,8 @@ impl<'a> Tmux<'a> {
         self.drawn(screen, is_right)
     }
 
-    /// The screen once two readings in a row are the same: tmux shows a frame while it still comes in. What goes on
-    /// changing, or is no longer right, is given as it is.
+    /// The screen once two consecutive readings are equal: tmux also shows incomplete frames. A
+    /// screen that keeps changing, or is no longer right, is returned unchanged.
     fn drawn(&self, mut screen: String, is_right: impl Fn(&str) -> bool) -> Result<String> {
         for _ in 0..READINGS {
             poll::pause(FRAME);
@@ -199,7 +200,7 @@ impl<'a> Tmux<'a> {
 
 impl Drop for Tmux<'_> {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The server may have exited already.
         let _ = self.call(&["kill-server"]);
     }
 }

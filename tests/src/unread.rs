@@ -10,12 +10,12 @@ use std::time::Duration;
 /// Memory counts as stable if it grows by less than this (in KiB) within this time.
 const REST: (u64, Duration) = (1024, Duration::from_secs(2));
 
-/// Waits until the memory of `child` is stable while `writer` still has requests for it, which means that it
-/// applies backpressure. Then ends it with SIGTERM.
+/// Waits until the memory of `child` is stable while `writer` still has requests for it, which
+/// means that it applies backpressure. Then ends it with SIGTERM.
 ///
 /// # Errors
-/// It uses more than `bound` KiB, does not become stable within `patience`, has read everything, or does not exit
-/// cleanly.
+/// It uses more than `bound` KiB, does not become stable within `patience`, has read everything, or
+/// does not exit cleanly.
 pub fn comes_to_rest_and_ends(
     mut child: Child,
     writer: JoinHandle<ChildStdin>,

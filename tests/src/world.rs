@@ -1,8 +1,9 @@
-//! An isolated world for a test: home, temporary and state directory, and an otherwise empty environment.
+//! An isolated world for a test: home, temporary and state directory, and an otherwise empty
+//! environment.
 //!
-//! Nothing of the machine's user reaches a test through it (no rc file, no git configuration, no locale), and
-//! nothing a test does affects the user. Everything started in a world carries its mark, by which the census finds
-//! it.
+//! The world isolates a test from the machine's user, in both directions: it has no rc file, no git
+//! configuration, no locale. Every process started in a world carries its mark, by which the census
+//! finds it.
 
 use crate::census::{Census, Leftovers};
 use crate::poll;
@@ -27,8 +28,7 @@ pub struct World {
 impl World {
     /// Creates an empty world below the system's temporary directory.
     ///
-    /// # Errors
-    /// It could not be created.
+    /// # Errors The directories could not be created.
     pub fn new() -> Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("agent-bash-test-")
@@ -61,10 +61,9 @@ impl World {
         Ok(self)
     }
 
-    /// Puts a script with this name on the PATH, replacing what was there.
+    /// Puts a script with this name on the PATH, replacing an existing one.
     ///
-    /// # Errors
-    /// It could not be written.
+    /// # Errors The file could not be written.
     pub fn script(&self, name: &str, text: &str) -> Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.programs().join(name);
@@ -94,7 +93,7 @@ impl World {
         self.root.join("tmp")
     }
 
-    /// The program of that name on the PATH, if it was put there.
+    /// The path of a program that the test put on the PATH.
     pub fn program(&self, name: &str) -> PathBuf {
         self.programs().join(name)
     }
@@ -103,12 +102,12 @@ impl World {
         self.root.join("bin")
     }
 
-    /// A text that is in the environment of everything started here and nowhere else.
+    /// A text that only the processes of this world have in their environment.
     pub fn mark(&self) -> String {
         format!("{MARK}={}", self.root.display())
     }
 
-    /// The complete environment of everything started here.
+    /// The complete environment of the world's processes.
     pub fn environment(&self) -> BTreeMap<String, String> {
         let text = |path: PathBuf| path.display().to_string();
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", text(self.programs()));
@@ -130,7 +129,7 @@ impl World {
         .collect()
     }
 
-    /// A command in this world: its environment and working directory, with stdin empty.
+    /// A command in this world: its environment and working directory, with empty stdin.
     #[expect(
         clippy::disallowed_methods,
         reason = "tests start the product as its users do"
@@ -145,14 +144,14 @@ impl World {
         command
     }
 
-    /// What is left at the first check that finds no process, or at the latest after `patience`. Processes and
-    /// files are checked together: a host that is releasing its shells may just be starting one, which appears and
-    /// ends a moment later.
+    /// The leftovers at the first check that finds no process, or at the latest after `patience`.
+    /// Processes and files are checked together: a host that is releasing its shells may just be
+    /// starting one, which appears and ends a moment later.
     pub fn settle(&self, patience: Duration) -> Leftovers {
         self.until_left(patience, |left| left.processes.is_empty())
     }
 
-    /// What is left as soon as that `is_settled`, or after `patience`.
+    /// The leftovers as soon as they are `is_settled`, or after `patience`.
     pub fn until_left(
         &self,
         patience: Duration,
@@ -165,17 +164,17 @@ impl World {
         .unwrap_or_else(|| self.leftovers(Duration::ZERO))
     }
 
-    /// What is left once nothing more disappears by itself within `patience`.
+    /// The leftovers once no more of them disappear within `patience`.
     pub fn leftovers(&self, patience: Duration) -> Leftovers {
         self.census.end(patience)
     }
 
-    /// Kills what is left. Returns the number of processes.
+    /// Kills leftover processes. Returns their number.
     pub fn sweep(&self) -> usize {
         self.census.kill_leftovers()
     }
 
-    /// Ends the world. Returns what was left, which is gone afterwards.
+    /// Ends the world. Returns the leftovers, which are removed.
     pub fn end(self, patience: Duration) -> Leftovers {
         let left = self.leftovers(patience);
         // Removing files that a process still writes to would only hide them.
@@ -185,14 +184,13 @@ impl World {
 
     /// Ends the world.
     ///
-    /// # Panics
-    /// Something is left after `patience`.
+    /// # Panics If something is left after `patience`.
     pub fn assert_nothing_left(self, patience: Duration) {
         let left = self.end(patience);
         assert!(left.is_empty(), "left behind:\n{left}");
     }
 
-    /// Keeps the directories for examining a failure. Returns their path.
+    /// Keeps the directories, for examining a failure. Returns their path.
     pub fn keep(&mut self) -> &Path {
         self.directory.disable_cleanup(true);
         &self.root

@@ -1,5 +1,6 @@
-//! What only a subreaper can see: a process without any mark, place or session, and a supervisor that was not
-//! reaped. In a program of their own and sequentially, as being a subreaper is a state of the whole process.
+//! Cases that need a subreaper: a process without any mark, directory or session, and a supervisor
+//! that was not reaped. In their own program and sequentially, as being a subreaper is a property
+//! of the whole process.
 
 use agent_bash_tests::census::{Census, adopt_orphans};
 use agent_bash_tests::poll;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Simulates a container whose pid 1 is not an init: nobody else reaps what a program leaves.
+/// Simulates a container whose pid 1 is not an init and reaps no orphans.
 #[test]
 fn a_server_reaps_its_supervisors_before_it_ends() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -82,7 +83,7 @@ fn started(world: &World, server: &str) -> Result<ServerClient> {
     ServerClient::start(command)
 }
 
-/// The answer to a message, which is given an id.
+/// The answer to a message, which gets a new id.
 fn asked(server: &mut ServerClient, mut message: Value) -> Result<Value> {
     let id = server.new_id();
     message["id"] = json!(id);
@@ -90,7 +91,7 @@ fn asked(server: &mut ServerClient, mut message: Value) -> Result<Value> {
     server.next_where(PATIENCE, |line| line["id"] == json!(id))
 }
 
-/// Ends the server. It had supervisors, and nobody of them has become a child of this process.
+/// Ends the server. It had supervisors, and none of them has become a child of this process.
 fn ends_alone(server: ServerClient, world: World) -> Result<()> {
     let supervisors = children_of(server.pid());
     assert!(

@@ -1,5 +1,5 @@
-//! Many calls through each server, sequentially and two hundred at once, then a comparison of the resources it
-//! holds with those before. A thousand calls here; `cargo xtask soak` makes more.
+//! Many calls through each server, sequentially and two hundred at once, then a comparison of the
+//! server's resources with those before. A thousand calls here; `cargo xtask soak` makes more.
 
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::procfs;
@@ -22,7 +22,7 @@ const CALLS: &str = "AGENT_BASH_SOAK_CALLS";
 /// Default number of calls.
 const SHORT: u64 = 1000;
 
-/// Warm-up calls: afterwards everything is there that is kept for later calls.
+/// Warm-up calls: afterwards all caches are filled.
 const WARM: u64 = 200;
 
 /// Number of measurements before the run.
@@ -31,8 +31,9 @@ const LOOKS: u64 = 50;
 /// Calls in flight at once.
 const AT_ONCE: u64 = 200;
 
-/// Allowed growth in memory, in KiB, regardless of the number of calls: what an allocator retains after two hundred
-/// concurrent calls. A leak of a hundred bytes per call would show in the long run.
+/// Allowed growth in memory, in KiB, regardless of the number of calls: what an allocator retains
+/// after two hundred concurrent calls. A leak of a hundred bytes per call would show in the long
+/// run.
 const MORE_MEMORY: u64 = 8 * 1024;
 
 /// How to talk to a server.
@@ -45,7 +46,7 @@ struct Protocol {
     call_off: fn(u64) -> Value,
     /// Finds the result in a response.
     result: fn(&Value) -> &Value,
-    /// Whether a cancelled call gets a response.
+    /// True if a cancelled call gets a response.
     answers_what_is_off: bool,
 }
 
@@ -77,7 +78,7 @@ struct Held {
     memory_kib: u64,
     threads: u64,
     descriptors: usize,
-    /// Itself and its descendants.
+    /// Of the server and its descendants.
     processes: usize,
     /// In its state directory and the temporary directory.
     files: usize,
@@ -263,8 +264,8 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
         soak.call(number)?;
     }
     soak.at_once(AT_ONCE)?;
-    // Takes the maximum, as things that come and go (such as the shell for the next call) are there in one of the
-    // measurements.
+    // The maximum over several measurements, as transient resources (such as the shell for the next
+    // call) show up in only one of them.
     let mut before = soak.held()?;
     for number in 0..LOOKS {
         soak.call(number)?;
@@ -278,7 +279,7 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
     for _ in 0..(calls / 10).div_ceil(AT_ONCE) {
         soak.at_once(AT_ONCE)?;
     }
-    // Idle threads and shells go away after a while.
+    // Idle threads and shells end after a while.
     let rest = poll::until(SOON, || {
         let now = soak.held().ok()?;
         now.is_no_more_than(&before, MORE_MEMORY).then_some(now)
@@ -305,9 +306,9 @@ fn many_calls_through_mcp_leave_nothing_behind() -> Result<()> {
     leaves_nothing(MCP)
 }
 
-/// Negative control: additional resources are detected.
+/// Negative control: the comparison detects additional resources.
 #[test]
-fn what_a_server_holds_more_is_seen() -> Result<()> {
+fn comparison_detects_additional_resources() -> Result<()> {
     let mut soak = Soak::start(RPC)?;
     soak.call(0)?;
     let before = soak.held()?;

@@ -80,16 +80,16 @@ impl CorporaArguments {
                 Ok(found)
             };
             match option.as_str() {
-                "--bash" => asked.bash = Bash::At(directory()?),
-                "--nl2bash" => asked.nl2bash = Some(directory()?),
-                "--tldr" => asked.tldr = Some(directory()?),
+                "--bash" => selected.bash = Bash::At(directory()?),
+                "--nl2bash" => selected.nl2bash = Some(directory()?),
+                "--tldr" => selected.tldr = Some(directory()?),
                 other => {
                     bail!("unexpected argument `{other}`; there are --bash, --nl2bash and --tldr")
                 }
             }
             words.next();
         }
-        Ok(asked)
+        Ok(selected)
     }
 }
 
@@ -103,14 +103,14 @@ mod tests {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             CorporaArguments::of(&words)
         };
-        let usual = asked(&[]).unwrap();
+        let usual = selected(&[]).unwrap();
         assert_eq!(usual.bash, Bash::Debian);
-        let named = asked(&["--tldr", "/", "--bash", "/"]).unwrap();
+        let named = selected(&["--tldr", "/", "--bash", "/"]).unwrap();
         assert_eq!(named.bash, Bash::At("/".into()));
         assert_eq!((named.tldr, named.nl2bash), (Some("/".into()), None));
-        assert_eq!(asked(&["--tldr", "/"]).unwrap().bash, Bash::Skip);
+        assert_eq!(selected(&["--tldr", "/"]).unwrap().bash, Bash::Skip);
         for bad in [&["--tldr"][..], &["--bash", "/nonexistent"], &["tldr", "/"]] {
-            assert!(asked(bad).is_err(), "{bad:?}");
+            assert!(selected(bad).is_err(), "{bad:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A program that answers lines with lines, and how long that takes.
+//! A server that answers each line with a line, and the round-trip times of its answers.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it, by pipes.
+    /// Starts the server with pipes as its streams.
     pub(crate) fn start(mut command: Command) -> Result<Self> {
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = piped.spawn()?;
@@ -37,7 +37,7 @@ impl Server {
         Ok(serde_json::from_str(&self.line()?)?)
     }
 
-    /// The next line that it says.
+    /// The next line of the server's output.
     pub(crate) fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
@@ -48,7 +48,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.input = None;
-        // It ends when its input does.
+        // The server exits when its input ends.
         let _ = self.child.wait();
     }
 }

@@ -1,5 +1,6 @@
-//! A host for this crate's tests, in a process of its own: it runs one script in its own environment and exits like
-//! the script. It handles no signals, so that tests can see what happens to a command whose host is killed by one.
+//! A host for this crate's tests, in its own process: it runs one script in its own environment and
+//! exits like the script. The host handles no signals, so that tests can kill it with one and
+//! observe the command.
 
 use agent_bash_core::{
     Cancel, Ending, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId, Streams,
@@ -17,7 +18,7 @@ use std::time::Duration;
 /// Exit code if the script did not exit by itself.
 const OTHER_ENDING: u8 = 99;
 
-/// Passes output on as it comes.
+/// Prints output as it arrives.
 struct Print;
 
 impl OutputConsumer for Print {

@@ -1,5 +1,5 @@
-//! A second host for the tests of background jobs: starts the same job several times, reports each, and runs until
-//! its stdin ends or it is killed.
+//! A second host for the tests of background jobs: starts the same job several times, reports each,
+//! and runs until its stdin ends or it is killed.
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Cancel, Environment, RunSpec, Shell};

@@ -1,7 +1,7 @@
-//! The supervisor of a crate's own tests: they run under libtest's `main`, which does not call `init`.
+//! The supervisor of a crate's tests: libtest's `main` does not call `init`.
 //!
-//! With the word `listen` it is a server on loopback instead: it writes its port to standard output, and answers every
-//! connection.
+//! With the argument `listen` the program is a server on loopback instead: it writes its port to
+//! standard output and answers every connection.
 
 use std::io::{Write, stdout};
 use std::net::{Ipv4Addr, TcpListener};
@@ -18,7 +18,7 @@ fn listen() -> std::io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     writeln!(stdout(), "{}", listener.local_addr()?.port())?;
     loop {
-        // Whoever went away does not want it.
+        // A client that disconnected does not need the answer.
         let _ = listener.accept()?.0.write_all(b"answered\n");
     }
 }

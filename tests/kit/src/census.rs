@@ -1,4 +1,5 @@
-//! Finds the living processes of a call: all that have the call's mark in their environment, wherever they hide.
+//! Finds the living processes of a call: all that have the call's mark in their environment,
+//! wherever they hide.
 
 use crate::soon;
 use agent_bash_process::ProcessInfo;
@@ -37,7 +38,7 @@ impl Default for Census {
 }
 
 impl Census {
-    /// One with a mark of its own.
+    /// A census with a new mark.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -51,7 +52,8 @@ impl Census {
         (VARIABLE.into(), self.mark.clone().into())
     }
 
-    /// All living processes with the mark, including supervisors and hosts. A zombie has no environment any more.
+    /// All living processes with the mark, including supervisors and hosts. A zombie has no
+    /// environment any more.
     pub fn everybody(&self) -> Vec<FoundProcess> {
         let entry = format!("{VARIABLE}={}", self.mark);
         let bears = |pid: i32| {
@@ -102,8 +104,8 @@ impl Census {
         assert!(empty, "{after}: {:?}", self.everybody());
     }
 
-    /// Waits until only supervisors are left.
-    pub async fn assert_nobody_but_supervisors_soon(&self, after: &str) {
+    /// Waits until only supervisors exist.
+    pub async fn assert_only_supervisors_soon(&self, after: &str) {
         let empty = soon(|| self.commands().is_empty()).await;
         assert!(empty, "{after}: {:?}", self.everybody());
     }
@@ -139,7 +141,7 @@ impl FoundProcess {
         })
     }
 
-    /// Kills it, and never another process that has its pid by now.
+    /// Kills the process, never another one that has reused its pid.
     pub fn end(&self) {
         let Some(before) = ProcessInfo::read(self.pid) else {
             return;
@@ -153,7 +155,7 @@ impl FoundProcess {
         }
     }
 
-    /// Whether it lives, and is no zombie.
+    /// True if the process exists and is not a zombie.
     pub fn lives(&self) -> bool {
         Self::read(self.pid).is_some_and(|now| now.name == self.name && now.state != 'Z')
     }

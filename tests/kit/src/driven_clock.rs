@@ -1,5 +1,5 @@
-//! A clock on which one time limit passes exactly when a test says so: no test waits for a timeout, and a slow machine
-//! does not run into one.
+//! A clock on which one time limit passes only when a test advances it. No test waits for a
+//! timeout, and a slow machine does not exceed one.
 
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_process::SystemClock;
@@ -65,7 +65,7 @@ impl Clock for DrivenClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        // Including what is left of it.
+        // Also holds the remainder of a limit.
         if duration <= self.held && duration > self.held * 9 / 10 {
             self.passed.cancelled().await;
         } else {

@@ -1,9 +1,9 @@
-//! Shared by the tests of several crates: run specifications, a place for calls in a box, a clock that a test moves, an executor that panics, and checks
-//! for processes and descriptors that are left.
+//! Code shared by the tests of several crates: run specifications, a sandboxed workspace, a clock
+//! driven by the test, an executor that panics, and checks for leftover processes and descriptors.
 //!
-//! `programs/` holds the programs that these tests start. Cargo builds for a crate's tests only binaries of that crate, so its
-//! manifest names them by path. What is *not* here: executors that work, and the world of the end-to-end tests
-//! (`agent-bash-tests`).
+//! `programs/` holds the programs that these tests start. Cargo builds only a crate's own binaries
+//! for its tests, so the manifests name these by path. Working executors and the world of the
+//! end-to-end tests (`agent-bash-tests`) are elsewhere.
 
 #![expect(
     clippy::unwrap_used,
@@ -26,10 +26,10 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Deadline for what should happen soon. Generous, as the machine may be busy, and no test passes by being fast.
+/// The deadline of all waits. Generous, as the machine may be busy.
 pub const SOON: Duration = Duration::from_secs(60);
 
-/// Polls until `done` is true, at most until [`SOON`] has passed. Returns whether it was.
+/// Polls until `done` returns true, at most for [`SOON`]. Returns whether it did.
 pub async fn soon(mut done: impl FnMut() -> bool) -> bool {
     let look = async {
         while !done() {
@@ -50,7 +50,8 @@ pub fn environment() -> BTreeMap<OsString, OsString> {
     .into()
 }
 
-/// Runs a script by bash in `/tmp`, as most tests do, with these variables beside [`environment`].
+/// Runs a script by bash in `/tmp`, as most tests do, with these variables in addition to
+/// [`environment`].
 pub fn spec(script: &str, more: &[(&str, &str)]) -> RunSpec {
     let mut base = environment();
     base.extend(more.iter().map(|(name, value)| (name.into(), value.into())));

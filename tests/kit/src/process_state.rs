@@ -1,4 +1,4 @@
-//! The resources of the test's own process, for tests that check that they are released.
+//! The resources of the test's own process, for tests that check their release.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A place for calls in a box: a workspace that they may write, and a directory beside it that they may not.
+//! A workspace for sandboxed calls, which may write to it but not to the directory next to it.
 
 use agent_bash_core::RunSpec;
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// Both ways in which a box is made.
 pub const TIERS: [Tier; 2] = [Tier::Base, Tier::Full];
 
-/// A workspace, and a directory beside it. Removed when dropped.
+/// A workspace and the directory next to it, removed when dropped.
 #[derive(Debug)]
 pub struct TestWorkspace {
     _temp: tempfile::TempDir,
-    /// What may be written.
+    /// The writable directory.
     pub workspace: PathBuf,
-    /// What may not.
+    /// The directory that calls may not write to.
     pub sibling: PathBuf,
 }
 
@@ -50,7 +50,7 @@ impl TestWorkspace {
         }
     }
 
-    /// The same call in that box, at this tier, in the workspace.
+    /// The same call in the sandbox of this tier, in the workspace.
     pub fn in_sandbox(&self, spec: RunSpec, tier: Tier) -> RunSpec {
         let plan = Plan {
             tier,
@@ -59,13 +59,13 @@ impl TestWorkspace {
         spec.cwd(self.workspace.clone()).sandbox(Arc::new(plan))
     }
 
-    /// A script that writes in the workspace, then beside it.
+    /// A script that writes into the workspace, then outside of it.
     pub fn writes(&self, name: &str) -> String {
         let beside = self.sibling.join(name);
         format!("echo in >{name}; echo out >{}", beside.display())
     }
 
-    /// Whether each was written.
+    /// Whether each of the two writes succeeded.
     pub fn written(&self, name: &str) -> (bool, bool) {
         let exists = |directory: &Path| directory.join(name).exists();
         (exists(&self.workspace), exists(&self.sibling))

@@ -1,8 +1,9 @@
-//! The part of an adapter's file besides its cases: who published the tool's interface, and the tool definitions
-//! for the model.
+//! The parts of an adapter's file besides its cases: the publisher of the tool's interface, and the
+//! tool definitions for the model.
 //!
-//! The cases of `tests/conformance/adapters/NAME.toml` call the adapter NAME; `NAME.tools.json` beside it has the
-//! tool definitions. What the source publishes is reproduced literally in both; the rest is ours.
+//! The cases of `tests/conformance/adapters/NAME.toml` call the adapter NAME; `NAME.tools.json` in
+//! the same directory has the tool definitions. Both reproduce the published interface literally;
+//! the project has added the rest.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +13,7 @@ use serde_json::Value;
 pub struct Adapter {
     /// The name that calls use.
     pub name: String,
-    /// Who published its interface.
+    /// The publisher of its interface.
     pub source: Source,
     /// The tool definitions: an array of objects.
     pub tools: Value,

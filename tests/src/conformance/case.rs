@@ -23,9 +23,10 @@ pub struct Cases {
 pub struct Requirement {
     /// Its id, as cases refer to it.
     pub id: String,
-    /// What it says, in one line.
+    /// The requirement, in one line.
     pub says: String,
-    /// Tests outside the kit that also cover it, if a case cannot: `<file below the root>::<function>`.
+    /// Tests outside the kit that also cover it, if a case cannot: `<file below the
+    /// root>::<function>`.
     #[serde(default)]
     pub tests: Vec<String>,
 }
@@ -34,7 +35,7 @@ pub struct Requirement {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What it shows, as a sentence.
+    /// The behaviour that the case shows, as a sentence.
     pub name: String,
     /// The requirements it covers.
     #[serde(default)]
@@ -48,13 +49,14 @@ pub struct Case {
     /// The calls, in order and in the same world.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
-    /// Whether processes are expected to outlive the last call. They are ended then; otherwise they are a failure.
+    /// True if processes may outlive the last call. They are killed then; otherwise they are a
+    /// failure.
     #[serde(default)]
     pub leaves_processes: bool,
     /// Name of the case's file, without extension.
     #[serde(skip)]
     pub file: String,
-    /// The adapter whose tools its steps call; `None` for the regular tool.
+    /// The adapter to call; `None` for the regular tool.
     #[serde(skip)]
     pub adapter: Option<String>,
 }
@@ -107,7 +109,7 @@ pub struct Step {
     pub expect: Expect,
 }
 
-/// The expected results. What is not specified is not checked.
+/// The expected results. Fields that are not specified are not checked.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -120,23 +122,24 @@ pub struct Expect {
     /// Strings that the text must not contain.
     #[serde(default)]
     pub text_lacks: Vec<String>,
-    /// The exit code of a program that makes this call on somebody's behalf.
+    /// The exit code of a program that makes this call on behalf of a user.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// Whether the model is told of an error, if the interface says so separately from `text`.
+    /// True if the model gets an error, if the interface reports this separately from `text`.
     #[serde(default)]
     pub is_error: Option<bool>,
     /// An adapter's complete structured output. Strings may have placeholders.
     #[serde(default)]
     pub structured: Option<toml::Value>,
-    /// A part of the result object: objects may have additional fields, everything else is compared exactly.
-    /// Strings may have placeholders.
+    /// A part of the result object: objects may have additional fields, everything else is compared
+    /// exactly. Strings may have placeholders.
     #[serde(default)]
     pub result: Option<toml::Value>,
     /// The kinds of all notices, in any order.
     #[serde(default)]
     pub notices: Option<Vec<String>>,
-    /// The content of the only artifact, with placeholders. Its mode must be private and its counts correct.
+    /// The content of the only artifact, with placeholders. Its mode must be private and its counts
+    /// correct.
     #[serde(default)]
     pub artifact: Option<String>,
     /// Files in the working directory afterwards, with their contents.
@@ -160,11 +163,12 @@ struct File {
     source: Option<Source>,
 }
 
-/// Reads every `*.toml` in `directory`, ordered by name, then those in its `adapters/`, each named after the
-/// adapter that its cases call.
+/// Reads every `*.toml` in `directory`, ordered by name, then those in its `adapters/`, each named
+/// after the adapter that its cases call.
 ///
 /// # Errors
-/// An unreadable file, an unknown field, a case without steps, a duplicate case name, an unknown requirement.
+/// An unreadable file, an unknown field, a case without steps, a duplicate case name, an unknown
+/// requirement.
 pub fn load(directory: &Path) -> Result<Cases> {
     let mut all = Cases {
         cases: Vec::new(),
@@ -184,7 +188,7 @@ pub fn load(directory: &Path) -> Result<Cases> {
             .with_context(|| format!("adapters/{name}.toml does not say its source"))?;
         all.cases.extend(file.cases.into_iter().map(|case| Case {
             file: format!("adapters/{name}"),
-            // Being in an adapter's file, they cover what the adapter promises.
+            // All cases in an adapter's file cover the adapter's requirement.
             covers: [case.covers, vec![format!("adapter: {name}")]].concat(),
             adapter: Some(name.clone()),
             ..case
@@ -223,7 +227,8 @@ fn read(directory: &Path) -> Result<Vec<(String, File)>> {
     Ok(files)
 }
 
-/// Checks that every requirement is covered and every named test exists. `directory` is two levels below the root.
+/// Checks that every requirement is covered and every named test exists. `directory` is two levels
+/// below the root.
 fn check_tests(all: &Cases, directory: &Path) -> Result<()> {
     let root = directory.join("../..");
     for Requirement { id, tests, .. } in &all.requirements {
@@ -317,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn unknown_fields_of_cases_are_refused() {
         for (from, to, want) in [
             ("covers = ['R1']", "covers = ['R2']", "covers `R2`"),
             ("covers = ['R1']", "kovers = ['R1']", "kovers"),
@@ -357,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_an_adapter_says_whose_shape_it_is_and_calls_its_tools() {
+    fn adapter_file_names_source_and_calls_its_tools() {
         const FILE: &str = "
             [source]
             registry = 'npm'

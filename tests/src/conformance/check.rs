@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_expected_passes() {
+    fn equal_reply_has_no_difference() {
         for expect in [
             "",
             "text = \"one\\ntwo {{int}}\\n\"",
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_not_of_one_piece_is_found() {
+    fn inconsistent_result_is_found() {
         let world = World::new().unwrap();
         let mut reply = reply("");
         reply.result.as_mut().unwrap()["is_error"] = json!(false);

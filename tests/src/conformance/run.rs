@@ -13,10 +13,10 @@ use std::time::Duration;
 /// How long processes started by a case may take to end afterwards.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs `case` through `surface` in a fresh world, in which `misbehave` (given as a path) can be called.
+/// Runs `case` through `surface` in a fresh world, in which `misbehave` (given as a path) can be
+/// called.
 ///
-/// # Errors
-/// All differences from the expectation, and where the world was kept.
+/// # Errors All differences from the expectation, and the path of the world, which is not removed.
 pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> {
     let mut world = World::new()?.with_program(misbehave)?;
     set_up(case, &world)?;
@@ -39,7 +39,7 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
     }
     drop(server);
     let left = if case.leaves_processes {
-        // Shells that waited for a next call have directories of their own until they have ended, too.
+        // Warm shells have their own directories until they have exited.
         world.until_left(PATIENCE, |left| left.files.is_empty())
     } else {
         world.settle(PATIENCE)

@@ -1,4 +1,5 @@
-//! The servers as interfaces: one server for all calls of a case, as for an agent in another language.
+//! The servers as interfaces: one server for all calls of a case, as for an agent in another
+//! language.
 
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
@@ -40,15 +41,16 @@ impl Surface for Rpc {
 /// `agent-bash rpc --on`: `tool_call` on a target that a real engine leads to.
 #[derive(Debug)]
 pub struct RpcOn {
-    /// Its name in reports.
+    /// The name in reports.
     pub name: &'static str,
     /// Makes the targets of worlds.
     pub engine: Box<dyn TargetSetup>,
 }
 
-/// Makes the target [`targets::NAME`] of a world. What it returns is kept for as long as the world is used.
+/// Makes the target [`targets::NAME`] of a world. The returned value must live as long as the
+/// world.
 pub trait TargetSetup: std::fmt::Debug + Send + Sync {
-    /// Makes it, with these variables in the environment of everybody there.
+    /// Makes the target, with these variables in the environment of all its commands.
     ///
     /// # Errors
     /// The engine cannot be started.
@@ -173,8 +175,7 @@ pub fn shake_hands(server: &mut ServerClient) -> Result<Value> {
 
 /// As [`shake_hands`], with `client` as the client's name.
 ///
-/// # Errors
-/// As there.
+/// # Errors As for [`shake_hands`].
 pub fn shake_hands_as(server: &mut ServerClient, client: &str) -> Result<Value> {
     server.send(&json!({
         "jsonrpc": "2.0", "id": "hello", "method": "initialize",

@@ -24,7 +24,8 @@ pub struct Call<'a> {
     pub request: &'a str,
     /// The adapter and its tool that the request is for.
     pub adapter: Option<(&'a str, &'a str)>,
-    /// Whether an interface may express the request in its own way; otherwise the text itself is under test.
+    /// True if an interface may express the request in its own way; otherwise the text itself is
+    /// under test.
     pub may_reword: bool,
     /// Environment variables of the host, in addition to the world's.
     pub environment: &'a BTreeMap<String, String>,
@@ -49,7 +50,7 @@ pub struct Reply {
     pub text: String,
     /// The result object, if the interface returns it.
     pub result: Option<Value>,
-    /// Whether the model is told of an error, if the interface says so separately from the result.
+    /// True if the model gets an error, if the interface reports this separately from the result.
     pub is_error: Option<bool>,
     /// An adapter's structured output, if the interface returns it.
     pub structured: Option<Value>,
@@ -61,19 +62,20 @@ pub struct Reply {
 
 /// A way to call the product.
 pub trait Surface: Send + Sync {
-    /// Its name in reports.
+    /// The name in reports.
     fn name(&self) -> &'static str;
 
-    /// Whether it can express the case.
+    /// True if the interface can express the case.
     fn takes(&self, case: &Case) -> bool {
         case.adapter.is_none()
     }
 
-    /// Makes one call and waits for its end. `server` persists between the calls of a case, for interfaces that
-    /// have one.
+    /// Makes one call and waits for its end. `server` persists between the calls of a case, for
+    /// interfaces that have one.
     ///
     /// # Errors
-    /// The interface failed: no reply, or one in the wrong form. The outcome of the call itself is in the reply.
+    /// The interface failed: no reply, or one in the wrong form. The outcome of the call itself is
+    /// in the reply.
     fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply>;
 }
 

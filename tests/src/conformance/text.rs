@@ -22,7 +22,7 @@ const WILDCARDS: [(&str, &str); 5] = [
     ("any", r"(?s:.*)"),
 ];
 
-/// Whether `pattern` is the wildcard for a JSON number.
+/// True if `pattern` is the wildcard for a JSON number.
 pub(super) fn is_number_wildcard(pattern: &str) -> bool {
     matches!(pattern, "{{int}}" | "{{number}}")
 }
@@ -106,8 +106,8 @@ pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<boo
             last.push_str(&text);
         }
     }
-    // Literal ends are compared directly: expectations contain whole outputs, and regular expressions of that size
-    // are slow.
+    // Literal ends are compared directly: expectations contain whole outputs, and regular
+    // expressions of that size are slow.
     let end = plain.pop().unwrap_or_default();
     let [begin, middle @ ..] = plain.as_slice() else {
         return Ok(end == actual);
@@ -128,7 +128,8 @@ pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<boo
 }
 
 fn compile(pattern: &str) -> Result<Regex> {
-    /// For large outputs between two wildcards; the default limit is meant for patterns written by hand.
+    /// For large outputs between two wildcards; the default limit is meant for patterns written by
+    /// hand.
     const SIZE_LIMIT: usize = 256 << 20;
     Ok(RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()?)
 }

@@ -1,4 +1,4 @@
-//! Docker's daemon for the tests alone, without networks, and containers of it.
+//! A Docker daemon for the tests alone, without networks, and its containers.
 
 use super::{Written, image, stop};
 use crate::poll;
@@ -15,16 +15,16 @@ use std::time::Duration;
 /// The daemon, which is on no user's PATH.
 const PROGRAM: &str = "/usr/sbin/dockerd";
 
-/// How long it may take to answer.
+/// The time that the daemon may take to answer.
 const START: Duration = Duration::from_secs(60);
 
-/// How long it may take to end its containers, and itself.
+/// The time that the daemon may take to stop its containers and exit.
 const END: Duration = Duration::from_secs(30);
 
 /// The only image.
 const IMAGE: &str = "agent-bash-test";
 
-/// A daemon with everything of its in one directory.
+/// A daemon with all its files in one directory.
 #[derive(Debug)]
 pub struct Docker {
     world: World,
@@ -32,7 +32,7 @@ pub struct Docker {
     directory: PathBuf,
 }
 
-/// Whether it can run here; otherwise why not.
+/// Returns why the engine cannot run; `None` if it can.
 pub fn cannot_run() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return Some("dockerd needs root");
@@ -46,10 +46,9 @@ pub fn cannot_run() -> Option<&'static str> {
 }
 
 impl Docker {
-    /// Starts it.
+    /// Starts the daemon.
     ///
-    /// # Errors
-    /// It does not answer.
+    /// # Errors The daemon does not answer.
     pub fn start() -> Result<Self> {
         let world = World::new()?;
         let directory = world.home().join("docker");
@@ -59,9 +58,9 @@ impl Docker {
         let mut command = world.command(PROGRAM);
         command
             .args(["--iptables=false", "--ip6tables=false", "--bridge=none"])
-            // It would be switched on for the whole machine.
+            // The daemon would enable forwarding for the whole machine.
             .arg("--ip-forward=false")
-            // The only one that needs nothing of the file system below it.
+            // The only driver that needs no support of the file system below.
             .args(["--storage-driver=vfs", "--host"])
             .arg(format!("unix://{}", path("socket").display()))
             .arg("--data-root")
@@ -93,10 +92,9 @@ impl Docker {
         Ok(daemon)
     }
 
-    /// Runs its client.
+    /// Runs the docker client.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors The client cannot be started.
     pub fn docker(&self, words: &[&str]) -> Result<CommandResult> {
         let mut command = self.world.command("docker");
         command.arg("--host").arg(self.host()).args(words);
@@ -107,7 +105,7 @@ impl Docker {
         format!("unix://{}", self.directory.join("socket").display())
     }
 
-    /// The same, where it has to succeed. Returns what it printed.
+    /// Runs the docker client and returns its output; fails if the client does.
     fn must(&self, words: &[&str]) -> Result<String> {
         let ran = self.docker(words)?;
         ensure!(ran.code == 0, "docker {words:?}: {ran:?}");
@@ -122,11 +120,10 @@ impl Docker {
         self.must(&["import", &tar, IMAGE]).map(drop)
     }
 
-    /// A container with this machine's programs, whose first process waits and reaps nothing. These directories are in it as
-    /// they are here.
+    /// A container with this machine's programs. Its first process sleeps and reaps nothing. The
+    /// shared directories have the same paths as on the machine.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors The container cannot be started.
     pub fn with_our_programs(self: &Arc<Self>, shared: &[&Path]) -> Result<Container> {
         let root = self.directory.join("image");
         for name in ["usr", "etc", "root", "tmp", "proc", "dev"] {
@@ -141,7 +138,8 @@ impl Docker {
         }
         fs::write(root.join("etc/passwd"), "root:x:0:0:root:/root:/bin/bash\n")?;
         self.import(&root)?;
-        // What a sandbox inside of it needs. (Not `--privileged`, which asks for rights that we may not have ourselves.)
+        // The rights that a sandbox in the container needs. (Not `--privileged`, which asks for
+        // rights that the test may lack.)
         let mut words = vec![
             "run",
             "--detach",
@@ -164,10 +162,9 @@ impl Docker {
         })
     }
 
-    /// A container with bash, a shell for our script, and nothing else but busybox.
+    /// A container with bash, busybox, and the shell that the bootstrap script needs.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors The container cannot be started.
     pub fn with_bash_only(self: &Arc<Self>) -> Result<Container> {
         let root = self.directory.join("small");
         image::with_bash_only(&self.world, &root)?;
@@ -202,8 +199,8 @@ pub struct Container {
 }
 
 impl Container {
-    /// Makes it the target [`super::NAME`] of a world. With an environment, commands there are in that world, too, and have
-    /// these variables besides.
+    /// Makes the container the target [`super::NAME`] of a world. With an environment, commands in
+    /// the container are in that world, too, with these additional variables.
     ///
     /// # Errors
     /// The world cannot be written.
@@ -236,10 +233,9 @@ impl Container {
         .write(world)
     }
 
-    /// Runs a command in it without the product. Returns what it printed.
+    /// Runs a command in the container without the product. Returns its output.
     ///
-    /// # Errors
-    /// It fails.
+    /// # Errors The command fails.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         let all = [&["exec", &self.id], words].concat();
         self.docker.must(&all)

@@ -1,4 +1,4 @@
-//! Directories that become images of containers.
+//! Directories that become container images.
 
 use crate::product;
 use crate::world::World;
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 
-/// What busybox is called in it.
+/// The names of busybox in the image.
 const NAMES: [&str; 17] = [
     "sh",
     "cat",
@@ -27,7 +27,7 @@ const NAMES: [&str; 17] = [
     "wc",
 ];
 
-/// Bash, a shell for our script, and nothing else but busybox.
+/// An image with bash, busybox, and the shell that the bootstrap script needs.
 pub(super) fn with_bash_only(world: &World, root: &Path) -> Result<()> {
     for name in ["bin", "etc", "root", "tmp"] {
         fs::create_dir_all(root.join(name))?;
@@ -40,7 +40,7 @@ pub(super) fn with_bash_only(world: &World, root: &Path) -> Result<()> {
     };
     copy(Path::new("/bin/bash"))?;
     copy(Path::new("/bin/busybox"))?;
-    // What our program needs unless it is linked statically, and bash.
+    // The libraries of bash, and of the program unless it is linked statically.
     for program in [
         "/bin/bash".into(),
         product::agent_bash()?.display().to_string(),
@@ -62,7 +62,7 @@ pub(super) fn with_bash_only(world: &World, root: &Path) -> Result<()> {
     )?)
 }
 
-/// Packs it.
+/// Packs the directory as a tar file.
 pub(super) fn pack(world: &World, root: &Path, tar: &Path) -> Result<()> {
     let mut pack = world.command("tar");
     pack.arg("-C").arg(root).arg("-cf").arg(tar).arg(".");

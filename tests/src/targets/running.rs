@@ -1,4 +1,4 @@
-//! A call that runs on a target while something becomes of the way there.
+//! A call that runs on a target while the connection is disturbed.
 
 use super::{NAME, command};
 use crate::world::World;
@@ -9,13 +9,14 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// What processes may take to end on a busy machine.
+/// The time that processes may take to end on a busy machine.
 pub const SOON: Duration = Duration::from_secs(30);
 
-/// What the target may take to end a call once it knows: its grace period and 2 s; and what a busy machine takes on top.
+/// The time that the target may take to end a call after the signal: its grace period and 2 s, and
+/// 10 s for a busy machine.
 pub const ENDING: Duration = Duration::from_secs(2 + 2 + 10);
 
-/// A call that says its shell's pid in the file `pid`, and stays.
+/// A call that writes its shell's pid into the file `pid` and keeps running.
 const STAYS: &str = "echo $$ > pid.part; mv pid.part pid; while :; do sleep 1; done";
 
 /// Sends a signal.
@@ -27,21 +28,20 @@ pub fn signal(pid: u32, signal: Signal) -> Result<()> {
     Ok(kill_process(pid, signal)?)
 }
 
-/// Whether a process is there, and no zombie.
+/// True if a process exists and is not a zombie.
 pub fn is_alive(pid: u32) -> bool {
     procfs::process(pid).is_some_and(|process| process.is_alive())
 }
 
-/// Whether it has ended within `patience`.
+/// True if the process ends within `patience`.
 pub fn has_ended(pid: u32, patience: Duration) -> bool {
     poll::until(patience, || (!is_alive(pid)).then_some(())).is_some()
 }
 
-/// Starts a call on the target of that lease, which stays, whose directory is this world's. Returns the program here, and the
-/// pid of the shell there.
+/// Starts a long call on the target with this lease, in the world's directory. Returns the local
+/// program, and the pid of the remote shell.
 ///
-/// # Errors
-/// It does not begin.
+/// # Errors The call does not start.
 pub fn running(world: &World, lease: &str) -> Result<(Child, u32)> {
     set_lease(world, lease)?;
     let mut command = command(world, &["run", "--json", STAYS])?;
@@ -57,8 +57,7 @@ pub fn running(world: &World, lease: &str) -> Result<(Child, u32)> {
 
 /// Writes the target's lease into the settings.
 ///
-/// # Errors
-/// They cannot be written.
+/// # Errors The settings cannot be written.
 pub fn set_lease(world: &World, lease: &str) -> Result<()> {
     let config = world.home().join(".config/agent-bash/config.toml");
     let text = fs::read_to_string(&config)?;
@@ -69,10 +68,9 @@ pub fn set_lease(world: &World, lease: &str) -> Result<()> {
     Ok(fs::write(config, text)?)
 }
 
-/// The client of an engine that a process has started.
+/// The pid of an engine's client that a process has started.
 ///
-/// # Errors
-/// There is none.
+/// # Errors The process has no such child.
 pub fn client_of(host: u32, engine: &str) -> Result<u32> {
     let is_it =
         |process: &procfs::Process| process.parent == host && process.command.contains(engine);

@@ -1,4 +1,4 @@
-//! OpenSSH's server on the loopback interface, with keys and a configuration of its own, and its client.
+//! OpenSSH's server on the loopback interface, with its own keys and configuration, and its client.
 
 use super::Written;
 use crate::poll;
@@ -12,20 +12,20 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
-/// The server wants to be called by its path.
+/// The server must be started by its absolute path.
 const PROGRAM: &str = "/usr/sbin/sshd";
 
-/// Where the server, if it is root's, locks the part of it up that speaks with strangers.
+/// The directory that a server of root confines its unauthenticated part to.
 const EMPTY: &str = "/run/sshd";
 
-/// How long it may take to listen.
+/// The time that the server may take to listen.
 const START: Duration = Duration::from_secs(20);
 
-/// Ports that somebody else may take between our look and its start.
+/// Attempts with different ports: another process may bind a port before the server does.
 const ATTEMPTS: usize = 5;
 
-/// A server that knows one key, and the host `box` of the world's `ssh`. Who logs in is in the world: its environment is that
-/// of the world, so that whatever is started there carries the world's mark.
+/// A server that accepts one key, and the host `box` of the world's `ssh`. A login gets the
+/// environment of the world, so that all its processes carry the world's mark.
 #[derive(Debug)]
 pub struct Sshd {
     child: Child,
@@ -33,18 +33,16 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Starts it for this world, in which `ssh box` and the target [`super::NAME`] then lead to it.
+    /// Starts a server for this world; `ssh box` and the target [`super::NAME`] lead to it.
     ///
-    /// # Errors
-    /// It is not installed, or does not listen.
+    /// # Errors The server is not installed, or does not listen.
     pub fn start(world: &World, directory: Option<&Path>) -> Result<Self> {
         Self::with_environment(world, directory, &BTreeMap::new())
     }
 
-    /// As [`Self::start`], with more variables for who logs in.
+    /// As [`Self::start`], with additional environment variables for logins.
     ///
-    /// # Errors
-    /// As there.
+    /// # Errors As for [`Self::start`].
     pub fn with_environment(
         world: &World,
         directory: Option<&Path>,
@@ -86,18 +84,16 @@ impl Sshd {
         bail!("sshd does not listen: {log}");
     }
 
-    /// What it logged.
+    /// The server's log.
     ///
-    /// # Errors
-    /// It cannot be read.
+    /// # Errors The log cannot be read.
     pub fn log(&self) -> Result<String> {
         Ok(fs::read_to_string(self.directory.join("log"))?)
     }
 
-    /// Runs a command there by ssh itself, without the product.
+    /// Runs a command on the server by ssh itself, without the product.
     ///
-    /// # Errors
-    /// It cannot be started.
+    /// # Errors The client cannot be started.
     pub fn run(&self, world: &World, command: &str) -> Result<CommandResult> {
         let mut ssh = world.command("ssh");
         ssh.args(["box", command]);
@@ -107,7 +103,7 @@ impl Sshd {
 
 impl Drop for Sshd {
     fn drop(&mut self) {
-        // Ends whoever is still logged in by the end of their connection.
+        // Ends open logins by closing their connections.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -118,7 +114,7 @@ fn free_port() -> Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-/// Writes both ends' configurations, and the world's `ssh`.
+/// Writes the configurations of both ends, and the world's `ssh`.
 fn configure(
     world: &World,
     environment: &BTreeMap<String, String>,
@@ -150,19 +146,20 @@ fn configure(
         path("known_hosts"),
     );
     fs::write(own.join("ssh_config"), client)?;
-    // Which configuration is the user's, ssh takes from the account, not from HOME.
+    // Ssh finds the user's configuration by the account, not by HOME.
     world.script(
         "ssh",
         &format!("exec /usr/bin/ssh -F {} \"$@\"\n", path("ssh_config")),
     )
 }
 
-/// The server, once it listens; `None` if it ended.
+/// Starts the server and waits until it listens; `None` if it exited.
 fn listening(world: &World, own: &Path) -> Result<Option<Child>> {
     let log = own.join("log");
     let is_root = rustix::process::geteuid().is_root();
     let mut command = if is_root && !Path::new(EMPTY).is_dir() {
-        // Only the system's own service makes that directory: here is one that nobody else sees.
+        // Only the system's service creates that directory; the test mounts one that only its
+        // server sees.
         let make =
             format!("mount -t tmpfs -o mode=755 tmpfs /run && mkdir -m 755 {EMPTY} && exec \"$@\"");
         let mut unshare = world.command("unshare");

@@ -1,5 +1,5 @@
-//! An agent as a value: how to install it, how to start it against a model stub, and how to read what it does with
-//! a result.
+//! An agent as a value: how to install it, how to start it against a model stub, and how to read
+//! its requests.
 
 use crate::wire::Wire;
 use agent_bash_tests::packages::{cached_packages, made_once, npm};
@@ -18,38 +18,38 @@ pub(crate) struct Agent {
     pub(crate) name: &'static str,
     pub(crate) package: &'static Package,
     pub(crate) wire: &'static Wire,
-    /// The name under which its model sees our tool.
+    /// The name under which its model sees the tool of agent-bash.
     pub(crate) tool: &'static str,
     /// Its own shell tool, and the tool's field for the script.
     pub(crate) shell: (&'static str, &'static str),
     /// Its name for `agent-bash hook`.
     pub(crate) hook: &'static str,
-    /// Writes its settings and returns the command that makes it say one sentence to its model and continue until
-    /// the model is done.
+    /// Writes the agent's settings, and returns a command that sends one sentence to the model and
+    /// continues until the model is done.
     pub(crate) start: fn(&AgentHome<'_>) -> Result<Command>,
-    /// The complete text that its model reads of what came back.
+    /// The complete text that its model reads of the result.
     pub(crate) reads: fn(&Value) -> String,
-    /// The text inside the frame that the agent puts around our tool's answer.
+    /// The text inside the agent's frame around the tool's answer.
     pub(crate) inside: fn(&Value) -> Result<Shown>,
 }
 
-/// An answer of our tool, as the model sees it.
+/// An answer of the tool, as the model sees it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) text: String,
-    /// Whether it is marked as an error; `None` if the agent shows its model no such mark.
+    /// True if it is marked as an error; `None` if the agent shows its model no such mark.
     pub(crate) error: Option<bool>,
 }
 
-/// A program from npm: only the part for this machine.
+/// A program from npm, in the package for this machine alone.
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) version: &'static str,
     /// The npm name and version, given the architecture's name in Node.
     pub(crate) spec: fn(&str) -> String,
-    /// The path of the program in it, given the architecture's names in Node and in Rust.
+    /// The path of the program in the package, given the architecture's names in Node and in Rust.
     pub(crate) program: fn(&str, &str) -> String,
-    /// Its path, or why it is missing; determined once.
+    /// The path of the program, or why it is missing; determined once.
     pub(crate) found: OnceLock<Result<PathBuf, String>>,
 }
 
@@ -100,7 +100,8 @@ pub(crate) enum Way {
     Stranger,
     /// Through a hook of its own shell tool, as `agent-bash hook --install` configures it.
     Hook,
-    /// The same, but instead of `agent-bash` this script is run, in which `$REAL` is the program.
+    /// As [`Self::Hook`], but this script runs instead of `agent-bash`, with the program as
+    /// `$REAL`.
     Broken(&'static str),
     /// A hook of its own shell tool that runs this command.
     Foreign(&'static str),
@@ -130,9 +131,9 @@ impl AgentHome<'_> {
         Ok(path)
     }
 
-    /// A program that can reach nothing but its model: all other connections are refused.
+    /// A program that can reach only its model: all other connections are refused.
     pub(crate) fn command(&self, program: &Path) -> Result<Command> {
-        // A separate directory: the world checks its own for what *we* leave.
+        // A separate directory: the world checks its own for leftovers of the product.
         let temp = self.world.home().join("tmp");
         std::fs::create_dir_all(&temp)?;
         let mut command = self.world.command(program);

@@ -37,7 +37,8 @@ pub(crate) const CODEX: Agent = Agent {
     },
 };
 
-/// The model writes a script that calls a tool, and reads what the script prints: here the whole answer, as JSON.
+/// The model writes a script that calls a tool, and reads the script's output: here the whole
+/// answer, as JSON.
 pub(crate) const CODEX_BY_SCRIPT: Agent = Agent {
     name: "Codex (code mode)",
     wire: &RESPONSES_BY_SCRIPT,
@@ -87,7 +88,7 @@ fn start(place: &AgentHome<'_>, model: &str) -> Result<Command> {
     let hooks = serde_json::json!({"hooks": place.hooks("PreToolUse", "Bash")});
     place.write(".codex/hooks.json", &hooks.to_string())?;
     let mut command = place.command(place.program)?;
-    // A user would have to approve the hook once; here nobody can.
+    // A user would have to approve the hook once; the test cannot.
     command.args([
         "exec",
         "--skip-git-repo-check",

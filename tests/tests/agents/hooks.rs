@@ -1,4 +1,4 @@
-//! `agent-bash hook` with real agents: what is refused does not run, and the model reads why.
+//! `agent-bash hook` with real agents: refused commands do not run, and the model reads why.
 
 use crate::Check;
 use crate::agent::{Agent, Way};
@@ -78,13 +78,13 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "advice reaches the model beside the output",
-        // Gemini CLI has no format for it.
+        // Gemini CLI has no format for this answer.
         of: |agent| agent.hook != "gemini-cli",
         run: |agent| {
             let with = advised(agent, "advise")?;
             ensure!(with.contains("a line"), "it did not run: {with}");
             ensure!(with.contains(ADVICE), "no advice in {with}");
-            // Control: without the hook nothing says so.
+            // Control: without the hook the command is not refused.
             let without = advised(agent, "off")?;
             ensure!(without.contains("a line"), "it did not run: {without}");
             ensure!(!without.contains(ADVICE), "{without}");
@@ -99,7 +99,7 @@ pub(crate) const CHECKS: &[Check] = &[
             for (broken, why) in [
                 ("printf '' | $REAL \"$@\"", judged),
                 ("printf '{' | $REAL \"$@\"", judged),
-                // As for a program that was removed or was killed.
+                // As for a program that was removed or killed.
                 ("exit 127", ""),
                 ("kill -KILL $$", ""),
             ] {
@@ -126,7 +126,7 @@ fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String>
 /// The interceptor's message about `cat`.
 const ADVICE: &str = "Prefer the `read` tool";
 
-/// Runs `cat` under a hook with this interceptor mode. Returns everything that the model reads.
+/// Runs `cat` under a hook with this interceptor mode. Returns all texts that the model reads.
 fn advised(agent: &Agent, mode: &str) -> Result<String> {
     let world = world()?;
     let settings = format!("[interceptor]\nmode = \"{mode}\"\ntools = [\"read\"]\n");
@@ -142,9 +142,9 @@ fn advised(agent: &Agent, mode: &str) -> Result<String> {
 }
 
 struct Tried {
-    /// Whether the remote was overwritten.
+    /// True if the remote was overwritten.
     ran: bool,
-    /// What the model reads.
+    /// The texts that the model reads.
     reads: String,
 }
 

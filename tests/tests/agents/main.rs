@@ -1,9 +1,10 @@
-//! Real agents as published: Claude Code, Codex, Gemini CLI and opencode, each with a stub of its model on loopback
-//! that requests one call and records what comes back. Tests what a model really receives.
+//! Real agents as published: Claude Code, Codex, Gemini CLI and opencode, each with a stub of its
+//! model on loopback that requests one call and records the result. The tests check the requests
+//! that a model really receives.
 //!
-//! The agents are large, so the tests are marked as ignored, and `cargo xtask agents` runs them. Each agent is
-//! installed once from npm below `target/`; if it cannot be installed, its tests fail and name it. Figures measured
-//! on the way are printed to stderr; the table in docs/mcp.md is made from them.
+//! The agents are large, so `cargo xtask agents` runs these tests and the suite does not. Each
+//! agent is installed once from npm below `target/`; if the installation fails, the agent's tests
+//! fail and name it. Measured figures are printed to stderr, for the table in docs/mcp.md.
 
 mod agent;
 mod claude_code;

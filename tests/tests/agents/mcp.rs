@@ -1,4 +1,4 @@
-//! `agent-bash mcp` with real agents: the text that was made for a model reaches it.
+//! `agent-bash mcp` with real agents: the text for a model reaches it.
 
 use crate::Check;
 use crate::agent::{Agent, Shown, Way};
@@ -23,7 +23,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "control: with structured content the text is not ours",
-        // The others show the text in any case.
+        // The other agents show the text in any case.
         of: |agent| ["claude-code", "codex"].contains(&agent.hook),
         run: |agent| {
             let returned = returned(agent, "echo hi", Way::Structured)?;
@@ -88,7 +88,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What the model sees of a call of our tool, and everything that it reads.
+/// The result of a call as the model sees it, and all texts that it reads.
 fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
     let returned = returned(agent, script, Way::Mcp)?;
     Ok(((agent.inside)(&returned)?, (agent.reads)(&returned)))
@@ -111,7 +111,8 @@ fn is_ours(shown: &Shown) -> Result<()> {
     Ok(())
 }
 
-/// Checks for consecutive lines up to the last one, followed by our notice. Returns the first line's number.
+/// Checks for consecutive lines up to the last one, followed by the notice. Returns the first
+/// line's number.
 fn end_is_whole(text: &str) -> Result<u32> {
     let notice = Regex::new(
         r"(?s)^(.*)\n\n\[Showing lines (\d+)-50000 of 50000(?: \(.* limit\))?\. Full: artifact://\d+\]$",

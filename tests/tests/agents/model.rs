@@ -1,4 +1,4 @@
-//! A stub of a model: a server on loopback that requests one tool call and records what comes back.
+//! A stub of a model: a server on loopback that requests one tool call and records the result.
 
 use crate::wire::{Wire, stream};
 use anyhow::{Context, Result};
@@ -32,21 +32,21 @@ pub(crate) struct Model {
     _runtime: Runtime,
 }
 
-/// What an agent has sent.
+/// The requests that an agent has sent.
 #[derive(Debug, Default)]
 struct Heard {
     /// The call's result, and the whole request that carried it.
     returned: Option<(Value, Value)>,
-    /// It was told to wait for its servers.
+    /// The agent was told to wait for its servers.
     waits: bool,
-    /// How often.
+    /// The number of times.
     waited: usize,
     /// Method and path of every request, for diagnosing failures.
     requests: Vec<String>,
 }
 
 impl Model {
-    /// Starts it on a free port.
+    /// Starts the server on a free port.
     pub(crate) fn start(wire: &'static Wire, ask: Ask) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -78,7 +78,7 @@ impl Model {
         format!("http://{}", self.address)
     }
 
-    /// The call's result, and everything that the model reads with it.
+    /// The call's result, and all texts that the model reads with it.
     pub(crate) fn returned(&self) -> Result<(Value, Value)> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.returned.clone().with_context(|| {

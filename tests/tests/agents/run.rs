@@ -1,4 +1,4 @@
-//! One run of an agent, from the call that its model requests to what the model then reads.
+//! One run of an agent, from the call that its model requests to the result that the model reads.
 
 use crate::agent::{Agent, AgentHome, Way};
 use crate::model::{Ask, Model};
@@ -9,10 +9,11 @@ use serde_json::Value;
 use std::fs::File;
 use std::time::Duration;
 
-/// How long an agent may take on a loaded machine. Normally one to ten seconds.
+/// The time that an agent may take on a loaded machine. Normally one to ten seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Presents us to the agent as an unknown server, and the agent to us as an unknown client.
+/// Presents the product to the agent as an unknown server, and the agent to the product as an
+/// unknown client.
 const STRANGER: &str = r#"sed -u 's/"clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
 
 /// A world in which `agent-bash` can be called.
@@ -20,12 +21,12 @@ pub(crate) fn world() -> Result<World> {
     World::new()?.with_program(product::agent_bash()?)
 }
 
-/// Runs the agent, whose model requests one call; returns what came back to the model.
+/// Runs the agent, whose model requests one call; returns the result that the model got.
 pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
     hear(agent, way, world, ask).map(|(returned, _)| returned)
 }
 
-/// The same, with the whole request that carried it.
+/// As [`Self::run`], with the whole request that carried the result.
 pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(Value, Value)> {
     let model = Model::start(agent.wire, ask)?;
     let place = AgentHome {
@@ -86,7 +87,7 @@ fn set_up(agent: &Agent, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Ends the world; nothing of ours may be left.
+/// Ends the world; the product must leave nothing.
 pub(crate) fn end(world: World) -> Result<()> {
     let left = world.end(Duration::from_secs(30));
     ensure!(left.is_empty(), "left behind:\n{left}");

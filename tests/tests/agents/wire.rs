@@ -1,5 +1,5 @@
-//! The model APIs: how a request offers tools and carries results, and how a model requests a call. Only what the
-//! agents need; responses are complete streams of server-sent events.
+//! The model APIs: how a request offers tools and carries results, and how a model requests a call.
+//! Covers only what the agents use; responses are complete streams of server-sent events.
 
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct Wire {
     /// Path suffix of the requests that ask for a completion.
     pub(crate) path: &'static str,
-    /// Whether a request offers tools; those without are side requests (for example for a session title).
+    /// True if a request offers tools; a request without tools is a side request (for example for a
+    /// session title).
     pub(crate) offers: fn(&Value) -> bool,
-    /// The result of the last call: everything that the model reads of it.
+    /// The result of the last call: all texts of it that the model reads.
     pub(crate) returned: fn(&Value) -> Option<Value>,
-    /// Whether that result says that there is no such tool (yet), and what to call to wait for it. An agent may ask its model
-    /// before its servers are up.
+    /// Returns the call that waits for a missing tool, if the result says that the tool does not
+    /// exist (yet). An agent may ask its model before its servers are up.
     pub(crate) wait: fn(&Value) -> Option<&'static str>,
     /// The model's request for a call of this tool.
     pub(crate) call: fn(&str, &Value) -> Vec<Value>,
@@ -123,7 +124,7 @@ pub(crate) const RESPONSES: Wire = Wire {
     },
 };
 
-/// The same with tools called from JavaScript, as Codex does with its newer models.
+/// As [`OpenAiResponses`], with tools called from JavaScript, as Codex does with its newer models.
 pub(crate) const RESPONSES_BY_SCRIPT: Wire = Wire {
     call: |tool, input| {
         response(&json!({

@@ -1,4 +1,4 @@
-//! Adapters against the SDKs that define their interfaces: checks what the SDKs accept, not what we believe.
+//! Adapters against the SDKs that define their interfaces: checks what the SDKs really accept.
 
 use super::{PATIENCE, Tools, ran_well, root, world};
 use agent_bash_tests::conformance::{self, Adapter};
@@ -41,12 +41,12 @@ pub(crate) fn packages() -> Result<(Vec<String>, Vec<String>)> {
     Ok((python, types))
 }
 
-/// Its own tool and ours get the same calls.
+/// The SDK's own tool and the adapter get the same calls.
 pub(crate) fn anthropic(tools: &Tools) -> Result<()> {
     by_script(tools, "anthropic")
 }
 
-/// Its runner executes the calls of a model stub with our tool.
+/// The SDK's runner executes the calls of a model stub with the adapter's tool.
 pub(crate) fn openai(tools: &Tools) -> Result<()> {
     by_script(tools, "openai")
 }
@@ -62,7 +62,8 @@ fn by_script(tools: &Tools, part: &str) -> Result<()> {
     Ok(())
 }
 
-/// Compiles our answers as values of its types; slightly wrong answers must be rejected.
+/// Compiles the adapter's answers as values of the SDK's types; slightly wrong answers must be
+/// rejected.
 pub(crate) fn claude(tools: &Tools) -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
@@ -82,7 +83,7 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     for (index, name) in ["Bash", "TaskStop"].into_iter().enumerate() {
         let tool = &declared["tools"][index];
         ensure!(tool["name"] == name, "{declared}");
-        // No field of ours that it does not know, and none of its fields missing.
+        // The answers have exactly the fields of the type.
         let input = example(&tool["input_schema"])?;
         add(
             &format!("input{index}"),

@@ -1,13 +1,13 @@
-//! Third-party clients: the official MCP SDKs, the example clients of docs/rpc.md and docs/mcp.md verbatim, and the
-//! SDKs whose shell tools the adapters imitate.
+//! Third-party clients: the official MCP SDKs, the example clients of docs/rpc.md and docs/mcp.md
+//! verbatim, and the SDKs whose shell tools the adapters imitate.
 //!
-//! Python clients run in a virtual environment, TypeScript ones in a directory of node packages; both are installed
-//! once below `target/`, from `PyPI` and npm. If that fails (no package index is reachable), their tests are
-//! ignored and the reason is printed. On CI, recognised by the variable `CI`, they fail instead, so that they are
-//! not mistaken for passed.
+//! Python clients run in a virtual environment, TypeScript ones in a directory of node packages;
+//! both are installed once below `target/`, from `PyPI` and npm. If that fails (no package index is
+//! reachable), their tests are ignored and the reason is printed. On CI, recognised by the variable
+//! `CI`, they fail instead, so that they are not mistaken for passed.
 //!
-//! The long job takes 6 s, with a handle after 2 s; `AGENT_BASH_TEST_LONG_JOB=90` makes it take 90 s, with the
-//! default handle after 50 s.
+//! The long job takes 6 s, with a handle after 2 s; `AGENT_BASH_TEST_LONG_JOB=90` makes it take 90
+//! s, with the default handle after 50 s.
 
 mod adapters;
 
@@ -21,13 +21,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The Python SDK, and a package for validating messages against schemas. Those of adapters are added.
+/// The Python SDK, and a package for validating messages against schemas. Those of adapters are
+/// added.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
 /// Runs TypeScript, and the SDK for it.
 const NODE: [&str; 2] = ["tsx@4", "@modelcontextprotocol/sdk@1"];
 
-/// How long a slow machine may take to end what is left.
+/// The time that a slow machine may take to end leftover processes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn main() -> Result<()> {
@@ -291,7 +292,7 @@ fn typescript(world: &World, tools: &Tools, name: &str, script: &str) -> Result<
     let file = packages.join(format!("{name}.ts"));
     std::fs::write(&file, script)?;
     let mut command = world.command(packages.join("node_modules/.bin/tsx"));
-    // Its cache would be left in the world's temporary directory.
+    // Node's compile cache would be a leftover in the world's temporary directory.
     command.arg(file).env("TSX_DISABLE_CACHE", "1");
     Ok(command)
 }

@@ -1,4 +1,5 @@
-//! The library as an interface: a tool with real shells in this process, as in an agent written in Rust.
+//! The library as an interface: a tool with real shells in this process, as in an agent written in
+//! Rust.
 
 use agent_bash::core::Cancel;
 use agent_bash::process::supervisor::{Supervisor, Token};
@@ -21,7 +22,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// `token` proves that this program's `main` starts as a host's must.
+    /// A token that proves that this program's `main` starts as a host's must.
     pub(crate) fn new(token: Token) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -29,7 +30,7 @@ impl Library {
         Ok(Self { runtime, token })
     }
 
-    /// With warm shells, unlike the command line, so that what they leave behind is found too.
+    /// Uses warm shells, unlike the command line, so that the case also finds their leftovers.
     fn session(&self, call: &Call<'_>) -> Result<Conversation> {
         let mut environment = call.world.environment();
         environment.extend(call.environment.clone());
@@ -63,7 +64,8 @@ impl Surface for Library {
     fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
         let request: serde_json::Value = serde_json::from_str(call.request)?;
         let cancel = Cancel::new();
-        // Shells are started and ended on the runtime, so the tool must be created and dropped there.
+        // Shells are started and ended on the runtime, so the tool must be created and dropped
+        // there.
         let _on_runtime = self.runtime.enter();
         let session = self.session(call)?;
         let tool = session.tool();

@@ -1,5 +1,6 @@
-//! Runs every case of `tests/conformance` through every interface, and compares the tool definitions of adapters;
-//! one test each. On targets a part of the cases is run; the others with `--include-ignored`.
+//! Runs every case of `tests/conformance` through every interface, and compares the tool
+//! definitions of adapters; one test each. Only a part of the cases runs on targets;
+//! `--include-ignored` runs the others.
 
 mod library;
 mod targets;

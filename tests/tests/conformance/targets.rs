@@ -1,4 +1,4 @@
-//! Targets as interfaces: every case is judged here, and run where a real engine leads.
+//! Targets as interfaces: every case is checked here and runs on the target of a real engine.
 
 use agent_bash_tests::conformance::{RpcOn, TargetSetup};
 use agent_bash_tests::targets::{Container, Docker, Sshd, docker};
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 
-/// One case in so many is run on a target unless all are asked for: each dials anew.
+/// Only one case in this many runs on a target by default: each case connects anew.
 const EVERY: usize = 12;
 
-/// Whether the case of this number is.
+/// True if the case with this number runs by default.
 pub(crate) fn is_in_sample(number: usize) -> bool {
     number.is_multiple_of(EVERY)
 }
 
-/// A directory for our program on all targets: it is uploaded by the first case, and found by the others.
+/// A directory for the program on all targets: the first case uploads it, and the others find it.
 pub(crate) fn programs() -> Result<TempDir> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut named = tempfile::Builder::new();
@@ -33,7 +33,7 @@ pub(crate) fn by_ssh(programs: &TempDir) -> RpcOn {
     }
 }
 
-/// Over `docker exec`, if that can run here; otherwise why not.
+/// Over `docker exec`; returns why docker cannot run, if so.
 pub(crate) fn by_docker(programs: &TempDir) -> Result<RpcOn, &'static str> {
     match docker::cannot_run() {
         Some(why) => Err(why),
@@ -65,7 +65,7 @@ impl TargetSetup for Ssh {
     }
 }
 
-/// One container, in which the worlds of all cases are.
+/// One container for the worlds of all cases.
 #[derive(Debug)]
 struct Exec {
     programs: PathBuf,

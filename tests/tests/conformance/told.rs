@@ -1,4 +1,5 @@
-//! The tool definitions of adapters on each interface that returns them: `adapters/NAME.tools.json`.
+//! The tool definitions of adapters on each interface that returns them:
+//! `adapters/NAME.tools.json`.
 
 use agent_bash_tests::conformance::{Adapter, shake_hands};
 use agent_bash_tests::product;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long an interface may take.
+/// The time that an interface may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Checks the definitions that one interface returns.

@@ -1,4 +1,5 @@
-//! Over `docker exec`, into a container that has bash and busybox, and whose first process reaps nobody.
+//! Over `docker exec`, into a container that has bash and busybox. Its first process reaps no
+//! orphans.
 
 use crate::Test;
 use agent_bash_tests::conformance::shake_hands;
@@ -28,7 +29,7 @@ fn in_a_container() -> Result<()> {
     let long = on(&world, &["run", "--json", "seq 50000"])?;
     let long: serde_json::Value = serde_json::from_str(&long.stdout)?;
     let path = long["artifacts"][0]["path"].as_str().context("a path")?;
-    // It is a path there, and true for the next command.
+    // The container has a path of that name, which succeeds for the next command.
     let lines = on(&world, &["run", &format!("wc -l < {path}")])?;
     assert_eq!(lines.stdout.trim(), "50000", "{lines:?}");
     let sent = {
@@ -40,7 +41,7 @@ fn in_a_container() -> Result<()> {
     assert_eq!(sent.code, 0, "{sent:?}");
     assert_eq!(container.run(&["cat", "/tmp/file"])?, "over");
 
-    // What outlives its call, and its host.
+    // A process that outlives its call and its host.
     let left = on(&world, &["run", "sleep 3 > /dev/null 2>&1 &"])?;
     assert_eq!(left.code, 0, "{left:?}");
     let job = on(&world, &["run", "--mode", "background", "sleep 3"])?;
@@ -48,7 +49,7 @@ fn in_a_container() -> Result<()> {
     let alone = poll::until(SOON, || {
         let said = container.run(&["cat", "/proc/[0-9]*/stat"]);
         let said = said.or_else(|_| container.run(&["sh", "-c", "cat /proc/[0-9]*/stat"]));
-        // PID 1, the shell of this look, and its `cat`.
+        // PID 1, the shell of this check, and its `cat`.
         said.ok()
             .filter(|said| !said.contains("agent-bash") && !said.contains("(sleep) Z"))
             .filter(|said| said.lines().count() <= 3)
@@ -61,8 +62,8 @@ fn in_a_container() -> Result<()> {
     Ok(())
 }
 
-/// Whatever the way there prints first, in the words of our script, too, is not taken for it: only what the nonce stands in
-/// front of is.
+/// Text that the connection prints first is not taken for the bootstrap script's, even in the
+/// script's words: the script marks its lines with a nonce.
 fn behind_a_banner(world: &World) -> Result<()> {
     let docker = world.home().join("docker-itself");
     std::fs::rename(world.program("docker"), &docker)?;
@@ -71,7 +72,7 @@ fn behind_a_banner(world: &World) -> Result<()> {
     world.script("docker", &format!("{banner}; exec {docker} \"$@\"\n"))?;
     let ran = on(world, &["run", "exit 6"])?;
     ensure!(ran.code == 6, "{ran:?}");
-    // The control: the same words, of which the nonce was taken.
+    // Control: the same words without the nonce.
     let without = "sed -u 's/^[0-9a-f]* run$/run/'";
     world.script("docker", &format!("{docker} \"$@\" | {without}\n"))?;
     let ran = on(world, &["run", "exit 6"])?;
@@ -80,7 +81,7 @@ fn behind_a_banner(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// A client of the Model Context Protocol uses the container as if it were here.
+/// A client of the Model Context Protocol uses the container like the local machine.
 fn by_mcp(world: &World) -> Result<()> {
     let mut server = ServerClient::start(command(world, &["mcp"])?)?;
     shake_hands(&mut server)?;

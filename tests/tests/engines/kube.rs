@@ -1,4 +1,4 @@
-//! The real `kubectl exec`, against a server that plays a pod. No kubelet is run.
+//! The real `kubectl exec`, against a server that simulates a pod without a kubelet.
 
 mod cluster;
 mod exec;
@@ -29,7 +29,7 @@ pub(crate) const TESTS: &[Test] = &[
 /// The shortest lease.
 const LEASE: Duration = Duration::from_secs(25);
 
-/// Why there is no kubectl. On CI it has to be there.
+/// Returns why kubectl is missing. On CI it must exist.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test program is a user of its own environment"
@@ -44,7 +44,8 @@ fn kubectl() -> Result<PathBuf> {
     kube::kubectl(Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
 
-/// A world whose target is the pod, which is in that world, too. Our program is kept beside kubectl, so that one test sends it.
+/// A world with the pod as its target; the pod is in that world, too. The program is stored next to
+/// kubectl, so that only one test uploads it.
 fn pod(manner: Manner) -> Result<(World, Cluster)> {
     let world = World::new()?;
     let cluster = Cluster::start(&world, manner)?;
@@ -52,7 +53,7 @@ fn pod(manner: Manner) -> Result<(World, Cluster)> {
     Ok((world, cluster))
 }
 
-/// What `kubectl` alone does with these words in the pod.
+/// The result of `kubectl` alone with these arguments in the pod.
 fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::CommandResult> {
     let mut command = world.command("kubectl");
     command
@@ -63,7 +64,7 @@ fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::CommandRes
 
 fn in_a_pod() -> Result<()> {
     let (world, cluster) = pod(Manner::Faithful)?;
-    // What the server says at the end, kubectl exits with.
+    // Kubectl exits with the code that the server sends at the end.
     let plain = alone(
         &world,
         kube::POD,
@@ -83,7 +84,7 @@ fn in_a_pod() -> Result<()> {
     let long = on(&world, &["run", "seq 50000 | tail -n 1"])?;
     ensure!(long.code == 0 && long.stdout.contains("50000"), "{long:?}");
 
-    // What there is no way to.
+    // A command that does not exist.
     let config = world.home().join(".config/agent-bash/config.toml");
     let text = std::fs::read_to_string(&config)?;
     let to = format!("{}/{}", kube::NAMESPACE, kube::POD);
@@ -104,20 +105,20 @@ fn half_closed() -> Result<()> {
     let (world, cluster) = pod(Manner::Faithful)?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
-    // Our program there has ended by itself, and kubectl with it.
+    // The worker has exited by itself, and kubectl with it.
     let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&Heard::Ended(0)));
     ensure!(heard == [Heard::EndOfInput, Heard::Ended(0)], "{heard:?}");
     drop(cluster);
     world.assert_nothing_left(SOON);
 
-    // The control: a server of the protocol's earlier version, which knows no end of the input.
+    // Control: a server of the protocol's earlier version, which cannot signal the end of input.
     let (world, cluster) = pod(Manner::KnowsNoEndOfInput)?;
     set_lease(&world, "25s")?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
     let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&Heard::Gone));
     ensure!(heard == [Heard::EndOfInput, Heard::Gone], "{heard:?}");
-    // Nothing tells the program there, but its lease.
+    // Only the lease ends the worker.
     let there = cluster.started().context("it was started")?;
     ensure!(is_alive(there), "it needs no end of input");
     ensure!(
@@ -163,7 +164,7 @@ fn said_to_have_ended() -> Result<()> {
     lost(&ended)?;
     ensure!(has_ended(shell, ENDING), "the call goes on");
 
-    // The control: kubectl believes it.
+    // Control: kubectl believes the server.
     let mut plain = world.command("kubectl");
     plain.args([
         "exec",

@@ -1,5 +1,6 @@
-//! `--on` over engines that not every machine can run: docker, podman, kubectl. Where one cannot run, a test says so by its
-//! name; it fails if `AGENT_BASH_TEST_ENGINES` names that engine.
+//! `--on` over engines that not every machine can run: docker, podman, kubectl. If an engine cannot
+//! run, a test reports that by its name; the test fails if `AGENT_BASH_TEST_ENGINES` names the
+//! engine.
 
 mod docker;
 mod kube;
@@ -8,7 +9,7 @@ mod podman;
 use agent_bash_tests::targets;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// What a test is called behind its engine's name, and the test.
+/// The name of a test after its engine's name, and the test.
 type Test = (&'static str, fn() -> anyhow::Result<()>);
 
 fn main() {

@@ -1,4 +1,5 @@
-//! Over `podman exec`, into a container that has bash and busybox: what is left there when somebody here is killed.
+//! Over `podman exec`, into a container that has bash and busybox: checks for leftovers in the
+//! container after a local process is killed.
 
 use crate::Test;
 use agent_bash_tests::targets::running::{ENDING, SOON, client_of, signal};
@@ -35,7 +36,7 @@ fn in_a_container() -> Result<()> {
     ensure!(result["status"]["may_have_run"] == true, "{result}");
     ensure!(ended(&container, "4002"), "left by a killed podman");
 
-    // The control: as much patience with what podman runs alone.
+    // Control: the same deadline for a process that podman alone runs.
     let mut plain = container.command(&["exec", "--interactive", &container.id, "sleep", "4003"]);
     let mut plain = plain.stdin(Stdio::piped()).spawn()?;
     ensure!(begun(&container, "4003"), "it was not started");
@@ -65,7 +66,7 @@ fn runs_there(container: &Podman, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// A call there that sleeps so long.
+/// A remote call that sleeps for this time.
 fn running(container: &Podman, world: &World, seconds: &str) -> Result<Child> {
     let mut host = command(world, &["run", "--json", &format!("sleep {seconds}; true")])?;
     let host = host.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -73,7 +74,7 @@ fn running(container: &Podman, world: &World, seconds: &str) -> Result<Child> {
     Ok(host)
 }
 
-/// Whether something sleeps so long there; `None` if that could not be seen.
+/// True if a process sleeps for this time in the container; `None` if that is unknown.
 fn sleeps(container: &Podman, seconds: &str) -> Option<bool> {
     let lines = container.run(&["ps", "-o", "args"]).ok()?;
     let wanted = format!("sleep {seconds}");

@@ -1,4 +1,5 @@
-//! The audit log as a setting: every call writes a line, without the command unless the settings ask for it.
+//! The audit log as a setting: every call writes a line, without the command unless the settings
+//! ask for it.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
@@ -38,7 +39,7 @@ fn steady(line: &Value) -> Result<Value> {
 }
 
 #[test]
-fn every_call_leaves_a_line_without_the_command() -> Result<()> {
+fn each_call_writes_a_line_without_its_command() -> Result<()> {
     let world = World::new()?;
     run(&world, &[], &["ls -la"])?;
     run(&world, &[], &["git push --force"])?;
@@ -82,7 +83,7 @@ fn every_call_leaves_a_line_without_the_command() -> Result<()> {
 }
 
 #[test]
-fn the_command_is_there_where_it_was_asked_for() -> Result<()> {
+fn command_is_logged_if_the_settings_ask_for_it() -> Result<()> {
     let world = World::new()?;
     let wanted = [("AGENT_BASH_AUDIT_COMMANDS", "true")];
     run(&world, &wanted, &["echo 'two words'"])?;
@@ -91,7 +92,7 @@ fn the_command_is_there_where_it_was_asked_for() -> Result<()> {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_told_and_stops_nothing() -> Result<()> {
+fn unwritable_log_is_reported_and_calls_still_run() -> Result<()> {
     let world = World::new()?;
     std::fs::write(
         world.home().join("logs"),
@@ -105,7 +106,7 @@ fn a_log_that_cannot_be_written_is_told_and_stops_nothing() -> Result<()> {
 }
 
 #[test]
-fn a_checkout_does_not_name_the_log() -> Result<()> {
+fn project_file_cannot_set_the_log() -> Result<()> {
     let world = World::new()?;
     std::fs::write(
         world.cwd().join(".agent-bash.toml"),

@@ -1,5 +1,5 @@
-//! The census finds what is left behind. Every kind of search has its negative control here: a census that misses
-//! something would make every other test worthless.
+//! The census finds leftovers. Every kind of search has its negative control here: a census that
+//! misses something would make every other test worthless.
 
 use agent_bash_tests::census::Census;
 use agent_bash_tests::poll;
@@ -9,10 +9,11 @@ use std::time::Duration;
 
 /// How long a process may take to appear.
 const SOON: Duration = Duration::from_secs(20);
-/// What keeps running is found by the first check.
+/// The first check finds processes that keep running.
 const NOW: Duration = Duration::ZERO;
 
-/// Makes a shell leave a sleeping process behind in `world`; the words determine which marks it keeps.
+/// Makes a shell leave a sleeping process in `world`; the arguments determine the marks that it
+/// keeps.
 fn leave_behind(world: &World, words: &str) {
     let script = format!("{words} sleep 300 </dev/null >/dev/null 2>&1 &");
     let status = world.command("bash").args(["-c", &script]).status();
@@ -28,7 +29,7 @@ fn an_empty_world_leaves_nothing() {
 }
 
 #[test]
-fn a_process_left_behind_is_found_whatever_it_took_off() {
+fn leftover_process_is_found_whatever_marks_it_removed() {
     for words in ["", "setsid", "env -i", "env -i setsid", "cd / &&"] {
         let world = World::new().unwrap();
         leave_behind(&world, words);
@@ -84,16 +85,16 @@ fn an_open_descriptor_is_found() {
         let end = path.display().to_string();
         left.descriptors.iter().any(|open| open.ends_with(&end))
     };
-    // Other tests of this program open and close descriptors, too, so only ours is checked.
+    // Other tests of this program open and close descriptors, too, so only this one is checked.
     assert!(is_ours(&census.end(NOW)));
     drop(file);
     assert!(!is_ours(&census.end(NOW)));
 }
 
 #[test]
-fn a_program_that_another_thread_is_starting_is_nobodys() {
+fn child_between_fork_and_exec_is_no_leftover() {
     let world = World::new().unwrap();
-    // Between `fork` and `exec`, children of other tests have this open, too.
+    // Between `fork` and `exec`, children of other tests also have this descriptor open.
     let _open = std::fs::File::create(world.cwd().join("open")).unwrap();
     let neighbours = World::new().unwrap();
     let done = AtomicBool::new(false);

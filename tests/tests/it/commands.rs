@@ -1,5 +1,5 @@
-//! The commands other than `run`: what they print, and their exit codes. Calls themselves are tested by the
-//! conformance kit.
+//! The commands other than `run`: what they print, and their exit codes. Calls themselves are
+//! tested by the conformance kit.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
@@ -53,7 +53,7 @@ fn check_exits_by_its_verdict_and_starts_nothing() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_refusal_names_rule_and_place() -> anyhow::Result<()> {
+fn refusal_names_rule_and_position() -> anyhow::Result<()> {
     let world = World::new()?;
     let ran = agent_bash(&world, &["check", "--json", "cd src && git add -A && ls"])?;
     let said: Value = serde_json::from_str(&ran.stdout)?;
@@ -134,7 +134,7 @@ fn the_schema_names_the_directory_and_what_is_required() -> anyhow::Result<()> {
 }
 
 #[test]
-fn what_is_not_shown_can_be_read_later() -> anyhow::Result<()> {
+fn truncated_output_can_be_read_from_its_artifact() -> anyhow::Result<()> {
     let world = World::new()?;
     let text = output_of(&world, &["run", "seq 50000"])?;
     let link = text
@@ -236,14 +236,14 @@ fn doctor_takes_another_shell_than_bash_for_a_choice() -> anyhow::Result<()> {
 }
 
 #[test]
-fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
+fn clean_removes_unused_files_and_lists_them() -> anyhow::Result<()> {
     let world = World::new()?;
     let background = |script: &str| output_of(&world, &["run", "--mode", "background", script]);
     output_of(&world, &["run", "seq 20000"])?;
     output_of(&world, &["run", "--profile", "paged", "seq 20000"])?;
     background("sleep 300")?;
     background("sleep 0.4")?;
-    // Leaves a process behind that keeps writing to its artifact.
+    // Leaves a process that keeps writing to its artifact.
     output_of(&world, &["run", "sleep 300 & seq 3"])?;
     output_of(&world, &["jobs", "wait", "2"])?;
     let dead = world.temp().join("agent-bash-session-dead");
@@ -272,7 +272,7 @@ fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
         ]
     );
     assert!(!dead.exists());
-    // A heading, and the jobs that are left.
+    // A heading, and the remaining jobs.
     assert_eq!(output_of(&world, &["jobs", "list"])?.lines().count(), 3);
     assert_eq!(output_of(&world, &["artifact", "list"])?.lines().count(), 2);
     for job in ["1", "3"] {
@@ -320,7 +320,7 @@ fn pages_and_completions_are_made_for_every_command() -> anyhow::Result<()> {
 }
 
 #[test]
-fn what_comes_next_is_named_by_our_own_options() -> anyhow::Result<()> {
+fn exhausted_options_name_the_next_step() -> anyhow::Result<()> {
     let world = World::new()?;
     let said = |words: &[&str]| agent_bash(&world, words).map(|ran| ran.stderr);
     output_of(
@@ -381,11 +381,12 @@ fn a_job_is_fed_and_followed() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_terminal_sees_progress_and_then_nothing_of_it() -> anyhow::Result<()> {
+fn terminal_shows_progress_and_removes_it_at_the_end() -> anyhow::Result<()> {
     let world = World::new()?;
     let program = product::agent_bash()?.display();
     let on_terminal = |line: &str| {
-        // `script`, from util-linux, which every Debian has: gives a command a terminal and prints its output.
+        // `script`, from util-linux, which every Debian has: gives a command a terminal and prints
+        // its output.
         let mut command = world.command("script");
         command.args([
             "--quiet",

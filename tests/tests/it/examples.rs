@@ -1,4 +1,4 @@
-//! The examples run, and do what they say.
+//! The examples run and behave as documented.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -56,14 +56,14 @@ fn a_whole_agent_uses_every_part() -> Result<()> {
 }
 
 #[test]
-fn a_script_runs_and_what_it_left_is_ended() -> Result<()> {
+fn script_runs_and_its_leftovers_are_ended() -> Result<()> {
     let said = run("run_script", &["sleep 300 & echo hi; exit 3"], None)?;
     ensure!(said.starts_with("hi\nExited { code: 3 } after "), "{said}");
     Ok(())
 }
 
 #[test]
-fn who_leaves_its_session_is_named_too() -> Result<()> {
+fn process_that_leaves_its_session_is_named() -> Result<()> {
     let said = run("contain", &[], None)?;
     ensure!(said.contains("it ended: "), "{said}");
     ensure!(said.contains("Survivor { pid: "), "{said}");
@@ -167,7 +167,7 @@ fn on_terminal(name: &str, words: &str, keys: &str) -> Result<String> {
 #[test]
 fn a_card_is_drawn_and_a_key_ends_it() -> Result<()> {
     let shown = on_terminal("card", "", "q")?;
-    // The words of the command have colours of their own.
+    // The words of the command have their own colours.
     ensure!(shown.contains("{1..30}"), "{shown}");
     Ok(())
 }

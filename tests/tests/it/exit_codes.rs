@@ -1,5 +1,5 @@
-//! Exit code 125 means that nothing was started. A command that ran, but whose result could not be printed, has
-//! another code.
+//! Exit code 125 means that nothing was started. A command that ran, but whose result could not be
+//! printed, has another code.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -7,7 +7,7 @@ use anyhow::ensure;
 use std::fs::File;
 use std::process::Stdio;
 
-/// Arguments, whether stdout is full, the exit code, and a part of stderr.
+/// The columns: arguments, whether stdout is full, the exit code, and a part of stderr.
 const CASES: &[(&[&str], bool, i32, &str)] = &[
     (
         &["echo hi; touch ran; exit 3"],
@@ -32,7 +32,7 @@ const CASES: &[(&[&str], bool, i32, &str)] = &[
 ];
 
 #[test]
-fn what_ran_does_not_end_as_what_was_not_started() -> anyhow::Result<()> {
+fn exit_code_tells_started_calls_from_calls_that_never_started() -> anyhow::Result<()> {
     for (words, full, code, said) in CASES {
         let world = World::new()?;
         let mut command = world.command(product::agent_bash()?);
@@ -49,14 +49,14 @@ fn what_ran_does_not_end_as_what_was_not_started() -> anyhow::Result<()> {
 }
 
 #[test]
-fn what_was_not_started_ends_so_and_has_started_no_supervisor() -> anyhow::Result<()> {
+fn call_that_never_started_exits_with_125_and_starts_no_supervisor() -> anyhow::Result<()> {
     let world = World::new()?;
     for (words, code) in [
         (&["--cwd", "missing", "true"][..], 125),
         (&["git add -A"], 125),
         (&["--safe-mode", "strict", "make"], 125),
         (&[" "], 125),
-        // Control: what runs has started one.
+        // Control: a call that runs has started a supervisor.
         (&["true"], 0),
         (&["--cwd", ".", "true"], 0),
     ] {
@@ -73,7 +73,7 @@ fn what_was_not_started_ends_so_and_has_started_no_supervisor() -> anyhow::Resul
     Ok(())
 }
 
-/// With this descriptor limit it either runs or says what is missing. It never panics.
+/// With this descriptor limit the binary either runs or names the limit. It never panics.
 #[test]
 fn too_few_descriptors_are_named() -> anyhow::Result<()> {
     let world = World::new()?;

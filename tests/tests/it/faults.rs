@@ -1,8 +1,8 @@
-//! Faults of the command line that data cannot express: signals during a call, readers that disappear, the binary
-//! killed.
+//! Faults of the command line that data cannot express: signals during a call, readers that
+//! disappear, the binary killed.
 //!
-//! Each test runs the real binary in a world of its own and ends with that world's census. `census.rs` shows that
-//! the census finds what is left.
+//! Each test runs the real binary in its own world and ends with the census of that world.
+//! `census.rs` shows that the census finds leftovers.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
@@ -13,18 +13,18 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// How long a slow machine may take to start something.
+/// The time that a slow machine may take to start a process.
 const SOON: Duration = Duration::from_secs(30);
-/// How long it may take until nothing is left of a killed host.
+/// The deadline for the processes of a killed host.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// A script whose processes use every way to escape: a new session, ignored signals, double fork. Prints when all
-/// are running.
+/// A script whose processes use every way to escape: a new session, ignored signals, double fork.
+/// Prints when all are running.
 const ESCAPES: &str = "echo begun; misbehave ignore-term & setsid misbehave ignore-term & \
     misbehave daemon hold >/dev/null; misbehave daemon close >/dev/null; \
     (setsid sh -c 'misbehave linger & exit' &); env -i PATH=\"$PATH\" setsid misbehave linger & \
     misbehave stop-self & touch started; wait";
-/// The minimum number of them.
+/// The minimum number of these processes.
 const ESCAPED: usize = 7;
 
 fn world() -> anyhow::Result<World> {
@@ -37,8 +37,8 @@ fn agent_bash(world: &World, words: &[&str]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Starts a call and waits until its script has created the file `started`, and until `processes` helpers are
-/// running.
+/// Starts a call and waits until its script has created the file `started`, and until `processes`
+/// helpers are running.
 fn started(world: &World, words: &[&str], processes: usize) -> anyhow::Result<Child> {
     let child = product::start(agent_bash(world, words)?, None)?;
     let there = poll::until(SOON, || {
@@ -49,7 +49,7 @@ fn started(world: &World, words: &[&str], processes: usize) -> anyhow::Result<Ch
     Ok(child)
 }
 
-/// How many helper programs are running in the world.
+/// The number of helper programs running in the world.
 fn helpers(world: &World) -> usize {
     let ours = |process: &procfs::Process| {
         let program = process.command.split(' ').next().unwrap_or_default();
@@ -94,7 +94,7 @@ fn signals_cancel_and_the_partial_output_is_printed() -> anyhow::Result<()> {
 }
 
 #[test]
-fn cancelling_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
+fn cancellation_ends_processes_that_tried_every_escape() -> anyhow::Result<()> {
     let world = world()?;
     let child = started(&world, &["run", ESCAPES], ESCAPED)?;
     signal(&child, Signal::INT)?;
@@ -109,7 +109,7 @@ fn cancelling_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_timeout_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
+fn timeout_ends_processes_that_tried_every_escape() -> anyhow::Result<()> {
     let world = world()?;
     let child = started(&world, &["run", "--timeout", "5s", ESCAPES], ESCAPED)?;
     let ran = end_of(child)?;
@@ -124,7 +124,7 @@ fn a_timeout_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
 }
 
 #[test]
-fn killing_the_host_takes_its_command_along() -> anyhow::Result<()> {
+fn killed_host_ends_its_command() -> anyhow::Result<()> {
     for script in [
         ESCAPES,
         "misbehave linger & touch started; misbehave linger",
@@ -140,7 +140,7 @@ fn killing_the_host_takes_its_command_along() -> anyhow::Result<()> {
 }
 
 #[test]
-fn killing_the_host_ends_its_command_at_a_standstill_too() -> anyhow::Result<()> {
+fn killed_host_ends_a_command_that_is_blocked_in_write() -> anyhow::Result<()> {
     // A command that floods a host which has stopped reading blocks in `write`.
     let world = world()?;
     let script = "touch started; misbehave endless";
@@ -152,7 +152,7 @@ fn killing_the_host_ends_its_command_at_a_standstill_too() -> anyhow::Result<()>
 }
 
 #[test]
-fn a_call_does_not_wait_for_what_outlives_it() -> anyhow::Result<()> {
+fn call_does_not_wait_for_processes_that_outlive_it() -> anyhow::Result<()> {
     let world = world()?;
     let script = "misbehave linger gate & echo hi";
     let ran = product::run(agent_bash(&world, &["run", script])?, None)?;
@@ -162,7 +162,7 @@ fn a_call_does_not_wait_for_what_outlives_it() -> anyhow::Result<()> {
     );
     assert!(ran.stdout.contains("misbehave linger gate]"), "{ran:?}");
     assert_eq!(ran.code, 0);
-    // It is alive, has lost nothing, and can end by itself.
+    // The process is alive, has lost no output, and can exit by itself.
     assert_eq!(helpers(&world), 1);
     std::fs::write(world.cwd().join("gate"), "")?;
     world.assert_nothing_left(SOON);
@@ -170,7 +170,7 @@ fn a_call_does_not_wait_for_what_outlives_it() -> anyhow::Result<()> {
 }
 
 #[test]
-fn what_outlives_a_call_goes_on_writing_into_its_artifact() -> anyhow::Result<()> {
+fn process_that_outlives_its_call_keeps_writing_its_artifact() -> anyhow::Result<()> {
     let world = world()?;
     let script = "(misbehave linger gate; misbehave lines 3000; touch written; misbehave linger end) & echo first";
     let ran = product::run(agent_bash(&world, &["run", "--json", script])?, None)?;
@@ -245,7 +245,7 @@ fn a_stream_shows_what_is_printed_when_it_is_printed() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_command_is_in_a_session_of_its_own_and_not_in_anybodys_arguments() -> anyhow::Result<()> {
+fn command_has_its_own_session_and_is_in_no_process_arguments() -> anyhow::Result<()> {
     let world = world()?;
     let script = "misbehave identity; touch started; misbehave linger gate; : unmistakable-words";
     let child = product::start(agent_bash(&world, &["run", "-"])?, Some(script))?;
@@ -270,7 +270,7 @@ fn a_command_is_in_a_session_of_its_own_and_not_in_anybodys_arguments() -> anyho
 }
 
 #[test]
-fn many_calls_at_once_do_not_meet() -> anyhow::Result<()> {
+fn concurrent_calls_do_not_interfere() -> anyhow::Result<()> {
     const CALLS: usize = 16;
     let world = world()?;
     let mut children = Vec::new();

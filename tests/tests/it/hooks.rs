@@ -1,5 +1,5 @@
-//! `agent-bash hook` as agents and their users see it: stdin, exit codes, files. What each agent is answered is a
-//! table beside the code (`crates/agent-bash/src/hook`).
+//! `agent-bash hook` as agents and their users see it: stdin, exit codes, files. The answers for
+//! each agent are a table in `crates/agent-bash/src/hook`.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
@@ -40,7 +40,7 @@ fn asked(world: &World, script: &str) -> anyhow::Result<CommandResult> {
 }
 
 #[test]
-fn every_agent_is_answered_in_its_own_words_or_not_at_all() -> anyhow::Result<()> {
+fn hook_answers_each_agent_in_its_format_or_not_at_all() -> anyhow::Result<()> {
     let world = World::new()?;
     for (agent, event, tool) in AGENTS {
         let ask = |script: &str| {
@@ -71,7 +71,7 @@ fn every_agent_is_answered_in_its_own_words_or_not_at_all() -> anyhow::Result<()
 }
 
 #[test]
-fn what_cannot_be_judged_exits_with_two_and_the_reason() -> anyhow::Result<()> {
+fn unreadable_input_or_settings_exit_with_2_and_a_reason() -> anyhow::Result<()> {
     let world = World::new()?;
     let good = call(&world, "PreToolUse", "Bash", "ls");
     for input in ["", "git push --force", "{}", &good.replace("\"ls\"", "7")] {
@@ -92,7 +92,7 @@ fn what_cannot_be_judged_exits_with_two_and_the_reason() -> anyhow::Result<()> {
 }
 
 #[test]
-fn an_answer_that_nobody_reads_is_no_answer() -> anyhow::Result<()> {
+fn answer_without_a_reader_is_an_error() -> anyhow::Result<()> {
     let world = World::new()?;
     let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
     let mut command = hook(&world, &["claude-code"])?;
@@ -114,7 +114,7 @@ fn an_answer_that_nobody_reads_is_no_answer() -> anyhow::Result<()> {
 }
 
 #[test]
-fn the_users_settings_are_asked_where_the_call_is() -> anyhow::Result<()> {
+fn hook_reads_user_settings_in_the_directory_of_the_call() -> anyhow::Result<()> {
     let world = World::new()?;
     assert_eq!(asked(&world, "git reset --hard")?.stdout, "");
     let tighter = "[safety]\non = [\"no_hard_reset\"]\n";
@@ -125,7 +125,7 @@ fn the_users_settings_are_asked_where_the_call_is() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_hooks_call_is_not_taken_for_a_script_in_silence() -> anyhow::Result<()> {
+fn hook_call_given_to_check_is_reported() -> anyhow::Result<()> {
     let world = World::new()?;
     let check = |input: &str| {
         let mut command = world.command(product::agent_bash()?);
@@ -156,7 +156,7 @@ fn set_up(world: &World, words: &[&str]) -> anyhow::Result<CommandResult> {
 }
 
 #[test]
-fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
+fn hook_changes_the_link_target_and_uninstall_restores_it() -> anyhow::Result<()> {
     let world = World::new()?;
     let before = "{\n    \"model\": \"x\",\n    \"hooks\": {\"Stop\": []}\n}";
     let (link, file) = linked(&world, before)?;
@@ -179,7 +179,8 @@ fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
     let group = &settings["hooks"]["PreToolUse"][0];
     assert_eq!(group["matcher"], "Bash|Monitor");
     let command = group["hooks"][0]["command"].as_str().unwrap_or_default();
-    // It is not on PATH, so its full path is written; a hook that cannot be started blocks.
+    // The program is not on PATH, so the full path is written; a hook that cannot be started
+    // blocks.
     let binary = product::agent_bash()?.canonicalize()?;
     assert_eq!(
         command,
@@ -198,7 +199,7 @@ fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
 }
 
 #[test]
-fn the_line_that_was_written_blocks_also_when_the_program_is_gone() -> anyhow::Result<()> {
+fn installed_hook_blocks_if_the_program_is_missing() -> anyhow::Result<()> {
     let world = World::new()?;
     set_up(&world, &["--install", "claude-code", "--yes"])?;
     let text = fs::read_to_string(world.home().join(".claude/settings.json"))?;
@@ -215,7 +216,8 @@ fn the_line_that_was_written_blocks_also_when_the_program_is_gone() -> anyhow::R
     let gone = run(&line.replace("agent-bash hook", "gone hook"), "ls")?;
     assert_eq!(gone.code, 2, "{gone:?}");
     assert!(!gone.stderr.trim().is_empty(), "{gone:?}");
-    // Some agents show stderr, so there must be a message even if the program itself prints nothing.
+    // Some agents show stderr, so there must be a message even if the program itself prints
+    // nothing.
     world.script("agent-bash", "exit 127\n")?;
     let program = product::agent_bash()?.canonicalize()?;
     let silent = run(
@@ -228,7 +230,7 @@ fn the_line_that_was_written_blocks_also_when_the_program_is_gone() -> anyhow::R
 }
 
 #[test]
-fn its_name_is_written_where_path_leads_to_it() -> anyhow::Result<()> {
+fn installed_hook_uses_the_name_if_path_finds_it() -> anyhow::Result<()> {
     let world = World::new()?;
     let bin = world.home().join("bin");
     fs::create_dir(&bin)?;
@@ -245,7 +247,7 @@ fn its_name_is_written_where_path_leads_to_it() -> anyhow::Result<()> {
 }
 
 #[test]
-fn what_was_made_is_for_its_owner_and_goes_again() -> anyhow::Result<()> {
+fn created_files_are_private_and_removed_on_uninstall() -> anyhow::Result<()> {
     let world = World::new()?;
     for (agent, path) in [
         ("claude-code", ".claude/settings.json"),
@@ -265,7 +267,7 @@ fn what_was_made_is_for_its_owner_and_goes_again() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_file_that_is_none_is_left_alone() -> anyhow::Result<()> {
+fn path_that_is_not_a_regular_file_is_not_changed() -> anyhow::Result<()> {
     let world = World::new()?;
     let (link, file) = linked(&world, "{\n  // mine\n  \"model\": \"x\"\n}\n")?;
     let refused = set_up(&world, &["--install", "claude-code", "--yes"])?;

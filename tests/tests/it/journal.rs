@@ -1,4 +1,5 @@
-//! The record of a session: what `rpc` records by default and when asked to, what `log` and `report` make of it.
+//! The record of a session: what `rpc` records by default and on request, and the output of `log`
+//! and `report`.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::server_client::ServerClient;
@@ -51,7 +52,7 @@ fn log(world: &World) -> Result<Vec<Value>> {
 }
 
 #[test]
-fn a_server_records_what_ran_but_not_what_was_printed() -> Result<()> {
+fn server_records_commands_without_outputs_by_default() -> Result<()> {
     let world = World::new()?;
     serve(
         &world,
@@ -79,7 +80,7 @@ fn a_server_records_what_ran_but_not_what_was_printed() -> Result<()> {
 }
 
 #[test]
-fn the_whole_is_recorded_where_it_was_asked_for_without_secrets() -> Result<()> {
+fn full_level_records_outputs_without_secrets() -> Result<()> {
     let world = World::new()?;
     let script = format!("printf '\\033[31mred\\033[0m\\n'; echo {SECRET} {SECRET}");
     serve(&world, Some("full"), &[&script])?;
@@ -96,7 +97,7 @@ fn the_whole_is_recorded_where_it_was_asked_for_without_secrets() -> Result<()> 
 }
 
 #[test]
-fn all_of_the_session_that_was_recorded_last_needs_no_name() -> Result<()> {
+fn log_without_a_name_shows_the_last_session() -> Result<()> {
     let world = World::new()?;
     let mut other = world.command(product::agent_bash()?);
     other
@@ -139,7 +140,7 @@ fn off_records_nothing_nor_does_a_single_call() -> Result<()> {
 }
 
 #[test]
-fn a_record_that_cannot_be_written_is_told_and_stops_nothing() -> Result<()> {
+fn unwritable_record_is_reported_and_calls_still_run() -> Result<()> {
     let world = World::new()?;
     let mut command = world.command(product::agent_bash()?);
     command.args(["env", "--json"]);
@@ -156,7 +157,7 @@ fn a_record_that_cannot_be_written_is_told_and_stops_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Where the product keeps its state in this world.
+/// The product's state directory in this world.
 fn state(world: &World) -> std::path::PathBuf {
     let environment = world.environment();
     let named = environment.get("AGENT_BASH_STATE_DIR");
@@ -188,7 +189,7 @@ fn the_page_and_the_list_show_what_changed() -> Result<()> {
         html.contains("made-by-it") && html.contains("<span class=\"add\">+new"),
         "{html}"
     );
-    // What has become of it since is read anew.
+    // The current state of the changes is read again.
     for (undo, row, part) in [
         (
             &["changes", "undo", "1", "another"][..],

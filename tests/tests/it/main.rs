@@ -1,7 +1,8 @@
-//! The binary from end to end, each test in a world of its own.
+//! The binary from end to end, each test in its own world.
 //!
-//! Beside this are programs of their own: `conformance`, `agents`, `clients` and `engines` find their cases when they start,
-//! `orphans` makes its process a subreaper, and `soak` loads the machine for as long as it is told.
+//! Other test programs have their own reasons: `conformance`, `agents`, `clients` and `engines`
+//! find their cases at the start, `orphans` makes its process a subreaper, and `soak` loads the
+//! machine for a given time.
 
 mod audit;
 mod census;

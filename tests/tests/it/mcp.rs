@@ -1,5 +1,5 @@
-//! `agent-bash mcp` at the level of lines: what a client library would not send, and what is left when either side
-//! disconnects. `clients` tests it with the official Python SDK.
+//! `agent-bash mcp` at the level of lines: messages that a client library would not send, and
+//! leftovers after either side disconnects. `clients` tests it with the official Python SDK.
 
 mod adapter;
 mod agents;
@@ -101,7 +101,7 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
         schema.args(["schema", "--profile", profile]);
         let schema: Value = serde_json::from_str(&product::run(schema, None)?.stdout)?;
         assert_eq!(tools[0]["description"], schema["description"]);
-        // What is possible here is not for the program that prints a schema to say.
+        // The program that prints a schema cannot know the capabilities of a server.
         let mut shown = tools[0]["inputSchema"].clone();
         let fields = shown["properties"].as_object_mut();
         let trial = fields.context("fields")?.remove("trial");
@@ -125,7 +125,7 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
 }
 
 #[test]
-fn a_call_that_takes_long_goes_on_by_a_handle() -> Result<()> {
+fn long_call_returns_a_handle_and_continues() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "300ms")?;
     let script = "echo begun; until test -e go; do sleep 0.01; done; echo done; exit 7";
@@ -199,7 +199,7 @@ fn a_call_that_takes_long_goes_on_by_a_handle() -> Result<()> {
 }
 
 #[test]
-fn notable_ends_are_logged_from_the_level_on_that_was_asked_for() -> Result<()> {
+fn notable_ends_are_logged_at_the_requested_level() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
     let level = |server: &mut ServerClient, level: &str| {

@@ -18,7 +18,7 @@ fn misbehave(world: &World, words: &[&str]) -> Command {
 }
 
 #[test]
-fn output_is_what_was_asked_for() {
+fn output_has_the_requested_form() {
     let world = World::new().unwrap();
     for (words, want) in [
         (&["flood", "100000"][..], "x".repeat(100_000)),
@@ -53,7 +53,7 @@ fn it_ends_as_asked() {
 }
 
 #[test]
-fn signals_are_not_heeded_or_heeded_late() {
+fn signals_are_ignored_or_handled_late() {
     use rustix::process::{Pid, Signal, kill_process};
     let world = World::new().unwrap();
     for (words, line, kill) in [
@@ -119,7 +119,7 @@ fn daemons_leave_session_and_parent() {
 }
 
 #[test]
-fn children_stay_and_lingering_ends() {
+fn children_outlive_the_parent_and_lingering_ends() {
     let world = World::new().unwrap();
     let status = misbehave(&world, &["children", "3"]).status().unwrap();
     assert!(status.success());

@@ -1,6 +1,6 @@
-//! `agent-bash rpc` as a client sees it: who is answered and how, and what is left when either side disconnects.
+//! `agent-bash rpc` as a client sees it: responses, and leftovers after either side disconnects.
 //!
-//! The results of single calls are tested by the conformance cases, which also run through it.
+//! The conformance cases test the results of single calls, also through RPC.
 
 mod adapters;
 mod changes;
@@ -52,7 +52,7 @@ fn data(server: &mut ServerClient, request: Value) -> Result<Value> {
 }
 
 #[test]
-fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
+fn responses_have_id_and_command_and_bash_has_its_own_format() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     server
@@ -91,7 +91,7 @@ fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
         pong.get("id").is_none() && pong["command"] == "ping" && pong["success"] == true,
         "{pong}"
     );
-    // The command line says the same of the program.
+    // The command line reports the same of the program.
     let told = &pong["data"];
     let version = format!(
         "agent-bash {} (protocol {}, build {})\n",
@@ -108,7 +108,7 @@ fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
 }
 
 #[test]
-fn tools_are_named_by_a_call_a_greeting_or_an_option_in_this_order() -> Result<()> {
+fn tools_come_from_call_hello_or_option_in_this_order() -> Result<()> {
     let world = world()?;
     std::fs::write(world.cwd().join("notes"), "a line\n")?;
     let mut command = world.command(product::agent_bash()?);
@@ -163,7 +163,7 @@ fn tools_are_named_by_a_call_a_greeting_or_an_option_in_this_order() -> Result<(
 }
 
 #[test]
-fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
+fn one_bash_command_runs_at_a_time_and_abort_always_succeeds() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let aborted = json!({"id": "z", "type": "response", "command": "abort_bash", "success": true});
@@ -204,7 +204,7 @@ fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
 }
 
 #[test]
-fn what_the_user_runs_is_recorded_and_held_back_during_a_turn() -> Result<()> {
+fn bash_command_of_user_is_recorded_and_waits_for_the_turn() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let bash = |command: &str| json!({"type": "bash", "command": command});
@@ -284,7 +284,7 @@ fn updates_come_before_the_response_as_snapshots_or_deltas() -> Result<()> {
 }
 
 #[test]
-fn requests_run_beside_each_other_and_one_is_called_off_alone() -> Result<()> {
+fn requests_run_concurrently_and_are_cancelled_one_by_one() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     for id in ["a", "b"] {
@@ -313,7 +313,7 @@ fn requests_run_beside_each_other_and_one_is_called_off_alone() -> Result<()> {
 }
 
 #[test]
-fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
+fn invalid_line_gets_an_error_and_has_no_other_effect() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let script = "until test -e go; do sleep 0.01; done; echo done";
@@ -392,7 +392,7 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
 }
 
 #[test]
-fn the_end_of_input_or_a_signal_cancels_what_runs_and_jobs_live_on() -> Result<()> {
+fn end_of_input_or_signal_cancels_calls_but_not_jobs() -> Result<()> {
     for by_signal in [false, true] {
         let world = world()?;
         let mut first = server(&world)?;

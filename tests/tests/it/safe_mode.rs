@@ -1,5 +1,6 @@
-//! Safe mode: what its list lets pass is held by the kernel. Every command of the corpora that changes something, reads a
-//! secret or runs a program of a repository's choice, and that the list does not refuse, is run in a throwaway home.
+//! Safe mode: the kernel confines the commands that the list allows. The corpora have commands that
+//! change files, read secrets or run a repository's programs. Those that the list does not refuse
+//! run in a throwaway home.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::server_client::ServerClient;
@@ -14,14 +15,15 @@ use std::time::Duration;
 /// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// What only the home's secret files and the server's environment hold. (In `/etc/shadow` each line has `:99999:`.)
+/// Texts that only the home's secret files and the server's environment contain. (In `/etc/shadow`
+/// each line has `:99999:`.)
 const SECRET: &str = "correct-horse-battery-staple";
 
-/// The commands: how each is held, and the script as a JSON string.
+/// The commands: how each is confined, and the script as a JSON string.
 const ROWS: &str = include_str!("../../../crates/policy/tests/data/held_by_the_box.tsv");
 
-/// A repository in which most of the commands do something, another one whose configuration runs a program, and a home
-/// with secrets.
+/// A repository in which most of the commands change something, another one whose configuration
+/// runs a program, and a home with secrets.
 const SETUP: &str = r#"
 set -e
 for dir in .ssh .aws .config/gh .config/gcloud .docker .kube .gnupg .azure .cargo; do mkdir -p ~/"$dir"; done
@@ -66,15 +68,15 @@ fn run(world: &World, options: &[&str], script: &str) -> Result<CommandResult> {
     product::run(command, None)
 }
 
-/// Kind and mode, time of change, and content of files, by their paths.
+/// Kind, mode, change time and content of files, by their paths.
 type Files = BTreeMap<String, (u32, i64, Vec<u8>)>;
 
-/// Everything in the home, the repositories and beside them.
+/// The files of the home, of the repositories and around them.
 fn files(world: &World) -> Result<Files> {
     let cwd = world.cwd();
     let root = cwd.parent().context("a world has a root")?;
     let mut found = Files::new();
-    // The product's own, and what belongs to a call alone.
+    // The product's own files, and the private files of a call.
     for entry in std::fs::read_dir(root)?.flatten() {
         if ![world.state(), world.temp()].contains(&entry.path()) {
             look(&entry.path(), &mut found)?;
@@ -111,13 +113,13 @@ fn changed(world: &World, was: &Files) -> Result<Vec<String>> {
 }
 
 #[test]
-fn what_the_list_lets_pass_changes_nothing_and_reads_no_secret() -> Result<()> {
+fn allowed_commands_change_nothing_and_read_no_secret() -> Result<()> {
     let world = world()?;
     let was = files(&world)?;
     let mut command = world.command(product::agent_bash()?);
     command.args(["rpc", "--safe-mode"]);
     command.env("GITHUB_TOKEN", SECRET);
-    // Safe mode alone is tried: some of them a rule refuses first.
+    // Only safe mode is tested: a rule would refuse some of the commands first.
     command.env("AGENT_BASH_SAFETY_GROUPS", "services");
     let mut server = ServerClient::start(command)?;
     let rows = rows("box")?;
@@ -129,7 +131,7 @@ fn what_the_list_lets_pass_changes_nothing_and_reads_no_secret() -> Result<()> {
         let answer =
             server.next_where(SOON, |line| line["id"] == id && line["type"] == "response")?;
         let result = &answer["data"];
-        // Otherwise this would show nothing.
+        // Without unconfined effects the test would show nothing.
         assert_eq!(
             result["sandbox"]["level"], "read_only",
             "{script}: {answer}"
@@ -151,7 +153,7 @@ fn what_the_list_lets_pass_changes_nothing_and_reads_no_secret() -> Result<()> {
 }
 
 #[test]
-fn without_the_box_the_same_commands_do_what_they_say() -> Result<()> {
+fn same_commands_have_effects_without_the_sandbox() -> Result<()> {
     for script in [
         "git commit -am x",
         "git tag t1",
@@ -188,7 +190,7 @@ fn without_the_box_the_same_commands_do_what_they_say() -> Result<()> {
 }
 
 #[test]
-fn what_follows_a_file_ends_at_its_time_limit() -> Result<()> {
+fn following_a_file_ends_at_the_time_limit() -> Result<()> {
     let world = world()?;
     let ran = run(
         &world,
@@ -200,7 +202,7 @@ fn what_follows_a_file_ends_at_its_time_limit() -> Result<()> {
 }
 
 #[test]
-fn whatever_the_settings_say_safe_mode_reads_only() -> Result<()> {
+fn safe_mode_is_read_only_whatever_the_settings() -> Result<()> {
     let world = world()?;
     let config = world.home().join(".config/agent-bash");
     std::fs::create_dir_all(&config)?;
@@ -219,7 +221,7 @@ fn whatever_the_settings_say_safe_mode_reads_only() -> Result<()> {
     assert_eq!(said["sandbox"]["level"], "read_only", "{said}");
     assert_eq!(said["sandbox"]["network"], "off", "{said}");
     assert_ne!(said["status"]["code"], 0, "{said}");
-    // Control: the settings would have let it.
+    // Control: the settings would have allowed the write.
     let said = run(&world, &["--safe-mode=listed"], "git tag t1")?;
     assert_eq!(said.code, 0, "{said:?}");
     Ok(())
@@ -228,7 +230,7 @@ fn whatever_the_settings_say_safe_mode_reads_only() -> Result<()> {
 #[test]
 fn the_users_own_programs_run_and_have_a_temporary_directory() -> Result<()> {
     let world = world()?;
-    // As that of a virtual environment: found by PATH alone.
+    // Like a program of a virtual environment: found by PATH alone.
     world.script(
         "pytest",
         "echo ok > \"$TMPDIR/file\" && cat \"$TMPDIR/file\"; echo no > made; ls made\n",
@@ -254,7 +256,7 @@ fn the_users_own_programs_run_and_have_a_temporary_directory() -> Result<()> {
 }
 
 #[test]
-fn a_call_names_no_variables() -> Result<()> {
+fn call_cannot_set_variables_in_safe_mode() -> Result<()> {
     let world = world()?;
     for options in [&["--safe-mode"][..], &["--safe-mode=listed"]] {
         let evil = world.cwd().join("../evil").display().to_string();

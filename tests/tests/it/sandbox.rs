@@ -1,5 +1,6 @@
-//! The sandbox of the real binary: from settings and options over every wire to the result. What it holds is tried in
-//! `crates/sandbox/tests/attempts`; what a call may ask for, by cases of the conformance kit.
+//! The sandbox of the real binary: from settings and options over every interface to the result.
+//! `crates/sandbox/tests/attempts` tests the confinement; conformance cases test what a call may
+//! ask for.
 
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::product::{self, CommandResult};
@@ -23,7 +24,7 @@ fn agent_bash(world: &World, words: &[&str]) -> Result<CommandResult> {
 }
 
 #[test]
-fn every_promise_is_tried_and_held() -> Result<()> {
+fn sandbox_command_tries_every_promise() -> Result<()> {
     let world = World::new()?;
     let ran = agent_bash(&world, &["sandbox"])?;
     let held = ran.stdout.matches(" yes\n").count();
@@ -32,7 +33,7 @@ fn every_promise_is_tried_and_held() -> Result<()> {
     Ok(())
 }
 
-/// A user who relies on a sandbox, in a project of somebody else.
+/// A user who relies on a sandbox, in a project of another user.
 #[test]
 fn a_project_file_that_loosens_is_refused_and_nothing_runs() -> Result<()> {
     let world = World::new()?;
@@ -62,7 +63,7 @@ fn a_project_file_that_loosens_is_refused_and_nothing_runs() -> Result<()> {
         );
         ensure!(!ran.stdout.contains("ran"), "{loosens}: {ran:?}");
     }
-    // Control: one that tightens is taken, and so is what the user said.
+    // Control: a file that tightens the sandbox is accepted, and so are the user's options.
     fs::write(&project, "[sandbox]\nlevel = \"read_only\"\n")?;
     let ran = agent_bash(&world, &["run", "--json", "echo x > new; true"])?;
     let said: Value = serde_json::from_str(&ran.stdout)?;
@@ -73,7 +74,7 @@ fn a_project_file_that_loosens_is_refused_and_nothing_runs() -> Result<()> {
 }
 
 #[test]
-fn the_workspace_is_where_run_is_told_to_work() -> Result<()> {
+fn workspace_is_the_directory_given_to_run() -> Result<()> {
     let world = World::new()?;
     for name in ["one/.git", "one/sub", "two/.git"] {
         fs::create_dir_all(world.cwd().join(name))?;
@@ -89,7 +90,7 @@ fn the_workspace_is_where_run_is_told_to_work() -> Result<()> {
         let other = world.cwd().join("two/there");
         ensure!(other.exists() == there, "{place}: {ran:?}");
     }
-    // What a request says is the model's: it works there, and writes nothing there.
+    // A request's own directory comes from the model: the call runs there, but cannot write.
     let request = json!({"command": "pwd; echo x > new", "cwd": "one"}).to_string();
     let mut command = world.command(product::agent_bash()?);
     command.args(["run", "--sandbox", "workspace_write", "--request"]);
@@ -108,11 +109,11 @@ fn trial_and_commit_and_redo_name_files_that_run_programs() -> Result<()> {
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc").env(LEVEL, "workspace_write");
     command.env("AGENT_BASH_CHANGES_COMMIT", "model");
-    let mut server = Conversation::start(command)?;
+    let mut server = ServerClient::start(command)?;
     let make = "mkdir .vscode; echo x > .vscode/tasks.json; echo x > .envrc; echo x > other";
     let result = called(&mut server, &json!({"command": make, "trial": true}))?;
     let Some(id) = result["changes"]["id"].as_u64() else {
-        // Nothing can be held back on this system.
+        // The system does not support trials.
         ensure!(result["status"]["kind"] == "not_started", "{result}");
         return Ok(());
     };
@@ -130,7 +131,7 @@ fn trial_and_commit_and_redo_name_files_that_run_programs() -> Result<()> {
     asked(&mut server, json!({"type": "changes.undo", "changes": id}))?;
     let redone = asked(&mut server, json!({"type": "changes.redo", "changes": id}))?;
     ensure!(is_named(&redone["text"]), "{redone}");
-    // The control.
+    // Control: a file that runs no program.
     let request = json!({"command": "echo y > other", "trial": true});
     let result = called(&mut server, &request)?;
     let text = result["text"].as_str().context("text")?;
@@ -184,9 +185,10 @@ fn secrets_that_variables_move_are_not_read() -> Result<()> {
     Ok(())
 }
 
-/// A model that was kept out of `.git/config` once tries to get at it after the user has changed it.
+/// A model whose write to `.git/config` was refused tries again after the user has changed the
+/// file.
 #[test]
-fn what_the_user_replaces_between_calls_stays_protected() -> Result<()> {
+fn file_replaced_between_calls_stays_protected() -> Result<()> {
     let world = World::new()?;
     let config = world.cwd().join(".git/config");
     fs::create_dir_all(world.cwd().join(".git/hooks"))?;
@@ -194,11 +196,11 @@ fn what_the_user_replaces_between_calls_stays_protected() -> Result<()> {
     let mut server = rpc(&world, "workspace_write")?;
     let write = "echo changed >> .git/config; true";
     for text in ["first\n", "second\n", "third\n"] {
-        // As `git config` does.
+        // `git config` replaces the file like this.
         let new = world.cwd().join("new");
         fs::write(&new, text)?;
         fs::rename(&new, &config)?;
-        // Shells that wait were started before.
+        // Warm shells were started before.
         let result = called(&mut server, &json!({ "command": write }))?;
         let missing = &result["sandbox"]["missing"];
         let is_kept = !missing
@@ -221,7 +223,7 @@ fn rpc(world: &World, level: &str) -> Result<ServerClient> {
     ServerClient::start(command)
 }
 
-/// The result of a call of the model's.
+/// The result of a call by the model.
 fn called(server: &mut ServerClient, request: &Value) -> Result<Value> {
     asked(server, json!({"type": "tool_call", "request": request}))
 }
@@ -236,7 +238,7 @@ fn asked(server: &mut ServerClient, mut request: Value) -> Result<Value> {
 }
 
 #[test]
-fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
+fn rpc_confines_model_but_not_user() -> Result<()> {
     let world = World::new()?;
     let mut server = rpc(&world, "read_only")?;
     let write = "echo x > new";
@@ -250,7 +252,7 @@ fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
         kinds.iter().any(|it| it["kind"] == "sandbox_denied"),
         "{result}"
     );
-    // In a shell that lives on, too, which has the same box.
+    // Also in a named session's shell, which has the same sandbox.
     for _ in 0..2 {
         let request = json!({"command": "echo x > new; x=1$x; echo $x", "session": "s"});
         let result = called(&mut server, &request)?;
@@ -264,7 +266,7 @@ fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
     let result = called(&mut server, &in_session)?;
     ensure!(result["status"]["kind"] == "not_started", "{result}");
     ensure!(!world.cwd().join("new").exists(), "{result}");
-    // Control: what the user types.
+    // Control: the user's command.
     asked(&mut server, json!({"type": "bash", "command": write}))?;
     ensure!(world.cwd().join("new").exists(), "the user may write");
     ensure!(server.end()?.status.success(), "its end");
@@ -273,7 +275,7 @@ fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
 }
 
 #[test]
-fn mcp_tells_the_model_what_is_in_force_and_what_became_of_a_call() -> Result<()> {
+fn mcp_describes_the_sandbox_and_reports_denials() -> Result<()> {
     let world = World::new()?;
     for profile in ["standard", "modes", "paged", "workspace"] {
         for level in ["off", "read_only"] {

@@ -1,5 +1,5 @@
-//! A session in this process: the user's own commands along with the model's calls, with real shells, jobs and
-//! artifacts.
+//! A session in this process: the user's own commands along with the model's calls, with real
+//! shells, jobs and artifacts.
 
 use agent_bash::HostContext;
 use agent_bash::core::changes::{Changes, ChangesLevel, Undoable};
@@ -44,7 +44,7 @@ fn open_in(world: &World, settings: &Settings, cwd: PathBuf) -> Result<Conversat
     Ok(Conversation::open(settings, host, options)?)
 }
 
-/// Runs `test` on a session and checks what is left of it.
+/// Runs `test` on a session and checks for leftovers.
 fn with_session<F: Future<Output = Result<()>>>(
     test: impl FnOnce(Arc<Conversation>) -> F,
 ) -> Result<()> {
@@ -81,7 +81,7 @@ impl OutputConsumer for Began {
 }
 
 #[test]
-fn it_runs_what_was_typed_in_a_shell_that_persists() -> Result<()> {
+fn user_commands_run_in_a_persistent_shell() -> Result<()> {
     with_session(|session| async move {
         let first = bang(&session, "cd /usr && x=5; seq 3 | tail -1").await?;
         assert_eq!((first.output.as_str(), first.exit_code), ("3\n", Some(0)));
@@ -94,7 +94,8 @@ fn it_runs_what_was_typed_in_a_shell_that_persists() -> Result<()> {
         );
         let shells = session.shells();
         assert_eq!(shells[0].name.0, USER_SHELL);
-        // None of the model's rules apply: `exit` has ended that shell, and a forced push fails by itself.
+        // The model's rules do not apply: `exit` has ended that shell, and a forced push fails by
+        // itself.
         let third = bang(&session, "git push --force; echo $PWD").await?;
         assert_eq!(third.status, Status::Exited { code: 0 });
         assert!(third.output.ends_with("/usr\n"), "{third:?}");
@@ -108,9 +109,10 @@ fn it_runs_what_was_typed_in_a_shell_that_persists() -> Result<()> {
     })
 }
 
-/// The user's commands and the model's, in shells that persist, each have their own record; both are taken back.
+/// The user's commands and the model's run in separate persistent shells and have separate records;
+/// both are undone.
 #[test]
-fn what_a_persistent_shell_does_to_files_is_recorded() -> Result<()> {
+fn changes_of_persistent_shells_are_recorded() -> Result<()> {
     let world = World::new()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -142,7 +144,7 @@ fn what_a_persistent_shell_does_to_files_is_recorded() -> Result<()> {
         let call = json!({"command": "g() { echo x >$1; }; g new", "session": "a"});
         let made = session.tool().execute(call, &Cancel::new()).await;
         assert_eq!(said(&made.changes)?.2, ["new"]);
-        // The negative control: what changes nothing has nothing.
+        // Negative control: a command that changes nothing has no change set.
         let call = json!({"command": "type g", "session": "a"});
         let nothing = session.tool().execute(call, &Cancel::new()).await;
         assert_eq!(said(&nothing.changes)?.2, [""; 0]);
@@ -155,7 +157,7 @@ fn what_a_persistent_shell_does_to_files_is_recorded() -> Result<()> {
 }
 
 #[test]
-fn a_model_s_call_shares_nothing_with_it() -> Result<()> {
+fn model_calls_share_no_state_with_user_shell() -> Result<()> {
     with_session(|session| async move {
         bang(&session, "cd /usr; x=5").await?;
         let tool = session.tool();
@@ -172,7 +174,7 @@ fn a_model_s_call_shares_nothing_with_it() -> Result<()> {
 }
 
 #[test]
-fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
+fn pipeline_into_head_keeps_the_shell_state() -> Result<()> {
     with_session(|session| async move {
         let tool = session.tool();
         let run = async |command: &str| {
@@ -198,10 +200,10 @@ fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
     })
 }
 
-/// Scripts whose first and last characters mean something else where another stands beside them.
+/// Scripts whose first and last characters change their meaning next to other characters.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "bash itself is asked")]
-fn what_is_piped_into_head_says_in_a_shell_what_bash_says() -> Result<()> {
+fn pipeline_into_head_prints_what_bash_prints() -> Result<()> {
     with_session(|session| async move {
         for producer in [
             "(seq 9; exit 3)",
@@ -237,7 +239,7 @@ fn what_is_piped_into_head_says_in_a_shell_what_bash_says() -> Result<()> {
 }
 
 #[test]
-fn one_runs_at_a_time_and_is_called_off() -> Result<()> {
+fn user_commands_run_one_at_a_time_and_are_cancelled() -> Result<()> {
     with_session(|session| async move {
         let began = Arc::new(Notify::new());
         let running = tokio::spawn({
@@ -284,7 +286,7 @@ fn one_runs_at_a_time_and_is_called_off() -> Result<()> {
 }
 
 #[test]
-fn what_comes_during_a_turn_waits_for_its_end() -> Result<()> {
+fn user_command_waits_for_the_end_of_the_turn() -> Result<()> {
     with_session(|session| async move {
         session.begin_turn();
         let held = bang(&session, "echo held").await?;
@@ -302,7 +304,7 @@ fn what_comes_during_a_turn_waits_for_its_end() -> Result<()> {
 }
 
 #[test]
-fn the_model_reads_it_unless_it_is_excluded() -> Result<()> {
+fn model_reads_user_command_unless_excluded() -> Result<()> {
     with_session(|session| async move {
         let fenced = bang(&session, r"printf '```\nx\n```\n'; false").await?;
         assert_eq!(
@@ -330,7 +332,7 @@ fn the_model_reads_it_unless_it_is_excluded() -> Result<()> {
 }
 
 #[test]
-fn a_long_output_is_kept_as_a_call_s_is() -> Result<()> {
+fn long_output_of_user_command_becomes_an_artifact() -> Result<()> {
     with_session(|session| async move {
         let message = bang(&session, "seq 20000").await?;
         assert!(message.truncated);
@@ -358,7 +360,7 @@ fn a_long_output_is_kept_as_a_call_s_is() -> Result<()> {
 }
 
 #[test]
-fn it_has_variables_and_a_limit_where_they_are_given() -> Result<()> {
+fn user_command_accepts_variables_and_limit() -> Result<()> {
     with_session(|session| async move {
         let options = BangOptions {
             env: [("GREETING".to_owned(), Some("hello".to_owned()))].into(),
@@ -409,7 +411,7 @@ fn jobs_outlive_their_session() -> Result<()> {
 }
 
 #[test]
-fn shells_have_what_the_user_s_configuration_defines() -> Result<()> {
+fn shells_load_the_user_configuration() -> Result<()> {
     let world = World::new()?;
     std::fs::write(
         world.home().join(".bashrc"),
@@ -432,7 +434,7 @@ fn shells_have_what_the_user_s_configuration_defines() -> Result<()> {
 }
 
 #[test]
-fn the_audit_log_tells_the_user_s_commands_from_the_model_s() -> Result<()> {
+fn audit_log_marks_user_commands() -> Result<()> {
     let world = World::new()?;
     let log = world.home().join("audit.jsonl");
     let settings = Settings {

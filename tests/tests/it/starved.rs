@@ -1,5 +1,5 @@
-//! Scarce resources: process and thread limits, an unresponsive file system, a directory that no path leads to. Nothing hangs or
-//! panics, and every request is answered.
+//! Scarce resources: process and thread limits, an unresponsive file system, a directory without a
+//! path. The product neither hangs nor panics, and answers every request.
 //!
 //! Process limits do not apply to root: a test run as root switches to another user.
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// The program, in a place that any user can reach.
+/// The program, in a directory that any user can reach.
 fn program(world: &World) -> Result<PathBuf> {
     let program = world.cwd().join("agent-bash");
     fs::copy(product::agent_bash()?, &program)?;
@@ -25,7 +25,7 @@ fn program(world: &World) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// A bash that runs `script` as a user to whom limits apply: `uid` if we are root.
+/// A bash that runs `script` as a user to whom limits apply: `uid` if the test runs as root.
 fn bash(world: &World, uid: u32, script: &str) -> Result<Command> {
     if !rustix::process::geteuid().is_root() {
         let mut bash = world.command("bash");
@@ -44,7 +44,7 @@ fn bash(world: &World, uid: u32, script: &str) -> Result<Command> {
 }
 
 #[test]
-fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
+fn run_at_process_limit_ends_and_names_the_limit() -> Result<()> {
     let world = World::new()?;
     let program = program(&world)?;
     for limit in 1..8 {
@@ -65,7 +65,7 @@ fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
                 format!("{}{}", ran.stdout, ran.stderr).contains("started"),
                 "{said}"
             ),
-            // 124 means that it hung, 101 that it panicked.
+            // 124 means that the program hung, 101 that it panicked.
             _ => anyhow::bail!(said),
         }
         if limit == 1 {
@@ -84,7 +84,7 @@ fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
 fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
     let world = World::new()?;
     let program = program(&world)?;
-    // Pipes that it cannot reopen, like those of another user.
+    // The program cannot reopen these pipes, like those of another user.
     let script = format!(
         "chmod 0 /proc/self/fd/0 /proc/self/fd/1 2> /dev/null; exec {} rpc",
         program.display()
@@ -129,7 +129,7 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
             .with_context(|| format!("answered are {answered:?}"))?;
         let id = next["id"].as_u64().context("an id")?;
         answered[usize::try_from(id)?] = true;
-        // Whatever was unavailable is reported.
+        // The result reports everything that was unavailable.
         let is_plain = |status: &Value| status["kind"] == "exited" && status["code"] == 0;
         if id < 2 {
             let error = next["error"].as_str().unwrap_or_default();
@@ -159,7 +159,7 @@ fn of_the_runtime(pid: u32) -> usize {
     names.filter(|name| name.starts_with("tokio")).count()
 }
 
-/// Mounts a FUSE file system that never responds on `hung`, in a mount namespace of its own, and runs its
+/// Mounts an unresponsive FUSE file system on `hung`, in its own mount namespace, and runs its
 /// arguments.
 const HUNG: &str = "exec 9<> /dev/fuse && mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none hung || exit 77
 \"$@\" 9<&-";
@@ -171,7 +171,7 @@ fn beside_a_hung_mount(world: &World, command: &[&str]) -> Command {
     unshare
 }
 
-/// `None` where no file system can be mounted.
+/// `None` if no file system can be mounted.
 #[expect(clippy::print_stderr, reason = "what is left out is said")]
 fn world_with_a_hung_mount() -> Result<Option<World>> {
     let world = World::new()?;
@@ -185,13 +185,13 @@ fn world_with_a_hung_mount() -> Result<Option<World>> {
 }
 
 #[test]
-fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> {
+fn unresponsive_file_system_blocks_only_its_own_calls() -> Result<()> {
     let Some(world) = world_with_a_hung_mount()? else {
         return Ok(());
     };
     let program = product::agent_bash()?.display().to_string();
     let mut server = ServerClient::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
-    // More than there are threads to block on them.
+    // More than there are threads that could block.
     let hung = std::thread::available_parallelism()?.get() + 2;
     for id in 0..hung {
         let cwd = if id == 0 { "hung" } else { "hung/below" };
@@ -212,7 +212,7 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
         }
         answered.push(answer["id"].clone());
     }
-    // It still shuts down.
+    // The server still shuts down.
     ensure!(server.end()?.status.success(), "its end");
 
     let mut run = beside_a_hung_mount(
@@ -243,7 +243,7 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
 }
 
 #[test]
-fn a_sandbox_waits_for_no_file_system() -> Result<()> {
+fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
     let Some(world) = world_with_a_hung_mount()? else {
         return Ok(());
     };
@@ -268,7 +268,7 @@ fn a_sandbox_waits_for_no_file_system() -> Result<()> {
                 .contains("it is not known which files this call was denied"),
         "{ran:?}"
     );
-    // What the kernel would have to look up is not looked up at the word of an output.
+    // Paths in an output are not looked up if the lookup could block.
     let below = "echo \"cat: $PWD/hung/below/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([below]).collect();
     let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
@@ -276,7 +276,7 @@ fn a_sandbox_waits_for_no_file_system() -> Result<()> {
         ran.code == 0 && !ran.stdout.contains("it is not known"),
         "{ran:?}"
     );
-    // Control: what there is an answer for is not left out.
+    // Control: responsive paths are looked up.
     let said = "echo \"cat: $PWD/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
     let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
@@ -284,7 +284,7 @@ fn a_sandbox_waits_for_no_file_system() -> Result<()> {
         ran.code == 0 && ran.stdout.contains("this call may not write there"),
         "{ran:?}"
     );
-    // Without a plan nothing is run.
+    // Without a plan nothing runs.
     let config = world.home().join(".config/agent-bash");
     fs::create_dir_all(&config)?;
     let hidden = world.cwd().join("hung/secret");
@@ -301,17 +301,17 @@ fn a_sandbox_waits_for_no_file_system() -> Result<()> {
     Ok(())
 }
 
-/// The same, mounting it over the directory `tree` once there is a file `go` in that.
+/// As [`HUNG`], but mounts over the directory `tree` once it contains a file `go`.
 const HUNG_LATER: &str =
     "exec 9<> /dev/fuse; \"$@\" 9<&- & until [ -e tree/go ]; do sleep 0.05; done
 mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none tree; wait $!";
 
 #[test]
-fn a_record_is_not_waited_for_where_its_file_system_stops_answering() -> Result<()> {
+fn recording_gives_up_on_an_unresponsive_file_system() -> Result<()> {
     let Some(world) = world_with_a_hung_mount()? else {
         return Ok(());
     };
-    // With this it is the workspace.
+    // With this file the directory is the workspace.
     fs::create_dir_all(world.cwd().join("tree/.git"))?;
     let program = product::agent_bash()?.display().to_string();
     let run = |around: &str, command: &str| {
@@ -326,7 +326,7 @@ fn a_record_is_not_waited_for_where_its_file_system_stops_answering() -> Result<
         product::run(unshare, None)
     };
     let change = "echo x > file; echo done";
-    // The control.
+    // Control: with a responsive file system.
     let ran = run("\"$@\"", change)?;
     ensure!(ran.code == 0 && !ran.stdout.contains("answer"), "{ran:?}");
     let hang = "> go; until grep -q \"$PWD fuse\" /proc/self/mounts; do sleep 0.05; done";
@@ -340,7 +340,8 @@ fn a_record_is_not_waited_for_where_its_file_system_stops_answering() -> Result<
     Ok(())
 }
 
-/// Runs `script` in `p/x`, which no path leads to any more, with `$ab` for the program and `$here` for the directory.
+/// Runs `script` in the removed directory `p/x`, with `$ab` for the program and `$here` for the
+/// directory.
 fn cut_off(world: &World, program: &Path, script: &str) -> Result<Command> {
     let around = format!(
         "umask 022; mkdir -p p/x/sub && here=$PWD/p/x ab={} && cd p/x && chmod 0 .. || exit 77
@@ -353,7 +354,7 @@ fn cut_off(world: &World, program: &Path, script: &str) -> Result<Command> {
 }
 
 #[test]
-fn a_directory_that_no_path_leads_to_is_one_to_work_in() -> Result<()> {
+fn removed_directory_can_be_a_working_directory() -> Result<()> {
     let world = World::new()?;
     let program = program(&world)?;
     let here = world
@@ -394,7 +395,7 @@ fn a_directory_that_no_path_leads_to_is_one_to_work_in() -> Result<()> {
 }
 
 #[test]
-fn a_session_gets_back_to_a_directory_that_no_path_leads_to() -> Result<()> {
+fn session_returns_to_a_removed_directory() -> Result<()> {
     let world = World::new()?;
     let mut server = ServerClient::start(cut_off(&world, &program(&world)?, "\"$ab\" rpc")?)?;
     let here = world
@@ -435,7 +436,7 @@ fn a_session_gets_back_to_a_directory_that_no_path_leads_to() -> Result<()> {
 }
 
 #[test]
-fn a_shell_that_cannot_be_started_is_the_reason_over_rpc_too() -> Result<()> {
+fn rpc_reports_why_the_shell_did_not_start() -> Result<()> {
     let world = World::new()?;
     let mut command = world.command(product::agent_bash()?);
     let missing = world.cwd().join("bash");

@@ -1,5 +1,5 @@
-//! A third-party program built from nothing but a crate's README: the Cargo lines as written there, and the
-//! example. It must compile, be short, and still compile after core's types have gained fields.
+//! A third-party program built from a crate's README alone: the Cargo lines as written there, and
+//! the example. It must compile, be short, and still compile after core's types have gained fields.
 
 #![expect(
     clippy::disallowed_methods,
@@ -131,7 +131,7 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
 }
 
 #[test]
-fn what_somebody_else_wrote_compiles_after_core_has_grown() -> Result<()> {
+fn dependent_program_compiles_after_core_gains_fields() -> Result<()> {
     let packages = tempfile::tempdir()?;
     let grown = tempfile::tempdir()?;
     let grown = grown.path();

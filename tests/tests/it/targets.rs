@@ -1,4 +1,5 @@
-//! `--on TARGET` over real engines: the same contract as here, whatever becomes of the way there.
+//! `--on TARGET` over real engines: the same contract as locally, whatever happens to the
+//! connection.
 
 mod cut;
 mod hostile;
@@ -15,7 +16,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 #[test]
-fn ssh_runs_it_there_the_first_time_and_the_next() -> Result<()> {
+fn ssh_target_runs_first_and_later_calls() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     fs::write(
@@ -38,10 +39,10 @@ fn ssh_runs_it_there_the_first_time_and_the_next() -> Result<()> {
         (after.ino(), after.mtime_nsec()),
         (before.ino(), before.mtime_nsec())
     );
-    // What our script needs for itself is not what commands there get.
+    // The bootstrap script's own variables are not passed on to remote commands.
     let umask = on(&world, &["run", "umask"])?;
     assert_eq!(umask.stdout, sshd.run(&world, "umask")?.stdout);
-    // What ssh alone would show of the same account.
+    // The variables that ssh alone would show for the same account.
     let plain = sshd.run(&world, "echo $SSH_CONNECTION")?;
     assert_eq!(plain.stdout.split_whitespace().count(), 4, "{plain:?}");
     let there = on(&world, &["run", "echo $SSH_CONNECTION; pwd"])?;
@@ -75,9 +76,9 @@ fn ends_are_told_apart() -> Result<()> {
     Ok(())
 }
 
-/// The control of all that runs over ssh: were the program there not ours, it would not be run.
+/// Control of all tests over ssh: a damaged remote program is not run.
 #[test]
-fn a_program_that_came_there_damaged_is_not_run() -> Result<()> {
+fn damaged_upload_is_not_run() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     world.script("head", "/usr/bin/head \"$@\" | tr a b\n")?;
@@ -96,7 +97,7 @@ fn a_program_that_came_there_damaged_is_not_run() -> Result<()> {
 }
 
 #[test]
-fn who_is_not_there_is_named_with_what_ssh_said() -> Result<()> {
+fn unreachable_host_is_named_with_the_message_of_ssh() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     drop(sshd);

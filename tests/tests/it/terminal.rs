@@ -1,5 +1,5 @@
-//! Output from commands and files that is printed on a user's terminal: text only, no control sequences. `script`
-//! provides the terminal.
+//! Output from commands and files that is printed on a user's terminal: text only, no control
+//! sequences. `script` provides the terminal.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
@@ -27,7 +27,7 @@ fn is_harmless(text: &str) -> bool {
 }
 
 #[test]
-fn no_command_passes_on_what_a_terminal_obeys() -> anyhow::Result<()> {
+fn commands_pass_no_control_sequences_to_a_terminal() -> anyhow::Result<()> {
     let world = World::new()?;
     std::fs::write(world.cwd().join("hostile"), format!("shown {HOSTILE}\n"))?;
     let mut command = world.command(product::agent_bash()?);
@@ -93,7 +93,7 @@ fn a_pipe_gets_every_byte() -> anyhow::Result<()> {
 
 /// Settings paths must be regular files; anything else is named in an error.
 #[test]
-fn settings_that_are_no_file_are_an_error() -> anyhow::Result<()> {
+fn settings_path_must_be_a_regular_file() -> anyhow::Result<()> {
     let world = World::new()?;
     symlink("/dev/zero", world.cwd().join(".agent-bash.toml"))?;
     let mut command = world.command(product::agent_bash()?);
@@ -127,7 +127,7 @@ fn the_log_fits_the_terminal_and_is_whole_in_a_pipe() -> anyhow::Result<()> {
         .lines()
         .map(|row| row.trim_end_matches('\r'))
         .collect();
-    // Above the table stands which record it is.
+    // A line above the table names the session.
     ensure!(rows.len() == 4 && rows[3].ends_with('…'), "{shown}");
     ensure!(rows[3].chars().count() == COLUMNS, "{shown}");
     Ok(())

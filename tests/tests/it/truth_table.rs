@@ -1,6 +1,6 @@
-//! Pipelines whose last stage hides an earlier failure: the exit code stays bash's own, and a notice points out the
-//! failure, unless the stage's exit was not a failure. The cases are data; the profile used runs scripts
-//! unmodified.
+//! Pipelines whose last stage hides an earlier failure. The exit code stays bash's own, and a
+//! notice reports the failure, unless the stage's exit status is benign. The cases are data; the
+//! profile runs scripts unmodified.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;

@@ -1,6 +1,7 @@
 //! `agent-bash tui` and `run --pty` as a user sees them: on a real terminal (tmux), key by key.
 //!
-//! Every test ends by checking that the terminal's modes are restored, and with the census of its world.
+//! Every test ends by checking that the terminal's modes are restored, and with the census of its
+//! world.
 
 mod beside;
 mod changes;
@@ -22,7 +23,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 
-/// How long it may take until nothing is left.
+/// The deadline for leftovers.
 const SOON: Duration = Duration::from_secs(30);
 
 /// The prompt when it is empty.
@@ -44,7 +45,7 @@ fn on_a_terminal(play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>) -> Result<(
     Ok(())
 }
 
-/// The same within the interface, which is quit at the end.
+/// As [`on_terminal`], in the interface, which is quit at the end.
 fn in_the_interface(
     options: &str,
     play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>,
@@ -86,7 +87,7 @@ fn a_command_is_typed_and_completes() -> Result<()> {
 }
 
 #[test]
-fn the_persons_own_commands_keep_their_shell() -> Result<()> {
+fn user_commands_keep_their_shell() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("!mkdir sub; cd sub")?;
         tmux.shows("· ! ")?;
@@ -115,7 +116,7 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
 }
 
 #[test]
-fn a_better_tool_is_proposed_to_a_person_too() -> Result<()> {
+fn better_tool_is_proposed_to_the_user() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("export AGENT_BASH_INTERCEPTOR_MODE=block")?;
         tmux.enters("agent-bash tui --tools read")?;
@@ -129,7 +130,7 @@ fn a_better_tool_is_proposed_to_a_person_too() -> Result<()> {
 }
 
 #[test]
-fn what_runs_is_cancelled_and_the_interface_stays() -> Result<()> {
+fn running_command_is_cancelled_and_interface_stays() -> Result<()> {
     in_the_interface("", |tmux, _| {
         for key in ["Escape", "C-c"] {
             tmux.enters("echo begun; sleep 300")?;
@@ -232,7 +233,7 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
         tmux.enters("vim -u NONE notes.txt")?;
         tmux.shows("vim -u NONE notes.txt · ctrl+] force-kill")?;
         tmux.shows("\"notes.txt\" [New")?;
-        // It has all rows but the last, and nothing else is there.
+        // The program has all rows but the last, and nothing else is visible.
         let screen = tmux.shows(&"\n~".repeat(27))?;
         ensure!(!screen.contains("esc to cancel"), "{screen}");
         tmux.types("ihello")?;
@@ -268,7 +269,7 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
 #[test]
 fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
     in_the_interface("", |tmux, world| {
-        // Control: others have none.
+        // Control: other commands have no terminal.
         tmux.enters("tty")?;
         tmux.shows("│ not a tty")?;
         tmux.shows("→ it asks for a terminal: f5 runs it again on one")?;
@@ -285,7 +286,7 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
         tmux.shows("│ [full-screen program, ")?;
         let written = std::fs::read_to_string(world.cwd().join("notes.txt"))?;
         ensure!(written == "hello\n", "{written:?}");
-        // The person's editor is opened, not the one that answers for nobody.
+        // The person's editor opens, not the one that fails for want of a user.
         tmux.enters("!!git init -q; git config user.name u; git config user.email u@e; git config core.editor 'vim -u NONE'; echo set")?;
         tmux.shows("\n  set\n")?;
         tmux.enters("git commit --allow-empty")?;
@@ -297,10 +298,10 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
         tmux.hides("force-kill")?;
         tmux.shows("] First")?;
         tmux.shows("· ⎇ ")?;
-        // One that does not draw is in a box.
+        // A program that does not draw is shown in a box.
         tmux.enters("bash --norc")?;
         let screen = tmux.shows("Console bash --norc")?;
-        // Of what is behind it nothing is left beside it.
+        // The box hides everything behind it.
         let mut rows = screen.lines().skip_while(|row| !row.contains("Console"));
         let of_box = |row: &str| row.starts_with("  │") && row.trim_end().ends_with('│');
         ensure!(rows.nth(1).is_some_and(of_box), "{screen}");
@@ -312,7 +313,7 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
 }
 
 #[test]
-fn what_somebody_sits_before_has_no_time_limit() -> Result<()> {
+fn command_on_a_terminal_has_no_time_limit() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("export AGENT_BASH_TIMEOUT_DEFAULT=1s; agent-bash tui")?;
         tmux.shows(PROMPT)?;
@@ -320,7 +321,7 @@ fn what_somebody_sits_before_has_no_time_limit() -> Result<()> {
         tmux.shows("Console bash --norc")?;
         tmux.enters("sleep 2; exit 4")?;
         tmux.shows("╰ exit 4")?;
-        // Control: what has no terminal has one.
+        // Control: a command without a terminal has a limit.
         tmux.enters("sleep 60")?;
         tmux.shows("╰ timed out")?;
         tmux.press(&["C-d"])?;
@@ -329,9 +330,9 @@ fn what_somebody_sits_before_has_no_time_limit() -> Result<()> {
 }
 
 #[test]
-fn what_is_typed_has_no_time_limit_unless_one_is_set() -> Result<()> {
+fn typed_command_has_no_time_limit_unless_set() -> Result<()> {
     on_a_terminal(|tmux, _| {
-        // A bound for what calls may ask for, under which the profile's own limit is, too.
+        // An upper bound on calls' limits also applies to the profile's default.
         tmux.enters("export AGENT_BASH_TIMEOUT_MAX=1s; agent-bash tui")?;
         tmux.shows(PROMPT)?;
         tmux.enters("echo begun; sleep 2.5; echo slept")?;
@@ -345,14 +346,14 @@ fn what_is_typed_has_no_time_limit_unless_one_is_set() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("│ tried")?;
         tmux.press(&["C-l"])?;
-        // Who typed it ends it.
+        // The user who typed the command ends it.
         tmux.enters("sleep 300")?;
         tmux.shows("esc to cancel")?;
         tmux.press(&["Escape"])?;
         tmux.shows("╰ exit 130")?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT)?;
-        // Control: one that is set holds, and is shown.
+        // Control: a limit that is set applies, and is shown.
         tmux.enters(
             "clear; AGENT_BASH_TIMEOUT_MAX=1h AGENT_BASH_TIMEOUT_DEFAULT=2s agent-bash tui",
         )?;
@@ -366,13 +367,14 @@ fn what_is_typed_has_no_time_limit_unless_one_is_set() -> Result<()> {
 }
 
 #[test]
-fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
+fn shell_persists_and_lines_are_queued() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("mkdir sub; cd sub; word=kept")?;
         tmux.shows("/sub · ✓ exit 0")?;
         tmux.enters("echo $word in ${PWD##*/}")?;
         tmux.shows("│ kept in sub")?;
-        // On a terminal, it is where the shell is; what it does there does not last, and that is said.
+        // On a terminal, the command runs in the shell's directory; its own state is lost, as a
+        // notice says.
         tmux.press(&["C-t"])?;
         tmux.enters("echo at ${PWD##*/}; cd /")?;
         tmux.shows("[the directory changes for this line only")?;
@@ -384,7 +386,7 @@ fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
         tmux.enters("echo $word, and still in ${PWD##*/}")?;
         tmux.shows("│ kept, and still in sub")?;
         tmux.press(&["C-l"])?;
-        // What asks has somebody to ask, and says who learns the answer.
+        // A question is answered by the user, and names the model that sees the answer.
         tmux.enters("read -p 'name? ' name; echo hi $name.")?;
         tmux.shows("name? ")?;
         tmux.shows("Console")?;
@@ -402,7 +404,7 @@ fn the_shell_stays_and_commands_wait_for_their_turn() -> Result<()> {
         tmux.press(&["Up"])?;
         tmux.shows("❯ echo two")?;
         tmux.press(&["Escape"])?;
-        // What waits comes back with a cancellation.
+        // Waiting lines return after a cancellation.
         let screen = tmux.shows("❯ echo one")?;
         ensure!(screen.contains("echo two"), "{screen}");
         tmux.press(&["C-c"])?;
@@ -433,7 +435,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
         tmux.press(&["C-Up", "e"])?;
         tmux.shows("❯ printf 'x")?;
         tmux.press(&["C-c", "C-l"])?;
-        // The words that led to a refusal, and what to do instead.
+        // The words that caused the refusal, and an alternative.
         tmux.enters("echo a; git add -A")?;
         let screen = tmux.shows("╰ blocked")?;
         ensure!(
@@ -441,7 +443,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
             "{screen}"
         );
         ensure!(screen.contains("│ instead: "), "{screen}");
-        // A flag takes the columns that are reckoned with.
+        // A flag has the width that the layout assumes.
         tmux.enters("printf 'a\\U1F1E9\\U1F1EA.\\n'")?;
         tmux.shows("│ aDE.\n")?;
         Ok(())
@@ -449,7 +451,7 @@ fn cards_are_folded_edited_run_again_and_refusals_explained() -> Result<()> {
 }
 
 #[test]
-fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
+fn escape_kills_and_second_escape_is_sent_to_program() -> Result<()> {
     in_the_interface("--pty", |tmux, _| {
         tmux.enters("echo waits; cat")?;
         tmux.shows("│waits")?;
@@ -460,7 +462,7 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
         tmux.press(&["C-l"])?;
         tmux.enters("echo reads; read -rsn1 key; printf 'code %d\\n' \"'$key\"")?;
         tmux.shows("│reads")?;
-        // Separately: tmux would send both at once, which would be read as one key.
+        // Separately: tmux would send both at once, as one key.
         tmux.press(&["Escape"])?;
         tmux.press(&["Escape"])?;
         tmux.shows("│ code 27")?;
@@ -475,7 +477,7 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
 }
 
 #[test]
-fn a_new_size_reaches_everybody() -> Result<()> {
+fn resize_reaches_interface_and_programs() -> Result<()> {
     in_the_interface("--pty", |tmux, _| {
         tmux.enters("trap 'stty size' WINCH; stty size; until read -rt 2; do :; done")?;
         // Of 100 × 30: four fifths of the rows, minus the borders.
@@ -511,7 +513,7 @@ fn it_is_suspended_and_continued() -> Result<()> {
 }
 
 #[test]
-fn a_signal_ends_it_with_the_terminal_given_back() -> Result<()> {
+fn signal_ends_interface_and_restores_terminal() -> Result<()> {
     on_a_terminal(|tmux, world| {
         for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
             tmux.enters("agent-bash tui; echo left: $?")?;
@@ -525,7 +527,7 @@ fn a_signal_ends_it_with_the_terminal_given_back() -> Result<()> {
     })
 }
 
-/// The process of the interface.
+/// The pid of the interface.
 fn interface(world: &World) -> Result<Pid> {
     let is_it = |process: &procfs::Process| {
         process.command.ends_with("agent-bash tui") && process.environment_has(&world.mark())
@@ -551,7 +553,7 @@ fn one_command_takes_over_the_terminal() -> Result<()> {
             cast.starts_with('{') && cast.contains("hello you"),
             "{cast}"
         );
-        // Without a terminal it says so, and runs without one.
+        // Without a terminal the command runs without one, with a notice.
         tmux.enters("clear; agent-bash run --pty 'tty' | cat")?;
         tmux.shows("there is no terminal here: the command runs without one")?;
         tmux.shows("not a tty")?;

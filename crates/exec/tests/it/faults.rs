@@ -389,7 +389,7 @@ async fn a_fast_consumer_does_not_slow_the_producer() {
 
 /// 64 concurrent calls, cold and warm: each has its own directory, environment, output and state.
 #[tokio::test(flavor = "multi_thread")]
-async fn many_calls_at_once_do_not_meet() {
+async fn concurrent_calls_do_not_interfere() {
     const CALLS: usize = 64;
     for warm_shells in [0, 4] {
         let cache = Arc::new(ShellCache::new(ShellCacheOptions {

@@ -483,7 +483,7 @@ fn several_sets_by_what_went_on_are_one_thing() {
 
 /// By another program, or by the same one as a command here.
 #[test]
-fn a_trial_that_was_decided_elsewhere_waits_no_longer() {
+fn trial_decided_elsewhere_is_updated() {
     let held = || set(ChangesState::Held, ChangesBy::Overlay);
     let looks = |effects: Vec<Effect>| -> Vec<u64> {
         let looked = effects.into_iter().filter_map(|effect| match effect {

@@ -1,7 +1,7 @@
 //! `misbehave <how> [argument]`: misbehaves on demand, in ways that tests need.
 //!
-//! A table of subcommands, each a short function in [`output`], [`signals`] or [`processes`]. What can be done with
-//! a line of shell is not here.
+//! Each subcommand is a short function in [`output`], [`signals`] or [`processes`]. Tests write
+//! misbehaviour that fits on a line as shell code instead.
 
 mod output;
 mod processes;

@@ -1,4 +1,4 @@
-//! Children that stay behind, descriptor exhaustion, and what a process can say about itself.
+//! Leftover children, exhausted descriptors, and reports of the process about itself.
 
 use crate::Outcome;
 use std::io::{self, Write as _};
@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A lingering process ends by itself after this time, so that a bug in the tests does not fill the machine.
+/// A lingering process ends by itself after this time, so that a bug in the tests does not fill the
+/// machine.
 const AT_MOST: Duration = Duration::from_secs(600);
 
 #[expect(
@@ -79,7 +80,7 @@ pub(crate) fn print_descriptors(_: &str) -> Outcome {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let entry = entry?;
-        // One of the descriptors belongs to the listing itself.
+        // The listing itself has one descriptor open.
         let itself = std::fs::read_link(entry.path())
             .is_ok_and(|target| target.starts_with("/proc/") && target.ends_with("fd"));
         if !itself {
@@ -112,8 +113,8 @@ pub(crate) fn print_identity(_: &str) -> Outcome {
     let pid = rustix::process::getpid();
     writeln!(out, "group {}", rustix::process::getpgrp())?;
     writeln!(out, "session {}", rustix::process::getsid(Some(pid))?)?;
-    // `SigBlk:\t0000000000000000` and the like: what the process was started with, except for SIGPIPE, which Rust's
-    // runtime ignores.
+    // The signal state that the process was started with (`SigBlk:\t0000000000000000`), except for
+    // SIGPIPE, which Rust's runtime ignores.
     for line in std::fs::read_to_string("/proc/self/status")?.lines() {
         if let Some((name @ ("SigBlk" | "SigIgn"), mask)) = line.split_once(":\t") {
             // Signals 32 and 33 are reserved by glibc; no program can change their disposition.

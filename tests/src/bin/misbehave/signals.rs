@@ -41,7 +41,7 @@ pub(crate) fn kill_parent(_: &str) -> Outcome {
     Ok(kill_process(parent, Signal::KILL)?)
 }
 
-/// Prints a line and flushes, as somebody is waiting for it.
+/// Prints a line and flushes, as the test waits for it.
 fn say(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;

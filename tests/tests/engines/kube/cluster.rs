@@ -1,4 +1,4 @@
-//! A server that answers what kubectl asks before it runs something in the only pod there is.
+//! A server that answers kubectl's requests before kubectl runs a program in the only pod.
 
 use super::exec;
 use agent_bash_tests::poll;
@@ -20,23 +20,23 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, watch};
 
-/// How it carries what goes to a program.
+/// How the server passes input on to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// As the protocol says.
+    /// As the protocol specifies.
     Faithful,
-    /// The end of the input is not handed on, nor that kubectl has gone.
+    /// Passes on neither the end of input nor kubectl's disconnection.
     KnowsNoEndOfInput,
 }
 
-/// What became of the connection of a program.
+/// Events on the connection of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// kubectl says that there is no more input.
+    /// Kubectl has closed the input.
     EndOfInput,
-    /// The program has ended with this code, which was said.
+    /// The program has exited with this code, and kubectl was informed.
     Ended(i32),
-    /// kubectl went before that.
+    /// Kubectl disconnected before that.
     Gone,
 }
 
@@ -48,16 +48,16 @@ pub(crate) struct Cluster {
     _runtime: Runtime,
 }
 
-/// What its connections share.
+/// The state that its connections share.
 #[derive(Debug)]
 pub(super) struct Pod {
     pub(super) manner: Manner,
-    /// Of everything that runs in it.
+    /// The environment of all programs in the pod.
     pub(super) environment: BTreeMap<String, String>,
     pub(super) cwd: PathBuf,
-    /// Nothing more is carried.
+    /// Nothing is passed on any more.
     pub(super) is_frozen: watch::Sender<bool>,
-    /// Who is connected is told that the program has ended.
+    /// Open connections report that the program has exited.
     pub(super) ends: Notify,
     state: Mutex<Seen>,
 }
@@ -69,7 +69,7 @@ struct Seen {
 }
 
 impl Cluster {
-    /// Starts it. What runs in its pod is in this world.
+    /// Starts the server. Programs in its pod are in this world.
     pub(crate) fn start(world: &World, manner: Manner) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -120,12 +120,12 @@ impl Cluster {
         format!("http://{}", self.address)
     }
 
-    /// Carries nothing more, and closes nothing.
+    /// Stops passing data on, without closing the connections.
     pub(crate) fn freeze(&self) {
         self.pod.is_frozen.send_replace(true);
     }
 
-    /// Says that the program has ended well, whatever it does, and closes the connection.
+    /// Reports that the program has succeeded, whatever its state, and closes the connection.
     pub(crate) fn say_success(&self) {
         self.pod.ends.notify_one();
     }
@@ -135,7 +135,7 @@ impl Cluster {
         self.pod.seen().started
     }
 
-    /// What was heard so far, once that `is_all` or after `patience`.
+    /// The events so far, once they are `is_all` or after `patience`.
     pub(crate) fn heard_until(
         &self,
         patience: Duration,
@@ -161,7 +161,7 @@ impl Pod {
     }
 }
 
-/// What the server has.
+/// The server's objects.
 fn resources() -> Value {
     json!({
         "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1",

@@ -1,4 +1,5 @@
-//! One program in the pod, and its connection: `v5.channel.k8s.io`, in which the first byte of a message is its channel.
+//! One program in the pod, and its connection by `v5.channel.k8s.io`. The first byte of a message
+//! is its channel.
 
 use super::cluster::{Heard, Manner, Pod};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
@@ -15,22 +16,22 @@ const STDIN: u8 = 0;
 const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 
-/// How the program ended.
+/// The exit status of the program.
 const STATUS: u8 = 3;
 
-/// Closes the channel that its only byte names.
+/// Closes the channel named by its only byte.
 const CLOSE: u8 = 255;
 
-/// How many pieces may wait either way.
+/// The number of messages that may be queued in each direction.
 const WAITING: usize = 16;
 
-/// What came of the program.
+/// The events of the program.
 enum Part {
     Output(u8, Vec<u8>),
     Ended(i32),
 }
 
-/// Runs the program, and carries its streams.
+/// Runs the program, and passes its streams on.
 pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Pod>) {
     let Ok(mut child) = start(&words, &pod) else {
         return close(&mut socket, 126).await;
@@ -47,7 +48,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                 Some(Ok(Message::Binary(said))) if carries => match said.split_first() {
                     Some((&STDIN, bytes)) => {
                         if let Some(input) = &input {
-                            // A program may end without reading everything.
+                            // A program may exit without reading all input.
                             let _ = input.send(bytes.to_vec()).await;
                         }
                     }
@@ -84,7 +85,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
         }
     }
     if pod.manner == Manner::KnowsNoEndOfInput {
-        // For as long as the program lives.
+        // As long as the program runs.
         while parts.recv().await.is_some() {}
     }
     drop(input);
@@ -109,7 +110,7 @@ fn start(words: &[String], pod: &Pod) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Writes what is sent to the program's stdin, and closes that with the sender.
+/// Writes messages to the program's stdin, and closes it with the sender.
 fn feed(child: &mut Child) -> Option<Sender<Vec<u8>>> {
     let mut stdin = child.stdin.take()?;
     let (sender, mut pieces) = channel::<Vec<u8>>(WAITING);
@@ -123,7 +124,7 @@ fn feed(child: &mut Child) -> Option<Sender<Vec<u8>>> {
     Some(sender)
 }
 
-/// Reads all that the program prints, then waits for its end.
+/// Reads the program's output, then waits for its exit.
 fn watch(mut child: Child, sender: Sender<Part>) {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     std::thread::spawn(move || {
@@ -142,12 +143,12 @@ fn watch(mut child: Child, sender: Sender<Part>) {
 fn read(mut from: impl Read, channel: u8, sender: &Sender<Part>) {
     let mut buffer = vec![0; 32 * 1024];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
-        // Whether anybody listens or not: a program is not to be held up by it.
+        // The output is read even without a reader, so that the program does not block.
         let _ = sender.blocking_send(Part::Output(channel, buffer[..length].to_vec()));
     }
 }
 
-/// Says how it ended, and waits until kubectl has heard it.
+/// Reports the exit status, and waits until kubectl has received it.
 async fn close(socket: &mut WebSocket, code: i32) {
     let normal = CloseFrame {
         code: close_code::NORMAL,
@@ -162,7 +163,7 @@ fn message(channel: u8, bytes: &[u8]) -> Message {
     Message::Binary([&[channel], bytes].concat().into())
 }
 
-/// As a kubelet says it.
+/// In a kubelet's format.
 fn status(code: i32) -> Message {
     let status: Value = if code == 0 {
         json!({"metadata": {}, "status": "Success"})

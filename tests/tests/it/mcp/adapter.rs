@@ -19,7 +19,7 @@ fn server(world: &World, adapter: &str, structured: &str) -> Result<ServerClient
 }
 
 #[test]
-fn it_offers_the_adapters_tools_and_no_other() -> Result<()> {
+fn server_offers_only_the_tools_of_the_adapter() -> Result<()> {
     let world = world()?;
     for (adapter, names) in [
         ("codex", &["exec_command", "write_stdin"][..]),
@@ -51,7 +51,7 @@ fn it_offers_the_adapters_tools_and_no_other() -> Result<()> {
 }
 
 #[test]
-fn an_answer_is_the_adapters_text_and_data_only_where_it_is_asked_for() -> Result<()> {
+fn adapter_answer_has_structured_data_only_if_requested() -> Result<()> {
     let world = world()?;
     for (structured, has_data) in [("off", false), ("on", true)] {
         let mut server = server(&world, "codex", structured)?;
@@ -87,7 +87,7 @@ fn an_answer_is_the_adapters_text_and_data_only_where_it_is_asked_for() -> Resul
 }
 
 #[test]
-fn what_goes_on_ends_with_its_client() -> Result<()> {
+fn running_command_ends_with_its_client() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "codex", "off")?;
     let input = json!({ "cmd": "sleep 600 & sleep 600", "yield_time_ms": 250 });

@@ -1,5 +1,5 @@
-//! What an agent gets by default: complete text and nothing else. Agents that find structured data in an answer
-//! show their model its JSON instead of the text.
+//! What an agent gets by default: complete text and nothing else. Agents that find structured data
+//! in an answer show their model its JSON instead of the text.
 
 use super::{SOON, ask, call, text, world};
 use agent_bash_core::ToolResult;
@@ -102,7 +102,7 @@ fn an_answer_is_text_alone_unless_data_is_asked_for() -> Result<()> {
 }
 
 #[test]
-fn what_every_request_carries_is_short_and_says_how_long_answers_are() -> Result<()> {
+fn tool_list_is_short_and_announces_result_sizes() -> Result<()> {
     let world = world()?;
     for profile in PROFILES {
         let mut server = server(&world, profile, "test", None)?;
@@ -181,7 +181,7 @@ const CUTTING: [(&str, usize, usize); 3] = [
 ];
 
 #[test]
-fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Result<()> {
+fn texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
     let floods = [
         "seq 30000; exit 3",
         "seq 30000; seq 30000 >&2; exit 3",
@@ -242,7 +242,7 @@ fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Res
 }
 
 #[test]
-fn what_the_tools_of_an_adapter_answer_fits_too() -> Result<()> {
+fn adapter_texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
     let tools = [
         ("anthropic-agent", "bash", "command"),
         ("claude-code", "Bash", "command"),
@@ -276,7 +276,8 @@ fn what_the_tools_of_an_adapter_answer_fits_too() -> Result<()> {
                     .any(|link| text.contains(link));
                 assert!(linked || client.is_none(), "{adapter}, {name}: {text}");
             }
-            // Not less than necessary; and as a control, other clients get what the adapter shows.
+            // Also not less than necessary; as a control, other clients get the adapter's full
+            // text.
             let least = if client.is_some() { 10_000 } else { 39_000 };
             assert!(longest > least, "{adapter}, {name}: {longest}");
             drop(server);
@@ -287,7 +288,7 @@ fn what_the_tools_of_an_adapter_answer_fits_too() -> Result<()> {
 }
 
 #[test]
-fn pages_and_parts_fit_too_and_lead_on_to_the_rest() -> Result<()> {
+fn pages_fit_the_limits_and_lead_to_the_rest() -> Result<()> {
     for (name, bytes, lines) in CUTTING {
         let world = world()?;
         let mut server = server(&world, "standard", name, None)?;
@@ -300,7 +301,7 @@ fn pages_and_parts_fit_too_and_lead_on_to_the_rest() -> Result<()> {
             );
         };
         call(&mut server, "bash", &json!({"command": "seq 30000"}))?;
-        // All of it, page by page.
+        // The whole output, page by page.
         let mut seen = 0;
         while seen < 30_000 {
             let page = json!({"id": "artifact://0", "offset": seen + 1, "limit": 100_000});
@@ -366,7 +367,7 @@ fn a_client_without_a_handshake_is_known_by_its_requests() -> Result<()> {
 
 /// As for any result: the counts are consistent, and the text says what is shown.
 #[test]
-fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
+fn running_call_has_consistent_counts() -> Result<()> {
     let world = world()?;
     for (client, printed, shown) in [
         ("test", 30_000_u64, 16 * 1024_u64),
@@ -405,7 +406,7 @@ fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
         let said =
             format!("[Showing lines {first}-{printed} of {printed} so far.]\n[The command is");
         assert_eq!(result.text.contains(&said), printed > 3, "{}", result.text);
-        // There is nothing new; the last lines are unchanged.
+        // No new output; the last lines are unchanged.
         let output = |server: &mut ServerClient, more: Value| -> Result<Value> {
             let mut arguments = json!({"job": "call-1"});
             arguments

@@ -1,4 +1,4 @@
-//! `bash_changes`, and sets of changes as resources.
+//! `bash_changes`, and change sets as resources.
 
 use super::{SOON, ask, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::fs;
 
-/// A server in a repository, with that in its environment.
+/// A server in a repository, with this environment.
 fn server_with(world: &World, environment: &[(&str, &str)]) -> Result<ServerClient> {
     fs::create_dir_all(world.cwd().join(".git"))?;
     let mut command = world.command(product::agent_bash()?);
@@ -34,7 +34,7 @@ fn uris(server: &mut ServerClient) -> Result<Vec<String>> {
 }
 
 #[test]
-fn a_model_sees_what_a_call_did_and_takes_it_back() -> Result<()> {
+fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
     let world = world()?;
     fs::create_dir_all(world.cwd().join(".git"))?;
     fs::write(world.cwd().join("old"), "old\n")?;
@@ -69,7 +69,7 @@ fn a_model_sees_what_a_call_did_and_takes_it_back() -> Result<()> {
         "--- a/kept\n+++ b/kept\n@@ -1 +1,2 @@\n a\n+b\n"
     );
 
-    // Somebody has saved one of the files: it is named, and nothing is done.
+    // Another process has saved one of the files: the file is named, and nothing changes.
     fs::write(world.cwd().join("kept"), "somebody's\n")?;
     let refused = changes(&mut server, &json!({"action": "undo", "id": 1}))?;
     assert_eq!(refused["isError"], true);
@@ -115,7 +115,8 @@ fn a_model_sees_what_a_call_did_and_takes_it_back() -> Result<()> {
     Ok(())
 }
 
-/// A trial that one call has held is committed by another, if the setting lets the model; otherwise nothing is done.
+/// A call may commit a trial of another call if the setting lets the model; otherwise nothing
+/// changes.
 #[test]
 fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
     for (by, refusal) in [
@@ -137,9 +138,9 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
                 let said = text(&answer);
                 assert!(said.contains(why), "{said}");
                 assert!(said.contains("a person to decide: trial 1 of the session mcp-"));
-                // Nothing that the model could just run.
+                // Only trials that the model could not just run.
                 assert!(!said.contains("commit 1"), "{said}");
-                // To give it up is not to commit it.
+                // To discard a trial is not to commit it.
                 let gone = changes(&mut server, &json!({"action": "discard", "id": 1}))?;
                 assert!(text(&gone).contains("its changes are discarded"), "{gone}");
             }
@@ -149,7 +150,7 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
     Ok(())
 }
 
-/// A server whose client declares that it can ask its user, or not.
+/// A server whose client declares whether it can ask its user.
 fn server_of(world: &World, capabilities: &Value) -> Result<ServerClient> {
     fs::create_dir_all(world.cwd().join(".git"))?;
     let mut command = world.command(product::agent_bash()?);
@@ -167,7 +168,7 @@ fn server_of(world: &World, capabilities: &Value) -> Result<ServerClient> {
     Ok(server)
 }
 
-/// `changes.commit` is `ask` unless it is set: the client's user is asked, where the client can.
+/// `changes.commit` is `ask` by default: the client's user is asked, if the client can.
 #[test]
 fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
     let form = json!({"elicitation": {"form": {}}});
@@ -216,7 +217,7 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
             );
             assert_eq!(message, expected);
             assert_eq!(asked["params"]["requestedSchema"]["type"], "object");
-            // Nothing is done before there is an answer.
+            // Nothing changes before the answer.
             assert!(world.cwd().join("old").exists());
             server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))?;
         }
@@ -235,7 +236,7 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
     Ok(())
 }
 
-/// What a rule refuses can be tried, if the host lets trials pass: the kernel holds it back.
+/// A refused command can be tried if the host lets trials pass: the kernel holds its changes back.
 #[test]
 fn a_refusal_offers_a_trial_where_one_runs() -> Result<()> {
     for passes in ["true", "false"] {
@@ -268,7 +269,7 @@ fn a_refusal_offers_a_trial_where_one_runs() -> Result<()> {
 }
 
 #[test]
-fn where_nothing_is_kept_nothing_is_offered() -> Result<()> {
+fn changes_tool_is_absent_without_recording() -> Result<()> {
     let world = world()?;
     let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_LEVEL", "off")])?;
     let tools = ask(&mut server, "tools/list", &json!({}))?;
@@ -283,7 +284,8 @@ fn where_nothing_is_kept_nothing_is_offered() -> Result<()> {
     Ok(())
 }
 
-/// For programs: the sets as data, in the form that `changes.list` has over RPC and `changes list --json` in a terminal.
+/// For programs: the change sets as data, in the form of `changes.list` over RPC and `changes list
+/// --json` in a terminal.
 #[test]
 fn a_program_gets_the_list_as_data() -> Result<()> {
     let world = world()?;

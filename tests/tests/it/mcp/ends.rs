@@ -1,4 +1,4 @@
-//! What ends a call, and what is left when client or server disconnects.
+//! The ends of calls, and leftovers after client or server disconnects.
 
 use super::{SOON, begin, call, server, text, world};
 use agent_bash_tests::{poll, product, unread};
@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 #[test]
-fn a_request_that_is_called_off_ends_its_command_alone() -> Result<()> {
+fn cancelled_request_ends_only_its_command() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
     let script = "touch started; misbehave ignore-term & setsid misbehave linger & sleep 60";
@@ -36,7 +36,7 @@ fn a_request_that_is_called_off_ends_its_command_alone() -> Result<()> {
     });
     assert!(gone.is_some(), "its processes live on");
     std::fs::write(world.cwd().join("go"), "")?;
-    // The next answer is that of the other request: a cancelled one gets none.
+    // The next answer belongs to the other request: a cancelled request gets none.
     let next = server.next_where(SOON, |line| line.get("id").is_some())?;
     assert_eq!(
         (&next["id"], text(&next["result"])),
@@ -48,7 +48,7 @@ fn a_request_that_is_called_off_ends_its_command_alone() -> Result<()> {
 }
 
 #[test]
-fn the_end_of_input_or_a_signal_ends_it_and_jobs_live_on() -> Result<()> {
+fn end_of_input_or_signal_ends_server_but_not_jobs() -> Result<()> {
     for by_signal in [false, true] {
         let world = world()?;
         let mut first = server(&world, "0")?;
@@ -98,7 +98,7 @@ fn the_end_of_input_or_a_signal_ends_it_and_jobs_live_on() -> Result<()> {
 }
 
 #[test]
-fn a_client_that_never_reads_costs_bounded_memory_and_can_be_left() -> Result<()> {
+fn server_with_unreading_client_bounds_memory_and_exits() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command

@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde_json::json;
 
 #[test]
-fn versions_are_negotiated_and_the_server_says_who_it_is() -> Result<()> {
+fn handshake_negotiates_version_and_names_the_server() -> Result<()> {
     let world = world()?;
     for (asked, given) in [
         ("2024-11-05", "2024-11-05"),
@@ -37,7 +37,7 @@ fn versions_are_negotiated_and_the_server_says_who_it_is() -> Result<()> {
 
 /// Version 2026-07-28 has no handshake: every request names its client.
 #[test]
-fn a_client_without_a_handshake_calls_is_told_of_progress_and_calls_off() -> Result<()> {
+fn client_without_handshake_can_call_see_progress_and_cancel() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");
@@ -86,7 +86,7 @@ fn a_client_without_a_handshake_calls_is_told_of_progress_and_calls_off() -> Res
 }
 
 #[test]
-fn what_is_no_message_is_survived_and_a_bad_call_is_an_answer() -> Result<()> {
+fn invalid_messages_are_survived_and_bad_calls_get_errors() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
     server.send_bytes(b"garbage\n\n\xff\xfe\n{\"half\": \n")?;
@@ -185,7 +185,7 @@ fn what_is_no_message_is_survived_and_a_bad_call_is_an_answer() -> Result<()> {
 
 /// Messages before the handshake must not end the session.
 #[test]
-fn what_comes_before_the_handshake_is_survived() -> Result<()> {
+fn messages_before_the_handshake_are_survived() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");

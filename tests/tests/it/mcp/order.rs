@@ -1,4 +1,4 @@
-//! Concurrent requests: in which order they start, and how they are told apart.
+//! Concurrent requests: the order in which they start, and their ids.
 
 use super::{SOON, begin, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;
@@ -11,7 +11,7 @@ use serde_json::json;
 const CALLS: u64 = 20;
 
 #[test]
-fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()> {
+fn calls_of_one_session_run_in_sending_order() -> Result<()> {
     let world = world()?;
     let mut plain = server(&world, "0")?;
     let mut command = world.command(product::agent_bash()?);
@@ -45,7 +45,7 @@ fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()>
 }
 
 #[test]
-fn an_id_in_flight_is_nobody_elses() -> Result<()> {
+fn id_in_flight_cannot_be_reused() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
     for id in [json!(1000), json!("thousand")] {

@@ -1,4 +1,4 @@
-//! Tools of adapters: calls that are answered before their end, and what is left of them.
+//! Tools of adapters: calls that are answered before they end, and their leftovers.
 //!
 //! The results of single calls are tested by the conformance cases of each adapter.
 
@@ -28,10 +28,11 @@ fn to_its_end(server: &mut ServerClient, first: &Value) -> Result<(String, Value
 }
 
 #[test]
-fn a_command_goes_on_after_its_answer_is_waited_for_and_ends() -> Result<()> {
+fn command_continues_after_its_first_answer_until_it_ends() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
-    // It waits for a file rather than for a time, so it cannot have ended before its first answer.
+    // The command waits for a file, not for a time, so it cannot have ended before its first
+    // answer.
     let script = "echo start; until test -e go; do sleep 0.02; done; echo end; exit 3";
     let input = json!({ "cmd": script, "yield_time_ms": 250 });
     let first = call(&mut server, "exec_command", &input)?;
@@ -60,7 +61,7 @@ fn a_command_goes_on_after_its_answer_is_waited_for_and_ends() -> Result<()> {
 }
 
 #[test]
-fn what_is_typed_reaches_the_terminal_and_its_size_is_codexs() -> Result<()> {
+fn input_reaches_the_terminal_of_codex_size() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let script = "stty size; read -r line; echo \"got $line\"; read -r line || echo over";
@@ -73,7 +74,7 @@ fn what_is_typed_reaches_the_terminal_and_its_size_is_codexs() -> Result<()> {
     for chars in ["hello\n", "\u{4}"] {
         let input = json!({ "session_id": session, "chars": chars, "yield_time_ms": 30_000 });
         let typed = match chars {
-            // It continues reading; its output arrives eventually.
+            // The program continues reading; its output arrives eventually.
             "hello\n" => json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 }),
             _ => input,
         };
@@ -95,7 +96,7 @@ fn what_is_typed_reaches_the_terminal_and_its_size_is_codexs() -> Result<()> {
 }
 
 #[test]
-fn what_goes_on_ends_with_its_client_and_what_is_called_off_at_once() -> Result<()> {
+fn running_command_ends_with_its_client_and_on_cancellation() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let input = json!({ "cmd": "touch begun; sleep 600 & sleep 600", "yield_time_ms": 250 });
@@ -119,7 +120,7 @@ fn what_goes_on_ends_with_its_client_and_what_is_called_off_at_once() -> Result<
 }
 
 #[test]
-fn the_whole_of_an_output_that_was_cut_is_behind_its_link() -> Result<()> {
+fn truncated_output_links_to_the_whole() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let script = "seq 100000; until test -e go; do sleep 0.02; done; seq 100001 200000";
@@ -151,7 +152,7 @@ fn the_whole_of_an_output_that_was_cut_is_behind_its_link() -> Result<()> {
 }
 
 #[test]
-fn tools_that_a_greeting_names_are_proposed_to_adapters_too() -> Result<()> {
+fn tools_of_hello_are_proposed_to_adapters() -> Result<()> {
     let world = world()?;
     std::fs::write(world.cwd().join("notes"), "a line\n")?;
     let mut command = world.command(product::agent_bash()?);
@@ -197,7 +198,7 @@ fn a_task_is_stopped_once() -> Result<()> {
 }
 
 #[test]
-fn what_there_is_not_is_an_error_of_the_request() -> Result<()> {
+fn unknown_names_are_errors_of_the_request() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     for (adapter, tool, want) in [

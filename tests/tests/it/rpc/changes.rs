@@ -1,4 +1,4 @@
-//! `changes.*`: what calls did to files, for programs.
+//! `changes.*`: the change sets of calls, for programs.
 
 use super::{SOON, ask, data, world};
 use agent_bash_tests::poll::until;
@@ -23,7 +23,7 @@ fn run(server: &mut ServerClient, request: &Value) -> Result<Value> {
 }
 
 #[test]
-fn what_a_call_did_is_listed_previewed_taken_back_and_done_again() -> Result<()> {
+fn changes_of_a_call_are_listed_previewed_undone_and_redone() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "ask")?;
     run(&mut server, &json!("rm old; echo new > new"))?;
@@ -73,9 +73,9 @@ fn what_a_call_did_is_listed_previewed_taken_back_and_done_again() -> Result<()>
     Ok(())
 }
 
-/// What outlives a call has a set of its own, and says after which.
+/// The change set of a background process names the call that left it running.
 #[test]
-fn a_set_of_what_outlived_a_call_names_the_call() -> Result<()> {
+fn change_set_of_background_process_names_its_call() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "ask")?;
     run(
@@ -91,9 +91,9 @@ fn a_set_of_what_outlived_a_call_names_the_call() -> Result<()> {
     Ok(())
 }
 
-/// In one shell: what the first call left running writes while the second one runs.
+/// In one shell: a process of the first call writes during the second call.
 #[test]
-fn a_call_has_nothing_of_what_an_earlier_one_left_running() -> Result<()> {
+fn change_set_excludes_background_processes_of_earlier_calls() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "ask")?;
     let mut call = |command: &str| run(&mut server, &json!({"command": command, "session": "a"}));
@@ -114,7 +114,7 @@ fn a_call_has_nothing_of_what_an_earlier_one_left_running() -> Result<()> {
     };
     assert!(until(SOON, after).is_some(), "no set says so");
     assert!(server.end()?.status.success());
-    // That call has no set, as it changed nothing: its command is known from the record.
+    // The first call has no change set, as it changed nothing: its command comes from the journal.
     let said = |words: &[&str]| -> Result<String> {
         let mut command = world.command(product::agent_bash()?);
         Ok(String::from_utf8(command.args(words).output()?.stdout)?)
@@ -138,9 +138,9 @@ fn a_call_has_nothing_of_what_an_earlier_one_left_running() -> Result<()> {
     Ok(())
 }
 
-/// The client decides; what it passes on for a model, the setting decides.
+/// The client's commits need no permission; the setting decides about those for a model.
 #[test]
-fn a_trial_is_committed_by_the_client_and_by_the_model_as_it_may() -> Result<()> {
+fn trial_is_committed_by_client_and_by_permitted_model() -> Result<()> {
     for (commit, for_model, is_done) in [
         ("user", false, true),
         ("user", true, false),

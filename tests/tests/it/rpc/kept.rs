@@ -1,4 +1,4 @@
-//! What outlives a call: jobs, full outputs, named shells.
+//! Results that outlive a call: jobs, full outputs, named shells.
 
 use super::{SOON, answer, ask, data, server, world};
 use agent_bash_tests::poll;
@@ -94,7 +94,7 @@ fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
 }
 
 #[test]
-fn only_a_job_has_an_input_that_is_written_later() -> Result<()> {
+fn only_jobs_accept_input_later() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     for call in [
@@ -112,7 +112,7 @@ fn only_a_job_has_an_input_that_is_written_later() -> Result<()> {
 }
 
 #[test]
-fn a_line_longer_than_a_page_is_read_on_by_the_byte_that_is_named() -> Result<()> {
+fn line_longer_than_a_page_continues_at_the_named_byte() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let line = "head -c 600000 /dev/zero | tr '\\0' x; echo needle; printf '\\n'";

@@ -1,5 +1,5 @@
-//! Many concurrent requests, clients that do not read, clients that die. For many sequential requests see
-//! `soak.rs`.
+//! Many concurrent requests, clients that do not read, clients that die. For many sequential
+//! requests see `soak.rs`.
 
 use super::{SOON, server, world};
 use agent_bash_tests::world::World;
@@ -18,7 +18,7 @@ fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
         let script = format!("until test -e go; do sleep 0.2; done; echo {id}");
         server.send(&json!({"id": id, "type": "tool_call", "request": script}))?;
     }
-    // 44 of them exceed the limit and are refused at once.
+    // 44 of the calls exceed the limit and are refused at once.
     for _ in 0..44 {
         let refusal = server.next(SOON)?;
         assert_eq!(refusal["success"], false, "{refusal}");
@@ -43,7 +43,7 @@ fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// A server whose output nobody reads.
+/// A server with a client that never reads.
 fn unread(world: &World) -> Result<Child> {
     let mut command = world.command(product::agent_bash()?);
     command
@@ -55,12 +55,12 @@ fn unread(world: &World) -> Result<Child> {
 }
 
 #[test]
-fn a_client_that_never_reads_costs_bounded_memory_and_can_be_left() -> Result<()> {
+fn server_with_unreading_client_bounds_memory_and_exits() -> Result<()> {
     let world = world()?;
     let mut child = unread(&world)?;
     let mut input = child.stdin.take().context("stdin is piped")?;
-    // Each answer has 50 KB, so a few hundred fill all queues; then the server stops reading, and this write
-    // blocks.
+    // Each answer has 50 KB, so a few hundred fill all queues; then the server stops reading, and
+    // this write blocks.
     let writer = std::thread::spawn(move || {
         let line = format!(
             "{}\n",
@@ -79,7 +79,7 @@ fn a_client_that_never_reads_costs_bounded_memory_and_can_be_left() -> Result<()
 }
 
 #[test]
-fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
+fn killed_client_ends_its_commands() -> Result<()> {
     let world = world()?;
     let mut child = unread(&world)?;
     {
@@ -96,7 +96,8 @@ fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
     }
     let ended = poll::until(SOON, || child.try_wait().ok().flatten());
     assert!(ended.is_some(), "it goes on without a client");
-    // A supervisor that was just being started in advance notices by itself that its host is gone; checked below.
+    // A supervisor that was just being started in advance notices by itself that its host has
+    // exited; checked below.
     let is_command = |process: &procfs::Process| {
         process.environment_has(&world.mark()) && process.command != "agent-bash-supervisor"
     };

@@ -1,4 +1,4 @@
-//! Concurrent requests: in which order they start, and how they are told apart.
+//! Concurrent requests: the order in which they start, and their ids.
 
 use super::{SOON, answer, data, server, world};
 use anyhow::{Context, Result};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const CALLS: usize = 20;
 
 #[test]
-fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()> {
+fn calls_of_one_session_run_in_sending_order() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     data(&mut server, json!({"type": "tool_call", "request": "true"}))?;
@@ -79,7 +79,7 @@ fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()>
 }
 
 #[test]
-fn a_session_that_is_stuck_is_left_behind_by_a_reset() -> Result<()> {
+fn reset_abandons_a_stuck_session() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let call = |id: &str, command: &str| json!({"id": id, "type": "tool_call", "request": {"command": command, "session": "s"}});
@@ -104,7 +104,7 @@ fn a_session_that_is_stuck_is_left_behind_by_a_reset() -> Result<()> {
 }
 
 #[test]
-fn an_id_in_flight_is_nobody_elses() -> Result<()> {
+fn id_in_flight_cannot_be_reused() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     for id in [json!(7), json!("seven")] {

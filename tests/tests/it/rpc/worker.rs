@@ -1,6 +1,7 @@
-//! `agent-bash rpc --worker` as a host sees it: on what terms it serves, and what is left when either side is gone.
+//! `agent-bash rpc --worker` as a host sees it: the handshake, and leftovers after either side
+//! disconnects.
 //!
-//! Over pipes. What carries them to another machine is tested where it is.
+//! Over pipes. The engines' own tests cover the transports.
 
 use super::{SOON, answer, ask, data, world};
 use agent_bash_tests::server_client::ServerClient;
@@ -14,10 +15,11 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// What a call may take to end on SIGTERM, and the worker after it: its grace period and 2 s.
+/// The time that a call may take to end on SIGTERM, and the worker after it: the grace period and 2
+/// s.
 const ENDING: Duration = Duration::from_secs(2 + 2);
 
-/// Allowed on top on a busy machine.
+/// Additional time for a busy machine.
 const SLACK: Duration = Duration::from_secs(10);
 
 fn worker(world: &World) -> Result<ServerClient> {
@@ -40,7 +42,7 @@ fn call(script: &str) -> Value {
     json!({"type": "tool_call", "request": {"command": script}, "findings": {}})
 }
 
-/// A worker that has been greeted.
+/// A worker after the handshake.
 fn greeted(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
     let mut worker = worker(world)?;
     let said = data(&mut worker, hello(more))?;
@@ -48,7 +50,7 @@ fn greeted(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
 }
 
 #[test]
-fn a_worker_is_greeted_first_and_in_its_own_language() -> Result<()> {
+fn worker_requires_a_handshake_of_its_own_version() -> Result<()> {
     let world = world()?;
     for (first, error) in [
         (json!({"type": "ping"}), "begin with `hello`"),
@@ -90,7 +92,7 @@ fn a_worker_is_greeted_first_and_in_its_own_language() -> Result<()> {
 }
 
 #[test]
-fn what_hello_brings_is_in_force_and_appears_nowhere() -> Result<()> {
+fn settings_of_hello_apply_and_appear_in_no_listing() -> Result<()> {
     let world = world()?;
     fs::create_dir(world.home().join("work"))?;
     let config = world.home().join(".config/agent-bash");
@@ -144,7 +146,7 @@ fn what_hello_brings_is_in_force_and_appears_nowhere() -> Result<()> {
 }
 
 #[test]
-fn only_what_was_judged_is_run_and_only_by_a_worker() -> Result<()> {
+fn worker_runs_only_checked_calls() -> Result<()> {
     let world = world()?;
     let (mut worker, _) = greeted(&world, &json!({}))?;
     for unjudged in [
@@ -167,7 +169,7 @@ fn only_what_was_judged_is_run_and_only_by_a_worker() -> Result<()> {
 }
 
 #[test]
-fn who_comes_back_finds_jobs_and_outputs_and_nobody_else_does() -> Result<()> {
+fn returning_host_finds_its_jobs_and_outputs_and_other_hosts_do_not() -> Result<()> {
     let world = world()?;
     let (mut first, said) = greeted(&world, &json!({}))?;
     assert_eq!(said["known"], false);
@@ -204,7 +206,7 @@ fn who_comes_back_finds_jobs_and_outputs_and_nobody_else_does() -> Result<()> {
 }
 
 #[test]
-fn a_host_that_is_out_of_step_is_not_served_any_more() -> Result<()> {
+fn host_that_breaks_the_protocol_is_disconnected() -> Result<()> {
     let world = world()?;
     for line in ["{\"id\": 1, \"type\": \"dance\"}\n", "no json\n", "[]\n"] {
         let (mut worker, _) = greeted(&world, &json!({}))?;
@@ -216,7 +218,7 @@ fn a_host_that_is_out_of_step_is_not_served_any_more() -> Result<()> {
         assert!(gone(worker.pid(), SOON), "it goes on after {line:?}");
     }
     let (mut worker, _) = greeted(&world, &json!({}))?;
-    // It may be gone before it was all sent.
+    // The worker may exit before all input is sent.
     let _ = worker.send_bytes(&vec![b'x'; 9 << 20]);
     let _ = worker.send_bytes(b"\n");
     assert!(
@@ -228,20 +230,20 @@ fn a_host_that_is_out_of_step_is_not_served_any_more() -> Result<()> {
     Ok(())
 }
 
-/// Whether a process has ended, or does so within that time. It may wait to be reaped.
+/// True if a process exits within that time. A zombie counts as exited.
 fn gone(pid: u32, patience: Duration) -> bool {
     let look = || (!procfs::process(pid).is_some_and(|process| process.is_alive())).then_some(());
     poll::until(patience, look).is_some()
 }
 
-/// A host that is a process of its own, and the worker that it talks to.
+/// A host in its own process, and its worker.
 struct Pair {
     host: Child,
     worker: Child,
 }
 
 impl Pair {
-    /// A host that says these lines, and `ping` ever after.
+    /// A host that sends these lines, then `ping` repeatedly.
     fn start(world: &World, lines: &[Value]) -> Result<Self> {
         let say: Vec<String> = lines
             .iter()
@@ -268,14 +270,14 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        // A stopped host dies of it, too. The end of its output then ends the worker.
+        // SIGKILL also ends a stopped host. The end of its output then ends the worker.
         let _ = self.host.kill();
         let _ = self.host.wait();
         let _ = self.worker.wait();
     }
 }
 
-/// A call that says its shell's pid in the file `name` and stays. It does not end on SIGTERM.
+/// A call that writes its shell's pid into the file `name`, ignores SIGTERM, and keeps running.
 fn staying(name: &str) -> Value {
     call(&format!(
         "trap \"\" TERM; echo $$ > {name}.part; mv {name}.part {name}; while :; do sleep 1; done"
@@ -288,7 +290,7 @@ fn pid_in(path: &Path) -> Result<u32> {
 }
 
 #[test]
-fn a_killed_host_leaves_nothing_behind() -> Result<()> {
+fn killed_host_leaves_no_processes() -> Result<()> {
     let world = world()?;
     let lines = [hello(&json!({"lease": "60s"})), staying("pid")];
     let mut pair = Pair::start(&world, &lines)?;
@@ -305,7 +307,7 @@ fn a_killed_host_leaves_nothing_behind() -> Result<()> {
 }
 
 #[test]
-fn a_stopped_host_is_taken_for_gone_after_its_lease_and_never_without_one() -> Result<()> {
+fn stopped_host_is_lost_after_its_lease_and_never_without_one() -> Result<()> {
     const LEASE: Duration = Duration::from_secs(2);
     let world = world()?;
     let leased = [hello(&json!({"lease": 2})), staying("leased")];
@@ -314,7 +316,7 @@ fn a_stopped_host_is_taken_for_gone_after_its_lease_and_never_without_one() -> R
     let unleased = Pair::start(&world, &unleased)?;
     let leased_pid = pid_in(&world.cwd().join("leased"))?;
     let unleased_pid = pid_in(&world.cwd().join("unleased"))?;
-    // Pings keep it alive for as long as they come.
+    // Pings extend the lease.
     assert!(
         !gone(leased.worker.id(), LEASE * 2),
         "it ended although its host spoke"
@@ -324,7 +326,7 @@ fn a_stopped_host_is_taken_for_gone_after_its_lease_and_never_without_one() -> R
     }
     assert!(gone(leased_pid, LEASE + ENDING + SLACK), "its call goes on");
     assert!(gone(leased.worker.id(), ENDING + SLACK), "it goes on");
-    // The control.
+    // Control: without a lease.
     assert!(!gone(unleased_pid, LEASE + ENDING));
     assert!(!gone(unleased.worker.id(), Duration::ZERO));
     drop((leased, unleased));
@@ -353,7 +355,7 @@ fn files_come_and_go_in_pieces() -> Result<()> {
     );
     let missing = ask(&mut worker, json!({"type": "file.read", "path": "missing"}))?;
     assert_eq!(missing["code"], "not_found", "{missing}");
-    // What is not finished goes with its host.
+    // An unfinished upload is removed with its host.
     data(
         &mut worker,
         json!({"type": "file.write", "path": "half", "data": "", "more": true}),

@@ -1,4 +1,5 @@
-//! The way to a target is cut, on purpose or not: what is said here, and what is left there.
+//! The connection to the target is cut, on purpose or not: the local result, and the remote
+//! leftovers.
 
 use super::SOON;
 use agent_bash_tests::product;
@@ -11,7 +12,7 @@ use std::process::Child;
 use std::time::Duration;
 
 #[test]
-fn what_is_cancelled_here_ends_there() -> Result<()> {
+fn local_cancellation_ends_the_remote_call() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let (host, shell) = running(&world, "60s")?;
@@ -25,7 +26,7 @@ fn what_is_cancelled_here_ends_there() -> Result<()> {
 }
 
 #[test]
-fn a_killed_host_leaves_nothing_there() -> Result<()> {
+fn killed_host_leaves_no_remote_processes() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let (mut host, shell) = running(&world, "60s")?;
@@ -38,7 +39,7 @@ fn a_killed_host_leaves_nothing_there() -> Result<()> {
 }
 
 #[test]
-fn a_killed_ssh_is_a_lost_call_and_never_an_end() -> Result<()> {
+fn killed_ssh_makes_the_call_lost() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let (host, shell) = running(&world, "60s")?;
@@ -49,14 +50,14 @@ fn a_killed_ssh_is_a_lost_call_and_never_an_end() -> Result<()> {
     assert_eq!(result["status"]["kind"], "lost", "{result}");
     assert_eq!(result["status"]["may_have_run"], true, "{result}");
     assert!(has_ended(shell, ENDING), "the call goes on");
-    // Where a way there is again, so is the target.
+    // Once the connection works again, the target does, too.
     assert_eq!(on(&world, &["run", "exit 4"])?.code, 4);
     drop(sshd);
     world.assert_nothing_left(SOON);
     Ok(())
 }
 
-/// A host whose machine has frozen, with the way to the target.
+/// A host on a frozen machine, with the connection to the target.
 fn freeze(host: &Child) -> Result<u32> {
     let ssh = client_of(host.id(), "ssh")?;
     for pid in [host.id(), ssh] {
@@ -66,8 +67,8 @@ fn freeze(host: &Child) -> Result<u32> {
 }
 
 #[test]
-fn silence_is_a_cut_at_both_ends() -> Result<()> {
-    /// The shortest that there is, and what a host waits itself.
+fn silent_connection_is_lost_at_both_ends() -> Result<()> {
+    /// The shortest lease; also the host's own deadline.
     const SILENCE: Duration = Duration::from_secs(25);
     let worlds = [World::new()?, World::new()?, World::new()?];
     let mut servers = Vec::new();
@@ -83,14 +84,14 @@ fn silence_is_a_cut_at_both_ends() -> Result<()> {
     let silent_ssh = client_of(silent_host.id(), "ssh")?;
     signal(silent_ssh, Signal::STOP)?;
 
-    // There: the lease ends it, though nobody has closed anything.
+    // On the target, the lease ends the call, although no connection was closed.
     assert!(
         has_ended(frozen_shell, SILENCE + ENDING),
         "the call goes on"
     );
-    // The control: as long with a long lease.
+    // Control: the same time with a long lease.
     assert!(is_alive(unleased_shell), "it needed no lease");
-    // Here: it is lost, and the way there is closed, which ends it there.
+    // Locally, the call is lost, and its connection is closed, which ends it on the target.
     let ended = product::CommandResult::from(silent_host.wait_with_output()?);
     assert_eq!(ended.code, 70, "{ended:?}");
     assert!(

@@ -1,4 +1,5 @@
-//! A target that is hostile: nothing is written here but what the user has named, and nothing of it acts on a terminal.
+//! A hostile target: it cannot make the product write other files than the user has named, nor
+//! control the terminal.
 
 use super::{SOON, on};
 use agent_bash_tests::conformance::shake_hands;
@@ -14,7 +15,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// A world whose target is played by `hostile.py`.
+/// A world in which `hostile.py` is the target.
 fn world() -> Result<World> {
     let world = World::new()?.with_program(product::agent_bash()?)?;
     let config = world.home().join(".config/agent-bash");
@@ -26,7 +27,7 @@ fn world() -> Result<World> {
     Ok(world)
 }
 
-/// All files of a world but what the product keeps of its own.
+/// The files of a world, except the product's own.
 fn files(directory: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
@@ -54,15 +55,15 @@ fn cp(world: &World, from: &str, to: &str) -> Result<CommandResult> {
 }
 
 #[test]
-fn a_copy_is_written_where_the_user_said_and_nowhere_else() -> Result<()> {
+fn copy_writes_only_the_named_file() -> Result<()> {
     let world = world()?;
     let place = world.cwd().join("place");
     fs::create_dir(&place)?;
     let before = all(&world)?;
     for (from, name, content) in [
-        // As much as it said first, whatever else it sends.
+        // Only the announced number of bytes is written, whatever else the target sends.
         ("./more", "more", "xxxxxxxxxx"),
-        // What it says beside the bytes is not a name of ours.
+        // A name that the target sends is not used.
         ("./elsewhere", "elsewhere", "elsewhere!"),
     ] {
         let ran = cp(&world, from, "place")?;
@@ -93,7 +94,7 @@ fn a_copy_is_written_where_the_user_said_and_nowhere_else() -> Result<()> {
 }
 
 #[test]
-fn a_terminal_stays_as_it_is() -> Result<()> {
+fn target_output_cannot_control_the_terminal() -> Result<()> {
     let world = world()?;
     let tmux = Tmux::start(&world, 100, 30)?;
     let before = tmux.title()?;
@@ -107,7 +108,7 @@ fn a_terminal_stays_as_it_is() -> Result<()> {
         tmux.shows("ended: ")?;
         ensure!(tmux.title()? == before, "{words}");
     }
-    // The control: the same bytes as they are.
+    // Control: the same bytes unchanged.
     tmux.enters("clear; printf '\\033]0;taken over\\007'; echo ended: $?")?;
     tmux.shows("ended: 0")?;
     ensure!(tmux.title()? == "taken over", "{:?}", tmux.title()?);
@@ -116,9 +117,9 @@ fn a_terminal_stays_as_it_is() -> Result<()> {
     Ok(())
 }
 
-/// A client of the Model Context Protocol may open what is listed by itself.
+/// A client of the Model Context Protocol may open listed resources by itself.
 #[test]
-fn a_stored_output_is_never_a_file_of_this_machine() -> Result<()> {
+fn remote_artifact_is_never_a_local_file() -> Result<()> {
     let world = world()?;
     let mut server = ServerClient::start(command(&world, &["mcp"])?)?;
     shake_hands(&mut server)?;
@@ -133,7 +134,7 @@ fn a_stored_output_is_never_a_file_of_this_machine() -> Result<()> {
         "{said}"
     );
     drop(server);
-    // The control: it is what the target says.
+    // Control: the content comes from the target.
     let plain = on(&world, &["artifact", "list"])?;
     ensure!(plain.stdout.contains("\u{1b}]0;taken over"), "{plain:?}");
     world.assert_nothing_left(SOON);

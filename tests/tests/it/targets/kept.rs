@@ -1,4 +1,4 @@
-//! What a target keeps is seen from here: jobs, outputs, files.
+//! Jobs, outputs and files on a target, seen from the local machine.
 
 use super::{SOON, on};
 use agent_bash_tests::product;
@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 #[test]
-fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
+fn jobs_and_outputs_of_target_are_listed_locally() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let long = on(&world, &["run", "seq 50000"])?;
@@ -37,7 +37,7 @@ fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
     assert_eq!(started.code, 0, "{started:?}");
     let jobs = on(&world, &["jobs", "list"])?;
     assert!(jobs.stdout.contains("running"), "{jobs:?}");
-    // Not this machine's, whose session has another name.
+    // Not the local outputs, whose session has another name.
     let mut here = world.command(product::agent_bash()?);
     here.args(["jobs", "list"]);
     assert_eq!(product::run(here, None)?.stderr, "there are no jobs\n");
@@ -49,7 +49,7 @@ fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
     );
     assert_eq!(on(&world, &["jobs", "kill", "1"])?.code, 0);
     assert_eq!(on(&world, &["jobs", "show", "7"])?.code, 1);
-    // Another version of ours, and what is none.
+    // An outdated version of the program, and a file that is not one.
     let programs = world.home().join(".cache/agent-bash");
     let old = programs.join(format!("agent-bash-{}", "0".repeat(64)));
     for file in [&old, &programs.join("agent-bash-notes")] {
@@ -74,7 +74,7 @@ fn jobs_and_outputs_of_a_target_are_seen_from_here() -> Result<()> {
 }
 
 #[test]
-fn a_job_there_is_written_to_and_followed() -> Result<()> {
+fn remote_job_accepts_input_and_is_followed() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let script =
@@ -89,7 +89,7 @@ fn a_job_there_is_written_to_and_followed() -> Result<()> {
     let mut line = String::new();
     printed.read_line(&mut line)?;
     assert_eq!(line, "begun\n");
-    // It is still there, and waits.
+    // The job is still running and reading.
     assert!(following.try_wait()?.is_none());
     let fed = on(&world, &["jobs", "input", "1", "one"])?;
     assert_eq!(fed.code, 0, "{fed:?}");
@@ -111,7 +111,7 @@ fn a_job_there_is_written_to_and_followed() -> Result<()> {
     assert_eq!(none.code, 1, "{none:?}");
     assert!(none.stderr.contains('7'), "{none:?}");
 
-    // Calling it off ends the watching alone.
+    // Cancelling ends only the watching.
     let words = ["run", "--mode", "background", "echo here; sleep 600"];
     assert_eq!(on(&world, &words)?.code, 0);
     let mut following = command(&world, &["jobs", "output", "2", "--follow"])?;
@@ -129,7 +129,7 @@ fn a_job_there_is_written_to_and_followed() -> Result<()> {
 }
 
 #[test]
-fn all_sessions_of_a_target_are_cleaned_at_once() -> Result<()> {
+fn clean_all_cleans_every_session_of_a_target() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     for state in ["one", "two"] {
@@ -137,7 +137,7 @@ fn all_sessions_of_a_target_are_cleaned_at_once() -> Result<()> {
         assert_eq!(ran.code, 0, "{ran:?}");
     }
     let kept = |state: &str| on(&world, &["artifact", "list", "--state", state]);
-    // The control: without `--all` it is one of them.
+    // Control: without `--all` only one session is cleaned.
     let one = on(&world, &["clean", "--state", "one"])?;
     assert!(one.stdout.starts_with("removed 1 artifact"), "{one:?}");
     assert!(kept("two")?.stdout.contains("artifact://0"));
@@ -155,12 +155,12 @@ fn all_sessions_of_a_target_are_cleaned_at_once() -> Result<()> {
 }
 
 #[test]
-fn a_target_says_what_works_there_and_which_tool_it_has() -> Result<()> {
+fn doctor_and_schema_describe_the_target() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let doctor = on(&world, &["doctor"])?;
     assert!(doctor.stdout.contains("ok       shell"), "{doctor:?}");
-    // It reads its own settings, which are not those of calls from here, and says so.
+    // The target reads its own settings, not those of local calls, and reports this.
     let first = doctor.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with("note     target"), "{doctor:?}");
     assert!(first.contains("settings of that machine"), "{doctor:?}");
@@ -173,7 +173,7 @@ fn a_target_says_what_works_there_and_which_tool_it_has() -> Result<()> {
 }
 
 #[test]
-fn files_go_there_and_come_back_whole() -> Result<()> {
+fn files_are_copied_both_ways_unchanged() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let cp = |from: &str, to: &str| {
@@ -181,7 +181,7 @@ fn files_go_there_and_come_back_whole() -> Result<()> {
         command.args(["cp", from, to]);
         product::run(command, None)
     };
-    // Two pieces and a half.
+    // Two and a half pieces.
     let bytes: Vec<u8> = (0..10_u32 << 20)
         .map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8)
         .collect();

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::Arc;
 use tokio::runtime::Builder;
 
-/// This world, behind a shell: what it needs of the world is in the target's environment.
+/// This world, behind a shell: the target's environment has the variables of the world.
 fn target(world: &World, words: &[&str]) -> Target {
     let words = words.iter().map(|&word| word.to_owned()).collect();
     let mut target = Target::new("there", Way::Command(words));
@@ -41,7 +41,7 @@ async fn open(world: &World, target: Target) -> Result<Conversation> {
 }
 
 #[test]
-fn a_session_is_judged_here_and_runs_there() -> Result<()> {
+fn remote_session_is_checked_locally_and_runs_remotely() -> Result<()> {
     let world = World::new()?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
@@ -67,7 +67,7 @@ fn a_session_is_judged_here_and_runs_there() -> Result<()> {
         );
         place.close().await;
 
-        // What leads nowhere is no error until something is to run, and is said then.
+        // An unreachable target is an error only once a command is to run.
         let nowhere = target(&world, &["sh", "-c", "exit 7", "{script}"]);
         let session = open(&world, nowhere).await?;
         let result = session.tool().execute(json!("touch ran"), &cancel).await;

@@ -1,4 +1,4 @@
-//! A client of the Model Context Protocol, and what a target keeps: jobs and stored outputs are the target's.
+//! A client of the Model Context Protocol with a target: jobs and stored outputs are the target's.
 
 use super::SOON;
 use agent_bash_tests::conformance::shake_hands;
@@ -8,7 +8,7 @@ use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-/// What a tool answers: its text, and whether that is an error.
+/// A tool's answer: its text, and whether it is an error.
 fn call(server: &mut ServerClient, tool: &str, arguments: &Value) -> Result<(String, bool)> {
     let id = server.new_id();
     server.send(&json!({
@@ -22,7 +22,7 @@ fn call(server: &mut ServerClient, tool: &str, arguments: &Value) -> Result<(Str
 }
 
 #[test]
-fn its_tools_speak_of_the_jobs_and_outputs_of_the_target() -> Result<()> {
+fn mcp_tools_use_jobs_and_outputs_of_the_target() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     let mut server = ServerClient::start(command(&world, &["mcp"])?)?;

@@ -1,4 +1,5 @@
-//! A worker below a PID 1 that reaps nobody, as in a container that runs `sleep`: what outlives its host is no zombie.
+//! A worker below a PID 1 that reaps no orphans, as in a container that runs `sleep`: the worker
+//! reaps processes that outlive its host.
 
 use super::{SOON, on};
 use agent_bash_tests::world::World;
@@ -8,9 +9,9 @@ use std::fs;
 use std::process::Stdio;
 
 #[test]
-fn what_outlives_its_host_is_reaped_though_pid_1_does_not() -> Result<()> {
+fn worker_reaps_orphans_if_pid_1_does_not() -> Result<()> {
     if !rustix::process::geteuid().is_root() {
-        // Who is not root enters no other namespace of processes.
+        // Only root can enter another pid namespace.
         return Ok(());
     }
     let world = World::new()?;
@@ -32,7 +33,7 @@ fn what_outlives_its_host_is_reaped_though_pid_1_does_not() -> Result<()> {
     let pid_1 = pid_1.context("no PID 1")?;
     let config = world.home().join(".config/agent-bash");
     fs::create_dir_all(&config)?;
-    // In a process group of its own, as behind an engine: the end of the way there is not the worker's.
+    // In its own process group, as behind an engine: the worker outlives the connection.
     let words = format!(
         "[\"nsenter\", \"-t\", \"{pid_1}\", \"-p\", \"-m\", \"--\", \"setsid\", \"sh\", \"-c\", \"{{script}}\"]"
     );
@@ -50,7 +51,7 @@ fn what_outlives_its_host_is_reaped_though_pid_1_does_not() -> Result<()> {
         let ran = on(&world, &["run", "--mode", mode, script])?;
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    // The control: below such a PID 1 an orphan stays a zombie.
+    // Control: below such a PID 1 an orphan remains a zombie.
     let mut orphan = world.command("nsenter");
     orphan.args(["-t", &pid_1.to_string(), "-p", "sh", "-c", "(sleep 0.1 &)"]);
     orphan.status()?;

@@ -1,10 +1,11 @@
-//! Lines that run beside the shell that stays: in its directory, with the variables that it exports, and with its functions and aliases.
+//! Lines that run in parallel to the persistent shell: in its directory, with its exported
+//! variables, functions and aliases.
 
 use super::{PROMPT, in_the_interface, on_a_terminal};
 use anyhow::{Result, ensure};
 
 #[test]
-fn what_the_shell_exports_is_known_beside_it() -> Result<()> {
+fn exported_variables_are_known_to_parallel_lines() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters(
             "export AB_MADE='as exported'; export PATH=/ab/new:$PATH; unset LANG; echo set",
@@ -23,13 +24,13 @@ fn what_the_shell_exports_is_known_beside_it() -> Result<()> {
 }
 
 #[test]
-fn functions_and_aliases_are_known_beside_the_shell() -> Result<()> {
+fn functions_and_aliases_are_known_to_parallel_lines() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let rc = "ab_of_rc() { echo of rc: $*; }\nalias abv='ab_of_rc alias'\nshopt -s globstar\n";
         std::fs::write(world.home().join(".bashrc"), rc)?;
         tmux.enters("agent-bash tui --pty")?;
         tmux.shows(PROMPT)?;
-        // There is no shell that stays yet.
+        // The persistent shell does not exist yet.
         tmux.enters("abv 1; shopt globstar")?;
         tmux.shows("│ of rc: alias 1\n│ globstar")?;
         // Ctrl+T: without a terminal.
@@ -44,22 +45,22 @@ fn functions_and_aliases_are_known_beside_the_shell() -> Result<()> {
             "{screen}"
         );
         tmux.press(&["C-l", "C-t"])?;
-        // The shell stays as it was: its last status, too.
+        // The shell keeps its state, including its last status.
         tmux.enters("echo was: $?")?;
         tmux.shows("│ was: 3")?;
         tmux.types("abt tried")?;
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
         tmux.shows("│ it's: t tried")?;
-        // While it runs, Ctrl+D would say what it ends.
+        // During a command, Ctrl+D would name what it ends.
         tmux.shows("it changes no file]\n╰ exit 0")?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT).map(drop)
     })
 }
 
-/// What a function runs decides, if it does nothing else; and what is run again on a terminal has the functions of the shell that
-/// was ended for that.
+/// The commands of a function decide, if it does nothing else. A line that is run again on a
+/// terminal has the functions of the shell that was ended for it.
 #[test]
 fn functions_are_known_on_a_terminal() -> Result<()> {
     in_the_interface("", |tmux, _| {
@@ -94,9 +95,10 @@ fn functions_are_known_on_a_terminal() -> Result<()> {
     })
 }
 
-/// As in a shell: what runs is interrupted, and functions and variables stay. A script of which more would follow is cancelled as a whole.
+/// As in a shell: a foreground command is interrupted, and functions and variables stay. A script
+/// with further commands is cancelled as a whole.
 #[test]
-fn what_is_interrupted_leaves_its_shell() -> Result<()> {
+fn interrupted_command_keeps_the_shell() -> Result<()> {
     in_the_interface("", |tmux, world| {
         tmux.enters("kept() { echo as it was: $plain; }; plain=yes; echo set")?;
         tmux.shows("│ set")?;
@@ -111,14 +113,14 @@ fn what_is_interrupted_leaves_its_shell() -> Result<()> {
         tmux.enters("kept")?;
         tmux.shows("│ as it was: yes")?;
         tmux.press(&["C-l"])?;
-        // What would run next does not.
+        // The next command does not run.
         tmux.enters("sleep 300; echo more >more")?;
         tmux.shows("running")?;
         tmux.press(&["C-c"])?;
         tmux.shows("cancelled")?;
         tmux.shows("shell was reset")?;
         ensure!(!world.cwd().join("more").exists(), "it went on");
-        // What ignores it is cancelled.
+        // A command that ignores the signal is cancelled.
         tmux.enters("trap '' INT; plain=again; echo trapped")?;
         tmux.shows("│ trapped")?;
         tmux.enters("sleep 300")?;
@@ -130,7 +132,8 @@ fn what_is_interrupted_leaves_its_shell() -> Result<()> {
     })
 }
 
-/// A line that was recalled and edited on a terminal, with what readline prints for it, is on the card and in the pager what was entered.
+/// If a line was recalled and edited on a terminal, the card and the pager show the entered line,
+/// not readline's redrawing.
 #[test]
 fn an_edited_line_is_shown_as_it_was_entered() -> Result<()> {
     in_the_interface("", |tmux, _| {

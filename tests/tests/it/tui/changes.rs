@@ -1,5 +1,5 @@
-//! What commands did to files, in the interface: counted, shown, asked about, and then done; and what is asked of who wants
-//! a call to leave the sandbox.
+//! Changes of commands in the interface: counted, shown, confirmed, undone; and the question before
+//! a call leaves the sandbox.
 
 use super::{PROMPT, in_the_interface, on_a_terminal};
 use agent_bash_tests::poll;
@@ -9,10 +9,10 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::time::Duration;
 
-/// How long a key may take to be an answer: in the beginning, none is one.
+/// The time for which a question ignores keys, at its start.
 const ANSWERED: Duration = Duration::from_secs(2);
 
-/// Answers the question with this in it.
+/// Answers the question that contains this text.
 pub(super) fn answer(tmux: &Tmux<'_>, question: &str, key: &str) -> Result<()> {
     tmux.shows(question)?;
     for _ in 0..10 {
@@ -39,7 +39,7 @@ pub(super) fn files(world: &World) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// The interface in a directory with some files, at that level of records. In the end it is quit.
+/// The interface in a directory with some files, at that level of recording. It is quit at the end.
 pub(super) fn with_changes(
     level: &str,
     play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>,
@@ -60,7 +60,7 @@ pub(super) fn with_changes(
 }
 
 #[test]
-fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
+fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
     const COMMAND: &str = "echo after > a.txt; rm old.txt; echo new > n1; echo new > n2";
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
@@ -71,12 +71,12 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         tmux.press(&["C-Up"])?;
         tmux.shows("enter diff · u undo · y Y copy")?;
         tmux.press(&["Enter"])?;
-        // In the title; the card names it, too.
+        // In the title; the card shows it, too.
         let screen = tmux.shows("changes://1  ")?;
         for line in ["│-before", "│+after", "│− old.txt", "│-old", "│+ n1"] {
             ensure!(screen.contains(line), "{line}: {screen}");
         }
-        // What is sought has `n`, until nothing is.
+        // `n` moves on to the next match, until none is left.
         tmux.press(&["/"])?;
         tmux.enters("Old|New")?;
         tmux.shows("`Old|New` is not there")?;
@@ -92,7 +92,7 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         ensure!(!screen.contains('▸'), "{screen}");
         tmux.press(&["q"])?;
         tmux.hides("changes://1  ")?;
-        // Asked, but not wanted.
+        // Asked and declined.
         tmux.press(&["u"])?;
         let screen = tmux.shows("Undo changes 1?")?;
         for line in ["2 deleted", "+ old.txt", "− n1"] {
@@ -109,7 +109,8 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         answer(tmux, "Make changes 1 again?", "y")?;
         tmux.shows("[Done again: 4 files as after call 1.]")?;
         ensure!(files(world)? == after, "{:?}", files(world)?);
-        // What somebody has changed since, here while it is asked, is left alone, and the rest can be taken back.
+        // A file that another process changes during the question is not touched; the other files
+        // can be undone.
         tmux.press(&["u"])?;
         tmux.shows("Undo changes 1?")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
@@ -125,7 +126,7 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
         let mut want = before.clone();
         "by hand\n".clone_into(&mut want[0].1);
         ensure!(files(world)? == want, "{:?}", files(world)?);
-        // A part of it is undone: that is not to be taken for nothing, and can be done again.
+        // A partly undone change set is marked as such, and can be redone.
         tmux.shows("Δ +2 ~1 −1 undone in part")?;
         tmux.shows("u undo · r redo")?;
         tmux.press(&["u"])?;
@@ -143,14 +144,14 @@ fn what_a_call_did_is_counted_shown_and_taken_back() -> Result<()> {
 }
 
 #[test]
-fn what_the_person_typed_is_counted_and_taken_back_too() -> Result<()> {
+fn changes_of_user_lines_are_counted_and_undone() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
         tmux.enters("(exit 3)")?;
         tmux.shows("· ✗ exit 3")?;
         tmux.enters("!rm old.txt")?;
         tmux.shows(" Δ −1")?;
-        // In the last line: the last command, whoever's it was.
+        // In the last line: the last command, of the model or the user.
         tmux.shows("· ✓ exit 0")?;
         ensure!(files(world)? != before, "it was not removed");
         tmux.press(&["C-Up", "u"])?;
@@ -162,7 +163,7 @@ fn what_the_person_typed_is_counted_and_taken_back_too() -> Result<()> {
 }
 
 #[test]
-fn what_is_no_regular_file_is_said_to_be_what_it_is() -> Result<()> {
+fn changed_special_files_are_shown_with_their_kind() -> Result<()> {
     with_changes("undo", |tmux, _| {
         tmux.enters("ln -s /ab/target link; mkfifo pipe; mkdir empty")?;
         tmux.shows(" Δ +3")?;
@@ -184,7 +185,7 @@ fn what_is_no_regular_file_is_said_to_be_what_it_is() -> Result<()> {
 }
 
 #[test]
-fn what_was_written_in_an_editor_is_taken_back() -> Result<()> {
+fn changes_made_in_an_editor_are_undone() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
         tmux.enters("vim -u NONE a.txt")?;
@@ -204,7 +205,7 @@ fn what_was_written_in_an_editor_is_taken_back() -> Result<()> {
 }
 
 #[test]
-fn what_is_not_recorded_has_no_counts_and_no_keys() -> Result<()> {
+fn unrecorded_call_has_no_counts_and_no_keys() -> Result<()> {
     with_changes("off", |tmux, world| {
         tmux.enters("rm old.txt")?;
         let screen = tmux.shows("╰ exit 0")?;
@@ -218,7 +219,7 @@ fn what_is_not_recorded_has_no_counts_and_no_keys() -> Result<()> {
 }
 
 #[test]
-fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
+fn trial_is_held_until_it_is_decided() -> Result<()> {
     with_changes("off", |tmux, world| {
         let before = files(world)?;
         tmux.types("rm old.txt; echo x > a.txt")?;
@@ -232,7 +233,7 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
         answer(tmux, "Discard what trial 1 held back?", "y")?;
         tmux.shows("Δ ~1 −1 discarded")?;
         ensure!(files(world)? == before, "it was discarded");
-        // The same again, and now it is wanted; but not while somebody else has changed a file.
+        // The same again, now confirmed; refused while a file has later changes by another process.
         tmux.press(&["F3"])?;
         tmux.shows("Δ ~1 −1 held")?;
         fs::write(world.cwd().join("a.txt"), "by hand\n")?;
@@ -251,7 +252,7 @@ fn what_is_tried_is_held_back_until_it_is_decided() -> Result<()> {
 }
 
 #[test]
-fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
+fn quitting_names_undecided_trials() -> Result<()> {
     on_a_terminal(|tmux, world| {
         fs::write(world.cwd().join("old.txt"), "old\n")?;
         let start = || {
@@ -265,7 +266,8 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
         tmux.press(&["C-d"])?;
         tmux.shows("not decided: trial 1: rm old.txt · Δ −1\n")?;
         tmux.shows("to commit or discard: agent-bash changes list --state s\n")?;
-        // Those of an earlier time are named for as long as they are held, and nothing is to be decided where nothing would change.
+        // Trials of earlier runs are named as long as they are held. Trials without changes need no
+        // decision.
         start()?;
         tmux.shows(
             "A trial of an earlier run waits for your decision:\n  trial 1: rm old.txt · Δ −1\n",
@@ -299,9 +301,9 @@ fn trials_that_wait_for_a_decision_are_named_when_it_is_left() -> Result<()> {
     })
 }
 
-/// By a command in the interface itself, and by one beside it.
+/// By a command in the interface itself, and by one in another terminal.
 #[test]
-fn a_trial_that_was_decided_elsewhere_waits_no_longer() -> Result<()> {
+fn trial_decided_elsewhere_is_updated() -> Result<()> {
     on_a_terminal(|tmux, world| {
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;
@@ -316,7 +318,7 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() -> Result<()> {
         tmux.shows("[Trial 1 was committed elsewhere.]")?;
         tmux.shows("Δ +1 committed")?;
         tmux.shows("· 2 trials wait")?;
-        // Without a command that ends here.
+        // Without a command that ends at the same time.
         let decide = |args: &[&str]| {
             let program = agent_bash_tests::product::agent_bash()?;
             let mut command = world.command(program);
@@ -346,7 +348,8 @@ fn a_trial_that_was_decided_elsewhere_waits_no_longer() -> Result<()> {
     })
 }
 
-/// Their diffs and counts are what they did, whatever was changed afterwards, also by the person's own lines, which are named.
+/// Their diffs and counts show their own changes, whatever was changed later. The user's own lines
+/// are named if they changed a file later.
 #[test]
 fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
     on_a_terminal(|tmux, world| {
@@ -388,7 +391,7 @@ fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
         tmux.press(&["q", "c"])?;
         let refused =
             tmux.shows("not applied: notes.txt was changed since, by: echo five >> notes.txt")?;
-        // What is kept of its command may be cut: it is not run from here.
+        // The recorded command may be cut, so it is not run again from here.
         ensure!(!refused.contains("`R`"), "{refused}");
         tmux.shows("→ `Y` copies its command, `d` discards it")?;
         tmux.shows("d discard · Y copy command · esc back")?;
@@ -407,7 +410,7 @@ fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
 }
 
 #[test]
-fn names_and_contents_do_not_act_on_the_terminal() -> Result<()> {
+fn file_names_and_contents_cannot_control_the_terminal() -> Result<()> {
     with_changes("undo", |tmux, _| {
         tmux.enters(r"printf '\033[2Jx\n' > $'n\033]0;t\a'")?;
         tmux.shows("Δ +1")?;
@@ -422,14 +425,14 @@ fn names_and_contents_do_not_act_on_the_terminal() -> Result<()> {
 }
 
 #[test]
-fn a_call_leaves_the_sandbox_if_the_person_says_so() -> Result<()> {
+fn call_leaves_the_sandbox_if_the_user_allows_it() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let outside = world.home().join("outside");
         fs::create_dir(&outside)?;
         let written = outside.join("file");
         let name = written.to_str().context("the path is not UTF-8")?;
         tmux.enters("export AGENT_BASH_SANDBOX_LEVEL=read_only AGENT_BASH_SANDBOX_ESCALATION=ask")?;
-        // Short, so that it is on one row wherever the world is.
+        // Short, so that it fits on one row in any world.
         tmux.enters(&format!("export F={name}"))?;
         tmux.enters("agent-bash tui")?;
         tmux.shows("read_only, network off")?;
@@ -465,7 +468,7 @@ fn the_keys_of_changes_are_in_the_help() -> Result<()> {
         for key in ["f3 ", "c d u r", "what it did to files"] {
             ensure!(screen.contains(key), "{key}: {screen}");
         }
-        // There is not enough room for all.
+        // Some do not fit.
         ensure!(!screen.contains("ctrl+z ctrl+d"), "{screen}");
         tmux.press(&["Space"])?;
         tmux.shows("ctrl+z ctrl+d")?;
@@ -476,9 +479,9 @@ fn the_keys_of_changes_are_in_the_help() -> Result<()> {
     })
 }
 
-/// The last line says what git is in the middle of also if that was taken back, or done again, by keys.
+/// The last line shows git's operation in progress, also after it was undone or redone by keys.
 #[test]
-fn what_git_is_in_the_middle_of_is_read_again_after_an_undo() -> Result<()> {
+fn git_state_is_read_again_after_an_undo() -> Result<()> {
     with_changes("undo", |tmux, _| {
         tmux.enters(
             "git init -q -b main; git config user.name a; git config user.email a@b; git add a.txt; git commit -qm a; \

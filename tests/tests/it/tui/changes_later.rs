@@ -1,12 +1,13 @@
-//! What a command left running did to files later: on its card, in its diff, and taken back.
+//! Later changes of a background process: on its card, in its diff, and undone.
 
 use super::changes::{answer, files, with_changes};
 use anyhow::{Result, ensure};
 use std::fs;
 
-/// While it goes on and another command runs, on the card of the one that left it, and nowhere else.
+/// While it runs next to another command: on the card of the command that started it, and nowhere
+/// else.
 #[test]
-fn what_was_left_running_is_counted_shown_and_taken_back_with_its_command() -> Result<()> {
+fn background_changes_are_counted_shown_and_undone_with_their_command() -> Result<()> {
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
         tmux.enters("(until [ -e ../go ]; do sleep 0.1; done; echo late > late.txt) & echo left")?;
@@ -28,9 +29,9 @@ fn what_was_left_running_is_counted_shown_and_taken_back_with_its_command() -> R
     })
 }
 
-/// A loop beside which lines run has a set for each of them.
+/// A loop that runs in parallel to lines has one change set per line.
 #[test]
-fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Result<()> {
+fn background_changes_are_one_entry_across_lines() -> Result<()> {
     const LOOP: &str = "(for i in 1 2 3; do until [ -e ../go$i ]; do sleep 0.1; done; echo $i >> steps.txt; echo $i > one$i.txt; done) & echo left";
     with_changes("undo", |tmux, world| {
         let before = files(world)?;
@@ -47,7 +48,7 @@ fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Resu
         tmux.shows("Δ later +4")?;
         let after = files(world)?;
         tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "Enter"])?;
-        // Once, in all.
+        // Once in total.
         let screen = tmux.shows("│+ steps.txt ")?;
         ensure!(
             screen.contains("│+1") && screen.contains("│+2") && screen.contains("│+3"),
@@ -74,7 +75,7 @@ fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Resu
         answer(tmux, "Make again what went on did later (changes ", "y")?;
         tmux.shows("[Done again: 4 files as what went on left them (changes ")?;
         ensure!(files(world)? == after, "{:?}", files(world)?);
-        // What somebody has changed since is left as it is.
+        // Files with later changes by another process are left alone.
         let steps = world.cwd().join("steps.txt");
         fs::write(&steps, "mine\n")?;
         tmux.press(&["u"])?;
@@ -93,9 +94,9 @@ fn what_was_left_running_is_one_thing_however_many_lines_ran_meanwhile() -> Resu
     })
 }
 
-/// A line has changed the same file between two of them: that is seen when it is about to be taken back.
+/// A line has changed the same file in between: the undo reports this conflict.
 #[test]
-fn what_was_left_running_is_taken_back_as_far_as_it_can_be() -> Result<()> {
+fn background_changes_are_undone_except_conflicts() -> Result<()> {
     const LOOP: &str = "(for i in 1 2; do until [ -e ../go$i ]; do sleep 0.1; done; echo $i >> steps.txt; touch ../done$i; done) & echo left";
     with_changes("undo", |tmux, world| {
         tmux.enters(LOOP)?;

@@ -1,19 +1,19 @@
-//! The person's own editor: for the prompt, and for what runs on a terminal.
+//! The person's own editor: for the prompt, and for commands on a terminal.
 
 use super::{PROMPT, on_a_terminal};
 use anyhow::{Result, ensure};
 
 #[test]
-fn the_line_is_edited_in_the_persons_editor() -> Result<()> {
+fn line_is_edited_in_the_users_editor() -> Result<()> {
     on_a_terminal(|tmux, world| {
         tmux.enters("EDITOR='vim -u NONE' agent-bash tui")?;
         tmux.shows(PROMPT)?;
-        // What runs goes on meanwhile.
+        // Running commands continue meanwhile.
         tmux.enters("sleep 2; touch ../went-on")?;
         tmux.shows("esc to cancel")?;
         tmux.types("echo one")?;
         tmux.press(&["C-x", "C-e"])?;
-        // It has the whole terminal, and nothing of the interface is on it.
+        // The editor has the whole terminal.
         let screen = tmux.shows("echo one\n~")?;
         ensure!(!screen.contains("❯"), "{screen}");
         ensure!(screen.matches("\n~").count() > 20, "{screen}");
@@ -29,7 +29,7 @@ fn the_line_is_edited_in_the_persons_editor() -> Result<()> {
         tmux.shows("❯ echo two")?;
         tmux.press(&["Enter"])?;
         tmux.shows("│ two\n")?;
-        // No file of it is left.
+        // Its temporary file is removed.
         tmux.enters(
             "ls /tmp/agent-bash-*.sh \"${TMPDIR:-/tmp}\"/agent-bash-*.sh 2>/dev/null | wc -l",
         )?;
@@ -40,7 +40,7 @@ fn the_line_is_edited_in_the_persons_editor() -> Result<()> {
 }
 
 #[test]
-fn an_editor_that_fails_leaves_the_line_and_its_interrupts_are_its_own() -> Result<()> {
+fn failed_editor_keeps_the_line_and_receives_its_interrupts() -> Result<()> {
     on_a_terminal(|tmux, _| {
         for (editor, said) in [
             (
@@ -68,7 +68,7 @@ fn an_editor_that_fails_leaves_the_line_and_its_interrupts_are_its_own() -> Resu
             }
             tmux.shows(said)?;
             tmux.shows("❯ echo same")?;
-            // The interface goes on.
+            // The interface continues.
             tmux.press(&["Enter"])?;
             tmux.shows("│ same\n")?;
             tmux.press(&["C-d"])?;
@@ -79,15 +79,15 @@ fn an_editor_that_fails_leaves_the_line_and_its_interrupts_are_its_own() -> Resu
 }
 
 #[test]
-fn a_command_on_a_terminal_of_its_own_has_the_persons_editor() -> Result<()> {
+fn command_on_a_terminal_has_the_users_editor() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("export EDITOR=my-editor PAGER=my-pager")?;
         tmux.enters("clear; agent-bash run --pty 'echo $EDITOR and $PAGER'")?;
         tmux.shows("my-editor and my-pager")?;
-        // What is set for the call comes first.
+        // A variable of the call takes precedence.
         tmux.enters("clear; agent-bash run --pty --env EDITOR=its-own 'echo $EDITOR and $PAGER'")?;
         tmux.shows("its-own and my-pager")?;
-        // Control: without a terminal nobody could answer.
+        // Control: without a terminal the question could not be answered.
         tmux.enters("clear; agent-bash run 'echo $EDITOR and $PAGER'")?;
         tmux.shows("true and cat").map(drop)
     })

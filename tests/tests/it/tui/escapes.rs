@@ -1,4 +1,4 @@
-//! What the interface says to its terminal beside text: frames, links, the clipboard.
+//! Escape sequences that the interface sends to its terminal: frames, links, the clipboard.
 
 use super::in_the_interface;
 use agent_bash_tests::poll;
@@ -9,17 +9,17 @@ use vte::{Params, Parser, Perform};
 /// How long a slow machine may take to draw something.
 const SOON: Duration = Duration::from_secs(30);
 
-/// What a terminal makes of the bytes.
+/// A terminal's interpretation of the bytes.
 #[derive(Debug, Default)]
 struct Seen {
     on_alternate_screen: bool,
     in_frame: bool,
     frames: usize,
-    /// Text on the alternate screen that is in no frame.
+    /// Text on the alternate screen outside of a frame.
     half_drawn: String,
-    /// The link that is open.
+    /// The open link.
     link: Option<String>,
-    /// Texts that lead somewhere, and where.
+    /// Texts with a link, and their targets.
     links: Vec<(String, String)>,
 }
 
@@ -67,11 +67,11 @@ impl Perform for Seen {
 }
 
 #[test]
-fn frames_are_whole_and_places_in_files_are_links() -> Result<()> {
+fn frames_are_complete_and_file_positions_are_links() -> Result<()> {
     in_the_interface("", |tmux, world| {
         let raw = world.cwd().join("../raw");
         tmux.records_to(&raw)?;
-        // The screen is taken over once more, with everything on it.
+        // The screen is drawn once more, as a whole.
         tmux.press(&["C-z"])?;
         tmux.shows("Stopped")?;
         tmux.enters("fg")?;
@@ -104,10 +104,10 @@ fn frames_are_whole_and_places_in_files_are_links() -> Result<()> {
 }
 
 #[test]
-fn what_is_copied_is_in_the_terminals_clipboard_with_its_lines_whole() -> Result<()> {
+fn copied_text_reaches_the_clipboard_with_whole_lines() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.has_a_clipboard()?;
-        // Longer than a row: broken on the screen between words, and not in the clipboard.
+        // Longer than a row: wrapped between words on the screen, and not in the clipboard.
         let long = "word ".repeat(60).trim_end().to_owned();
         tmux.enters("for i in {1..60}; do printf 'word '; done | sed 's/ $//'; echo; echo é")?;
         let screen = tmux.shows("╰ exit 0")?;

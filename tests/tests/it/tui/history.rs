@@ -1,4 +1,4 @@
-//! What was typed, in the next run of the interface, too.
+//! The history of the interface across runs.
 
 use super::{PROMPT, interface, on_a_terminal};
 use agent_bash_tests::poll;
@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-/// How long the file may take to be written.
+/// The time that the file may take to be written.
 const SOON: Duration = Duration::from_secs(30);
 
 fn begin(tmux: &Tmux<'_>, directory: &str, variables: &str) -> Result<()> {
@@ -23,11 +23,11 @@ fn quit(tmux: &Tmux<'_>) -> Result<()> {
     tmux.hides(PROMPT).map(drop)
 }
 
-/// By a signal, and as where the window is closed: then there is no terminal any more.
+/// By a signal, and by closing the window, when the terminal disappears first.
 #[test]
-fn what_waited_is_found_in_the_next_run_however_it_was_left() -> Result<()> {
+fn queued_lines_are_in_the_history_of_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, world| {
-        // Another terminal in this one, which is closed with the program that has it.
+        // A second terminal inside the first, which is closed together with its program.
         let within = "script -qc 'echo $PPID >terminal; exec agent-bash tui' /dev/null";
         for (command, is_closed) in [("agent-bash tui", false), (within, true)] {
             tmux.enters(&format!("was=$(stty -g); clear; {command}; stty $was"))?;
@@ -47,7 +47,7 @@ fn what_waited_is_found_in_the_next_run_however_it_was_left() -> Result<()> {
             };
             kill_process(pid, signal)?;
             if is_closed {
-                // It has left the screen as it was.
+                // The interface has restored the screen.
                 tmux.enters("reset; stty $was; echo back")?;
             }
             tmux.hides(PROMPT)?;
@@ -66,7 +66,7 @@ fn what_waited_is_found_in_the_next_run_however_it_was_left() -> Result<()> {
 }
 
 #[test]
-fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
+fn typed_lines_are_in_the_history_of_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, world| {
         begin(tmux, ".", "DEPLOY_TOKEN=from-the-environment")?;
         for (command, ended) in [
@@ -97,11 +97,11 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
         let mode = file.metadata()?.permissions().mode() & 0o777;
         ensure!(mode == 0o600, "{mode:o}");
 
-        // A line that is none, as after a crash.
+        // An invalid line, as after a crash.
         std::fs::write(&file, format!("{{\"at\":\"2026\n{kept}"))?;
         tmux.enters("mkdir -p sub")?;
         begin(tmux, "sub", "")?;
-        // Once the search has it, it was read.
+        // The search finds the line only after the file was read.
         tmux.press(&["C-r"])?;
         tmux.shows("echo first; exit 3")?;
         tmux.press(&["Escape"])?;
@@ -141,14 +141,14 @@ fn what_was_typed_is_found_in_the_next_run() -> Result<()> {
 }
 
 #[test]
-fn two_at_once_share_what_is_typed() -> Result<()> {
+fn concurrent_interfaces_share_history() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let other = Tmux::named(world, "other", 80, 24)?;
         for one in [tmux, &other] {
             one.enters("clear; agent-bash tui")?;
             one.shows(PROMPT)?;
         }
-        // By turns, and at the same time.
+        // In turn, and at the same time.
         for turn in 0..10 {
             for (name, one) in [("here", tmux), ("there", &other)] {
                 one.enters(&format!("echo {name}-$(({turn}))"))?;
@@ -174,7 +174,7 @@ fn two_at_once_share_what_is_typed() -> Result<()> {
                 ensure!(kept.contains(&command), "{command} is lost: {kept}");
             }
         }
-        // What the other has typed is found by a search.
+        // A search finds the lines of the other run.
         tmux.press(&["C-r"])?;
         tmux.types("there-$((7")?;
         tmux.shows("echo there-$((7))")?;
@@ -190,7 +190,7 @@ fn two_at_once_share_what_is_typed() -> Result<()> {
 }
 
 #[test]
-fn nothing_is_kept_where_the_settings_say_so() -> Result<()> {
+fn history_is_not_stored_if_the_settings_disable_it() -> Result<()> {
     on_a_terminal(|tmux, world| {
         begin(tmux, ".", "AGENT_BASH_TUI_HISTORY=off")?;
         tmux.enters("echo first")?;

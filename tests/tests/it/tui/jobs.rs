@@ -1,10 +1,10 @@
-//! The panel of jobs, and what becomes of jobs when the interface is left.
+//! The panel of jobs, and jobs after the interface has quit.
 
 use super::{PROMPT, in_the_interface, on_a_terminal};
 use anyhow::{Result, ensure};
 
 #[test]
-fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
+fn quitting_names_running_jobs() -> Result<()> {
     on_a_terminal(|tmux, _| {
         for (option, answer, lives) in [("keep", "", true), ("end", "", false), ("ask", "e", false)]
         {
@@ -20,7 +20,7 @@ fn jobs_that_live_on_are_named_when_it_is_left() -> Result<()> {
                 tmux.press(&[answer])?;
             }
             tmux.hides(PROMPT)?;
-            // They are named, whatever has become of them.
+            // The jobs are named, whatever their state.
             if lives {
                 tmux.shows("still running: job ")?;
                 tmux.shows("to see and end them: agent-bash jobs list --state s")?;
@@ -60,19 +60,19 @@ fn jobs_are_listed_read_and_killed() -> Result<()> {
         tmux.shows("Jobs  0 running, 1 in all")?;
         tmux.press(&["Escape"])?;
         tmux.hides("· 1 job")?;
-        // Its card says so, too.
+        // Its card shows this, too.
         tmux.hides("still running as job 1")?;
         Ok(())
     })
 }
 
-/// The panel, and what lists the same jobs elsewhere, agree; and how one ended is known in the next run, too.
+/// The panel agrees with the other lists of the same jobs; the next run knows how a job ended.
 #[test]
 fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;
-        // It goes on for a moment only, and nobody has asked for that.
+        // The job runs only for a moment, and the user has not asked for it.
         tmux.enters("bash -c 'sleep 0.2 &'; echo short")?;
         tmux.shows("╰ exit 0")?;
         tmux.enters("sleep 300 & echo long")?;
@@ -105,7 +105,7 @@ fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
 }
 
 #[test]
-fn what_quitting_waits_for_is_named_if_that_takes_a_while() -> Result<()> {
+fn slow_quit_names_what_it_waits_for() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;

@@ -1,4 +1,4 @@
-//! Keys that the help names, where no other test is about what they do.
+//! Keys in the help that no other test covers.
 
 use super::{PROMPT, in_the_interface, interface, on_a_terminal};
 use agent_bash_tests::tmux::Tmux;
@@ -20,7 +20,7 @@ fn the_line_is_edited_by_the_keys_of_the_help() -> Result<()> {
         tmux.types("!")?;
         tmux.press(&["Enter"])?;
         tmux.shows("│ one two!")?;
-        // The words of a shell.
+        // Words as in a shell.
         tmux.enters("clear")?;
         tmux.hides("│ one two!")?;
         tmux.enters("history")?;
@@ -72,7 +72,7 @@ fn lists_the_pager_and_consoles_have_the_keys_of_the_help() -> Result<()> {
 }
 
 #[test]
-fn a_click_leaves_the_keys_to_the_line() -> Result<()> {
+fn click_keeps_the_keyboard_focus() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("echo before")?;
         tmux.shows("│ before")?;
@@ -82,7 +82,7 @@ fn a_click_leaves_the_keys_to_the_line() -> Result<()> {
         tmux.types("echo you")?;
         tmux.shows("❯ echo you")?;
         tmux.press(&["C-c"])?;
-        // With the keys of a card, Esc gives them back and cancels nothing.
+        // With the keys of a card, Esc returns to the prompt and cancels nothing.
         tmux.enters("echo begun; sleep 300")?;
         tmux.shows("│ begun")?;
         tmux.press(&["C-Up"])?;
@@ -110,7 +110,7 @@ fn row_of(screen: &str, text: &str) -> Result<usize> {
 }
 
 #[test]
-fn a_click_selects_in_lists_and_goes_to_a_place_in_the_line() -> Result<()> {
+fn click_selects_in_lists_and_moves_the_cursor() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("mkdir d; touch d/aa d/ab d/ac")?;
         tmux.shows("╰ exit 0")?;
@@ -126,7 +126,7 @@ fn a_click_selects_in_lists_and_goes_to_a_place_in_the_line() -> Result<()> {
         tmux.shows("  3 of 3 ·")?;
         clicks(tmux, column, row)?;
         let screen = tmux.shows("❯ ls d/ac")?;
-        // Behind `ls`.
+        // After `ls`.
         clicks(tmux, 5, row_of(&screen, "❯ ls d/ac")?)?;
         tmux.types(" -l")?;
         tmux.shows("❯ ls -l d/ac")?;
@@ -162,7 +162,7 @@ fn a_click_selects_in_lists_and_goes_to_a_place_in_the_line() -> Result<()> {
 }
 
 #[test]
-fn it_is_stopped_from_outside_and_comes_back() -> Result<()> {
+fn interface_stopped_by_signal_is_redrawn_on_continue() -> Result<()> {
     in_the_interface("", |tmux, world| {
         tmux.enters("echo before")?;
         tmux.shows("│ before")?;
@@ -173,7 +173,7 @@ fn it_is_stopped_from_outside_and_comes_back() -> Result<()> {
         tmux.shows("as it was")?;
         tmux.enters("fg")?;
         tmux.shows("│ before")?;
-        // Without a warning, it can only take the terminal again.
+        // Without notice of the stop, the interface can only redraw its screen.
         kill_process(it, Signal::STOP)?;
         tmux.shows("Stopped")?;
         tmux.enters("fg")?;
@@ -184,25 +184,25 @@ fn it_is_stopped_from_outside_and_comes_back() -> Result<()> {
 }
 
 #[test]
-fn a_quit_signal_gives_the_terminal_back() -> Result<()> {
+fn quit_signal_restores_the_terminal() -> Result<()> {
     on_a_terminal(|tmux, world| {
         tmux.enters("agent-bash tui; echo left: $?")?;
         tmux.shows(PROMPT)?;
         kill_process(interface(world)?, Signal::QUIT)?;
         tmux.shows("left: 131")?;
-        // The shell is on its own screen again, which no shell sees to.
+        // The shell is on its own screen again, which the shell does not restore.
         tmux.hides(PROMPT).map(drop)
     })
 }
 
 #[test]
-fn a_directory_that_is_gone_is_left() -> Result<()> {
+fn prompt_leaves_a_removed_directory() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("mkdir gone; cd gone; rmdir ../gone; agent-bash tui")?;
         tmux.shows(PROMPT)?;
         tmux.enters("cd /; echo in $PWD")?;
         let screen = tmux.shows("│ in /\n")?;
-        // The rest is on another row where the directory has a long name.
+        // The rest is on another row if the directory has a long name.
         ensure!(screen.contains("cannot be entered"), "{screen}");
         tmux.enters("pwd")?;
         tmux.shows("│ /\n")?;

@@ -1,4 +1,4 @@
-//! The pager: colours, and outputs that are still being written.
+//! The pager: colours, and outputs that grow.
 
 use super::in_the_interface;
 use agent_bash_tests::poll;
@@ -25,12 +25,12 @@ fn the_pager_has_the_colours_of_the_output_and_searches_its_text() -> Result<()>
                 .then_some(screen)
         });
         coloured.context("the colour is not there")?;
-        // The expression goes across the colours.
+        // The match spans several colours.
         tmux.press(&["/"])?;
         tmux.enters("a red w")?;
         tmux.shows("match 1/1")?;
         tmux.press(&["q"])?;
-        // What is on a card as a whole is opened, too.
+        // An output that fits on its card can be opened, too.
         tmux.press(&["C-l"])?;
         tmux.enters("printf 'one\\ntwo\\n'")?;
         tmux.shows("╰ exit 0")?;
@@ -68,7 +68,7 @@ fn a_search_goes_around_and_numbers_go_to_lines() -> Result<()> {
         tmux.shows("─ /5$▏")?;
         tmux.press(&["Enter"])?;
         tmux.shows("▸   55 │55")?;
-        // The help is on the page about it, and comes back here.
+        // The help opens at the page about the pager, and returns here.
         tmux.press(&["F1"])?;
         tmux.shows(" The pager and the diff ")?;
         tmux.types("\x1b[<65;5;6M")?;
@@ -83,7 +83,7 @@ fn a_search_goes_around_and_numbers_go_to_lines() -> Result<()> {
         tmux.press(&["F1"])?;
         tmux.shows(" The search of the history ")?;
         tmux.press(&["x", "C-g"])?;
-        // What runs is followed, and searched from its beginning.
+        // A running output is followed, and searched from its beginning.
         tmux.enters(TICKS)?;
         tmux.shows("│ tick 3\n")?;
         tmux.press(&["C-f"])?;
@@ -97,7 +97,7 @@ fn a_search_goes_around_and_numbers_go_to_lines() -> Result<()> {
     })
 }
 
-/// The last line that is shown, and how many there are.
+/// The number of the last visible line, and of all lines.
 fn position(screen: &str) -> Option<(u64, u64)> {
     let at = screen.rfind("–")?;
     let rest = &screen[at + "–".len()..];
@@ -108,7 +108,7 @@ fn position(screen: &str) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn what_is_being_written_is_followed() -> Result<()> {
+fn growing_output_is_followed() -> Result<()> {
     in_the_interface("", |tmux, _| {
         let follows = || -> Result<()> {
             tmux.shows("following")?;
@@ -116,7 +116,7 @@ fn what_is_being_written_is_followed() -> Result<()> {
             tmux.until("more lines came", |screen| {
                 position(screen).is_some_and(|(last, total)| last == total && total > before + 5)
             })?;
-            // Whoever moves stays there.
+            // The position stays after the user has moved.
             tmux.press(&["Up"])?;
             let screen = tmux.shows("F follow")?;
             let (before, _) = position(&screen).context("no position")?;
@@ -129,7 +129,7 @@ fn what_is_being_written_is_followed() -> Result<()> {
             tmux.shows("following")?;
             tmux.press(&["q"]).map(drop)
         };
-        // A command that runs.
+        // A running command.
         tmux.enters(TICKS)?;
         tmux.shows("│ tick 3\n")?;
         tmux.press(&["C-f"])?;

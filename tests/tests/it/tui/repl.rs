@@ -1,4 +1,4 @@
-//! What was typed into a program with a line editor, as it is read afterwards.
+//! Lines typed into a program with a line editor, as they are shown afterwards.
 
 use super::{PROMPT, in_the_interface, on_a_terminal};
 use anyhow::{Result, ensure};
@@ -8,9 +8,9 @@ const LONG: &str = "import os, sys; x = [i for i in range(10)]; print(sum(x), le
 
 const RAN: [&str; 6] = ["45 10 9", ">>> 1", "1", ">>> print(77)", "77", ">>>"];
 
-/// Types into Python what recalls the long line and replaces it by another.
+/// Types into Python: recalls the long line and replaces it by another.
 fn plays(tmux: &agent_bash_tests::tmux::Tmux<'_>) -> Result<()> {
-    // What is typed before its prompt is there would be echoed by the terminal.
+    // The terminal would echo keys typed before the prompt.
     let prompts = |count| {
         tmux.until("it has a prompt", |screen| {
             screen.matches("│>>>").count() == count

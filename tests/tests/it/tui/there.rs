@@ -1,20 +1,20 @@
-//! `tui --on`: the interface here, its commands there.
+//! `tui --on`: a local interface with remote commands.
 
 use super::{PROMPT, on_a_terminal};
 use agent_bash_tests::targets::{NAME, Sshd};
 use anyhow::Result;
 
 #[test]
-fn what_is_typed_here_runs_there() -> Result<()> {
+fn line_typed_locally_runs_on_the_target() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let sshd = Sshd::start(world, None)?;
         tmux.enters(&format!("agent-bash tui --on {NAME}"))?;
         tmux.shows(PROMPT)?;
-        // Only who came by ssh has it.
+        // Only a login by ssh has this variable.
         tmux.enters("set -- $SSH_CONNECTION; echo words: $#; exit 3")?;
         tmux.shows("│ words: 4")?;
         tmux.shows("╰ exit 3")?;
-        // Judged here: there is nothing to ask there.
+        // Checked locally: the target has no rules.
         tmux.enters("git add -A")?;
         tmux.shows("╰ blocked")?;
         tmux.shows(PROMPT)?;
@@ -22,7 +22,7 @@ fn what_is_typed_here_runs_there() -> Result<()> {
         tmux.hides(PROMPT)?;
         tmux.enters("echo left: $?")?;
         tmux.shows("left: 0")?;
-        // The control: the same question here.
+        // Control: the same question locally.
         tmux.enters("clear; set -- $SSH_CONNECTION; echo words: $#")?;
         tmux.shows("words: 0")?;
         drop(sshd);
@@ -31,10 +31,10 @@ fn what_is_typed_here_runs_there() -> Result<()> {
 }
 
 #[test]
-fn what_is_typed_has_no_time_limit_there_either() -> Result<()> {
+fn line_on_a_target_has_no_time_limit() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let sshd = Sshd::start(world, None)?;
-        // A bound for what calls may ask for, under which the profile's own limit is, too.
+        // An upper bound on calls' limits also applies to the profile's default.
         tmux.enters(&format!(
             "clear; AGENT_BASH_TIMEOUT_MAX=1s agent-bash tui --on {NAME}"
         ))?;
@@ -44,7 +44,7 @@ fn what_is_typed_has_no_time_limit_there_either() -> Result<()> {
         tmux.shows("╰ exit 0")?;
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT)?;
-        // The control: a limit that is set holds.
+        // Control: a limit that is set applies.
         tmux.enters(&format!(
             "clear; AGENT_BASH_TIMEOUT_DEFAULT=1s agent-bash tui --on {NAME}"
         ))?;
@@ -59,7 +59,7 @@ fn what_is_typed_has_no_time_limit_there_either() -> Result<()> {
 }
 
 #[test]
-fn the_prompts_directory_follows_the_shell_there() -> Result<()> {
+fn prompt_shows_the_remote_directory() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let sshd = Sshd::start(world, None)?;
         tmux.enters(&format!("clear; agent-bash tui --on {NAME}"))?;

@@ -28,7 +28,7 @@ fn words_are_completed() -> Result<()> {
         for file in ["notes.txt", "notes.old", ".hidden", "some docs/it's"] {
             fs::write(world.cwd().join(file), "what is in it\n")?;
         }
-        // What all begin with, then a list to move in.
+        // The common prefix, then a list to choose from.
         tmux.types("cat no")?;
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat notes.\n")?;
@@ -49,11 +49,11 @@ fn words_are_completed() -> Result<()> {
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat .hidden\n")?;
         tmux.press(&["C-c"])?;
-        // What is typed behind it at once, belongs behind what it puts in.
+        // Text typed right after the completion follows the inserted text.
         tmux.types("head -1 .h")?;
         tmux.press(&["Tab", "Enter"])?;
         tmux.shows("✓ $ head -1 .hidden")?;
-        // Without regard to case, if nothing else fits; and variables.
+        // Without regard to case, if nothing else matches; and variables.
         tmux.types("cat NOTES.T")?;
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat notes.txt")?;
@@ -68,7 +68,7 @@ fn words_are_completed() -> Result<()> {
         tmux.press(&["Tab"])?;
         tmux.shows("nothing completes this")?;
         tmux.press(&["C-c"])?;
-        // Branches, which git itself is not asked for.
+        // Branches, read without running git.
         tmux.enters("git init -q -b trunk && git -c user.name=a -c user.email=b -c maintenance.auto=false commit -q --allow-empty -m x")?;
         tmux.shows("⎇ trunk")?;
         tmux.types("git check")?;
@@ -94,7 +94,7 @@ fn words_are_completed() -> Result<()> {
 }
 
 #[test]
-fn what_is_seen_as_one_character_is_passed_and_deleted_as_one() -> Result<()> {
+fn cursor_moves_and_deletes_by_grapheme() -> Result<()> {
     in_the_interface("", |tmux, _| {
         for cluster in ["🇩🇪", "👨\u{200d}👩\u{200d}👧", "e\u{301}\u{323}"] {
             tmux.types(&format!("echo a{cluster}b"))?;
@@ -115,10 +115,10 @@ fn what_is_seen_as_one_character_is_passed_and_deleted_as_one() -> Result<()> {
     })
 }
 
-/// What no command has is red.
+/// An unknown command is red.
 const UNKNOWN: &str = "\u{1b}[38;5;1m";
 
-/// Waits until the prompt's row with `part` is marked as holding an unknown command, or is not.
+/// Waits until the prompt's row with `part` is marked as an unknown command, or is not.
 fn is_unknown(tmux: &Tmux<'_>, part: &str, wanted: bool) -> Result<()> {
     let is_so = || (prompt(tmux, part).ok()?.contains(UNKNOWN) == wanted).then_some(());
     poll::until(SOON, is_so).with_context(|| format!("{part}: {:?}", tmux.coloured()))
@@ -131,14 +131,15 @@ fn a_command_that_is_a_path_is_looked_up() -> Result<()> {
         is_unknown(tmux, "probe.sh", true)?;
         tmux.press(&["C-c"])?;
         tmux.shows(PROMPT)?;
-        // It is there once a command has made it, also for what is typed meanwhile.
+        // A command makes the file; the check finds it, also for text typed meanwhile.
         tmux.enters("sleep 1; echo 'echo probed' > probe.sh; chmod +x probe.sh")?;
         tmux.types("./probe.sh x")?;
         is_unknown(tmux, "probe.sh", true)?;
         is_unknown(tmux, "probe.sh", false)?;
         tmux.press(&["Enter"])?;
         tmux.shows("│ probed")?;
-        // What is not the first may come to be, and a function is known where it is defined.
+        // A later command of a script may come into existence, and a function is known once it is
+        // defined.
         tmux.types("cd / && ./probe.sh x")?;
         is_unknown(tmux, "probe.sh", false)?;
         tmux.press(&["C-c"])?;
@@ -155,7 +156,7 @@ fn an_alias_of_a_program_that_needs_a_terminal_gets_one() -> Result<()> {
         fs::write(world.home().join(".bashrc"), "alias own='python3 -q'\n")?;
         tmux.enters("agent-bash tui")?;
         tmux.shows(PROMPT)?;
-        // Commands are known, and then those of the configuration.
+        // Commands come first, then the definitions of the configuration.
         tmux.types("nobody-has-this")?;
         is_unknown(tmux, "nobody-has-this", true)?;
         tmux.press(&["C-u"])?;
@@ -218,7 +219,7 @@ fn functions_and_aliases_of_the_person_are_known() -> Result<()> {
             tmux.press(&["C-u"])?;
             tmux.shows(PROMPT)?;
         }
-        // Control: one that nobody knows.
+        // Control: an unknown name.
         tmux.types("greetings")?;
         let row = prompt(tmux, "greetings")?;
         ensure!(row.contains(UNKNOWN), "{row:?}");
@@ -231,12 +232,13 @@ fn functions_and_aliases_of_the_person_are_known() -> Result<()> {
     })
 }
 
-/// Mounts a file system on `hung` that never answers, in a mount namespace of its own, and runs the interface.
+/// Mounts an unresponsive file system on `hung`, in its own mount namespace, and runs the
+/// interface.
 const BESIDE_A_HUNG_MOUNT: &str = "mkdir hung; unshare --user --map-root-user --mount bash -c 'exec 9<> /dev/fuse && \
     mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none hung || exit 77; agent-bash tui 9<&-'; echo left: $?";
 
 #[test]
-fn a_directory_that_does_not_answer_holds_up_nobody() -> Result<()> {
+fn unresponsive_directory_blocks_neither_typing_nor_commands() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters(BESIDE_A_HUNG_MOUNT)?;
         let screen = tmux.until("it has started", |screen| {
@@ -247,7 +249,7 @@ fn a_directory_that_does_not_answer_holds_up_nobody() -> Result<()> {
         }
         tmux.types("cat hung/")?;
         tmux.press(&["Tab"])?;
-        // Meanwhile it can be typed, and commands run.
+        // Meanwhile the user can type, and commands run.
         tmux.press(&["C-u"])?;
         tmux.types("echo be")?;
         tmux.shows("❯ echo be\n")?;
@@ -259,7 +261,7 @@ fn a_directory_that_does_not_answer_holds_up_nobody() -> Result<()> {
         tmux.shows("still looking for the last completion")?;
         tmux.press(&["C-u"])?;
         tmux.shows(PROMPT)?;
-        // It ends all the same.
+        // The interface still quits.
         tmux.press(&["C-d"])?;
         tmux.shows("left: 0").map(drop)
     })
@@ -288,7 +290,7 @@ fn an_unfinished_script_goes_on_in_the_next_line() -> Result<()> {
 }
 
 #[test]
-fn what_is_typed_has_colours_and_what_is_wrong_a_line_below() -> Result<()> {
+fn typed_script_is_highlighted_and_errors_are_shown_below() -> Result<()> {
     /// Magenta, and the attribute of an underline.
     const KEYWORD: &str = "\u{1b}[38;5;5m";
     const UNDERLINED: &str = "\u{1b}[4m";
@@ -367,7 +369,7 @@ fn a_line_is_edited_key_by_key() -> Result<()> {
 }
 
 #[test]
-fn the_screen_is_moved_by_keys_and_by_the_mouse() -> Result<()> {
+fn screen_scrolls_by_keys_and_mouse() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("seq 80")?;
         tmux.shows("╰ exit 0")?;
@@ -401,8 +403,8 @@ fn the_screen_is_moved_by_keys_and_by_the_mouse() -> Result<()> {
 }
 
 #[test]
-fn what_was_typed_is_suggested_and_its_arguments_come_back() -> Result<()> {
-    /// The style of what is suggested.
+fn history_suggests_lines_and_recalls_arguments() -> Result<()> {
+    /// The style of a suggestion.
     const DIM: &str = "\u{1b}[38;5;245m";
     in_the_interface("", |tmux, _| {
         for line in ["echo one/a.txt", "printf '%s' two"] {
@@ -410,7 +412,7 @@ fn what_was_typed_is_suggested_and_its_arguments_come_back() -> Result<()> {
             tmux.shows(&format!("✓ $ {line}"))?;
             tmux.hides("esc cancel")?;
         }
-        // It is dim, and not what runs.
+        // The suggestion is dim, and does not run.
         tmux.types("echo")?;
         let row = prompt(tmux, "one/a.txt")?;
         ensure!(row.contains(DIM), "{row:?}");
@@ -429,7 +431,7 @@ fn what_was_typed_is_suggested_and_its_arguments_come_back() -> Result<()> {
                 tmux.shows("❯ echo one/a.txt")?;
             }
             tmux.press(keys)?;
-            // Behind the cursor may be what is suggested.
+            // A suggestion may be after the cursor.
             let typed = wanted.trim_end();
             tmux.until(&format!("{keys:?} leaves {typed:?}"), |screen| {
                 screen.lines().any(|line| line.starts_with(typed))
@@ -446,7 +448,7 @@ fn what_was_typed_is_suggested_and_its_arguments_come_back() -> Result<()> {
             tmux.press(&["C-c"])?;
             tmux.shows(PROMPT)?;
         }
-        // A line that was cleared comes back.
+        // A cleared line returns.
         tmux.press(&["C-_"])?;
         tmux.shows("❯ printf '%s' two_")?;
         tmux.press(&["C-c"])?;
