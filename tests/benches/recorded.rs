@@ -25,7 +25,7 @@ const LEVELS: [&str; 3] = ["off", "list", "undo"];
 const REPOSITORY: &str = "\
 set -e
 git init -q -b base .
-git config user.name somebody; git config user.email somebody@example.org
+git config user.name tester; git config user.email tester@example.org
 for d in {1..100}; do mkdir -p files/$d; for f in {1..20}; do echo $d $f >files/$d/$f; done; done
 git add -A; git commit -qm first
 git checkout -q -b other

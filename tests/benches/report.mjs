@@ -127,7 +127,7 @@ try {
     }
     say("first paint", paints);
     say("filter", filters);
-    say("search, of which 80 ms wait for the next key", searches);
+    say("search, with a pause of 80 ms for the next key", searches);
   } finally {
     chromium.kill();
     await once(chromium, "exit");

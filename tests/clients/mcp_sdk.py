@@ -1,4 +1,4 @@
-"""The official MCP Python SDK against `agent-bash mcp`: every tool, as an agent written by somebody else uses it.
+"""The official MCP Python SDK against `agent-bash mcp`: every tool, as another developer's agent uses it.
 
 Started by tests/tests/clients, in a world of its own. Argument: how long the long job takes, in seconds; the server gives
 handles after AGENT_BASH_MCP_HANDLE_AFTER. Exits 0 if all is as it should be.

@@ -96,7 +96,7 @@ fn ends_alone(server: ServerClient, world: World) -> Result<()> {
     let supervisors = children_of(server.pid());
     assert!(
         supervisors.len() >= 2,
-        "nobody was there to be reaped: {supervisors:?}"
+        "the server has too few supervisors: {supervisors:?}"
     );
     server.end()?;
     assert_eq!(children_of(std::process::id()), Vec::<String>::new());

@@ -256,7 +256,7 @@ fn calls() -> Result<u64> {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "for whoever reads what the tests say")]
+#[expect(clippy::print_stderr, reason = "prints to the log of the tests")]
 fn leaves_nothing(protocol: Protocol) -> Result<()> {
     let calls = calls()?;
     let mut soak = Soak::start(protocol)?;

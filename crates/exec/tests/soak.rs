@@ -54,7 +54,7 @@ impl SoakState {
             threads: status("Threads:"),
             memory: status("VmRSS:"),
             children: children(),
-            marked: census.everybody().len(),
+            marked: census.all().len(),
         }
     }
 
@@ -302,7 +302,7 @@ fn each_fault_is_seen(census: &Census) {
         .spawn()
         .unwrap();
     // Its environment is there a moment after it was started.
-    while census.everybody().is_empty() {
+    while census.all().is_empty() {
         std::thread::yield_now();
     }
     assert_eq!(

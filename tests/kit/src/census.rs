@@ -54,7 +54,7 @@ impl Census {
 
     /// All living processes with the mark, including supervisors and hosts. A zombie has no
     /// environment any more.
-    pub fn everybody(&self) -> Vec<FoundProcess> {
+    pub fn all(&self) -> Vec<FoundProcess> {
         let entry = format!("{VARIABLE}={}", self.mark);
         let bears = |pid: i32| {
             fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
@@ -75,14 +75,14 @@ impl Census {
 
     /// All except supervisors.
     pub fn commands(&self) -> Vec<FoundProcess> {
-        let mut found = self.everybody();
+        let mut found = self.all();
         found.retain(|found| found.name != SUPERVISOR);
         found
     }
 
     /// The supervisors.
     pub fn supervisors(&self) -> Vec<FoundProcess> {
-        let mut found = self.everybody();
+        let mut found = self.all();
         found.retain(|found| found.name == SUPERVISOR);
         found
     }
@@ -94,26 +94,26 @@ impl Census {
             here = self.commands().into_iter().find(|found| found.name == name);
             here.is_some()
         });
-        assert!(look.await, "no `{name}` among {:?}", self.everybody());
+        assert!(look.await, "no `{name}` among {:?}", self.all());
         here.unwrap()
     }
 
     /// Waits until no process is left, including supervisors.
     pub async fn assert_empty_soon(&self, after: &str) {
-        let empty = soon(|| self.everybody().is_empty()).await;
-        assert!(empty, "{after}: {:?}", self.everybody());
+        let empty = soon(|| self.all().is_empty()).await;
+        assert!(empty, "{after}: {:?}", self.all());
     }
 
     /// Waits until only supervisors exist.
     pub async fn assert_only_supervisors_soon(&self, after: &str) {
         let empty = soon(|| self.commands().is_empty()).await;
-        assert!(empty, "{after}: {:?}", self.everybody());
+        assert!(empty, "{after}: {:?}", self.all());
     }
 
     /// Kills all processes with the mark.
     pub fn end_all(&self) {
         loop {
-            let left = self.everybody();
+            let left = self.all();
             if left.is_empty() {
                 return;
             }

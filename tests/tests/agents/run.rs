@@ -95,7 +95,7 @@ pub(crate) fn end(world: World) -> Result<()> {
 }
 
 /// Prints a figure for the documentation.
-#[expect(clippy::print_stderr, reason = "for whoever reads what was measured")]
+#[expect(clippy::print_stderr, reason = "prints measured figures")]
 pub(crate) fn measured(agent: &Agent, what: &str) {
     eprintln!("measured: {} {}: {what}", agent.name, agent.package.version);
 }

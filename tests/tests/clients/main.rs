@@ -171,7 +171,7 @@ fn made(path: &Result<PathBuf>) -> Result<&Path> {
         .map_err(|error| anyhow!("what the client needs cannot be made: {error:#}"))
 }
 
-#[expect(clippy::print_stderr, reason = "for whoever reads what the tests say")]
+#[expect(clippy::print_stderr, reason = "prints to the log of the tests")]
 fn say(line: &str) {
     eprintln!("{line}");
 }

@@ -4,7 +4,7 @@
 
 mod library;
 mod targets;
-mod told;
+mod tool_definitions;
 
 use agent_bash::process::supervisor;
 use agent_bash_tests::conformance::{self, CliJson, CliText, Mcp, Rpc, Surface};
@@ -20,7 +20,7 @@ fn main() -> anyhow::Result<()> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let cases = conformance::load(&directory)?;
     let programs = targets::programs()?;
-    let mut trials = told::trials(cases.adapters);
+    let mut trials = tool_definitions::trials(cases.adapters);
     let here: [Arc<dyn Surface>; 5] = [
         Arc::new(CliJson),
         Arc::new(CliText),

@@ -9,7 +9,7 @@ use agent_bash_tests::targets::running::{ENDING, SOON, has_ended, is_alive, runn
 use agent_bash_tests::targets::{kube, on};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
-use cluster::{Cluster, Heard, Manner};
+use cluster::{Cluster, ConnectionEvent, InputMode};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -46,7 +46,7 @@ fn kubectl() -> Result<PathBuf> {
 
 /// A world with the pod as its target; the pod is in that world, too. The program is stored next to
 /// kubectl, so that only one test uploads it.
-fn pod(manner: Manner) -> Result<(World, Cluster)> {
+fn pod(manner: InputMode) -> Result<(World, Cluster)> {
     let world = World::new()?;
     let cluster = Cluster::start(&world, manner)?;
     kube::add_target(&world, &kubectl()?, &cluster.url())?;
@@ -63,7 +63,7 @@ fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::CommandRes
 }
 
 fn in_a_pod() -> Result<()> {
-    let (world, cluster) = pod(Manner::Faithful)?;
+    let (world, cluster) = pod(InputMode::Faithful)?;
     // Kubectl exits with the code that the server sends at the end.
     let plain = alone(
         &world,
@@ -88,12 +88,12 @@ fn in_a_pod() -> Result<()> {
     let config = world.home().join(".config/agent-bash/config.toml");
     let text = std::fs::read_to_string(&config)?;
     let to = format!("{}/{}", kube::NAMESPACE, kube::POD);
-    std::fs::write(&config, text.replace(&to, "ns/nobody"))?;
-    let nobody = on(&world, &["run", "touch ran"])?;
-    ensure!(nobody.code == 125, "{nobody:?}");
+    std::fs::write(&config, text.replace(&to, "ns/missing"))?;
+    let missing = on(&world, &["run", "touch ran"])?;
+    ensure!(missing.code == 125, "{missing:?}");
     ensure!(
-        nobody.stdout.contains("pods \"nobody\" not found"),
-        "{nobody:?}"
+        missing.stdout.contains("pods \"missing\" not found"),
+        "{missing:?}"
     );
     ensure!(!world.cwd().join("ran").exists());
     drop(cluster);
@@ -102,22 +102,22 @@ fn in_a_pod() -> Result<()> {
 }
 
 fn half_closed() -> Result<()> {
-    let (world, cluster) = pod(Manner::Faithful)?;
+    let (world, cluster) = pod(InputMode::Faithful)?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
     // The worker has exited by itself, and kubectl with it.
-    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&Heard::Ended(0)));
-    ensure!(heard == [Heard::EndOfInput, Heard::Ended(0)], "{heard:?}");
+    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&ConnectionEvent::Ended(0)));
+    ensure!(heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Ended(0)], "{heard:?}");
     drop(cluster);
     world.assert_nothing_left(SOON);
 
     // Control: a server of the protocol's earlier version, which cannot signal the end of input.
-    let (world, cluster) = pod(Manner::KnowsNoEndOfInput)?;
+    let (world, cluster) = pod(InputMode::KnowsNoEndOfInput)?;
     set_lease(&world, "25s")?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
-    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&Heard::Gone));
-    ensure!(heard == [Heard::EndOfInput, Heard::Gone], "{heard:?}");
+    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&ConnectionEvent::Disconnected));
+    ensure!(heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Disconnected], "{heard:?}");
     // Only the lease ends the worker.
     let there = cluster.started().context("it was started")?;
     ensure!(is_alive(there), "it needs no end of input");
@@ -131,7 +131,7 @@ fn half_closed() -> Result<()> {
 }
 
 fn frozen() -> Result<()> {
-    let (world, cluster) = pod(Manner::Faithful)?;
+    let (world, cluster) = pod(InputMode::Faithful)?;
     let (host, shell) = running(&world, "600s")?;
     cluster.freeze();
     let ended = product::CommandResult::from(host.wait_with_output()?);
@@ -156,7 +156,7 @@ fn lost(ended: &product::CommandResult) -> Result<()> {
 }
 
 fn said_to_have_ended() -> Result<()> {
-    let (world, cluster) = pod(Manner::Faithful)?;
+    let (world, cluster) = pod(InputMode::Faithful)?;
     let (host, shell) = running(&world, "60s")?;
     cluster.say_success();
     let ended = product::CommandResult::from(host.wait_with_output()?);

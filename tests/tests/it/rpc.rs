@@ -4,7 +4,7 @@
 
 mod adapters;
 mod changes;
-mod kept;
+mod jobs_and_outputs;
 mod load;
 mod order;
 mod worker;

@@ -3,7 +3,7 @@
 
 mod cut;
 mod hostile;
-mod kept;
+mod jobs_and_outputs;
 mod library;
 mod mcp;
 mod reaped;

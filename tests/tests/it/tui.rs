@@ -3,7 +3,6 @@
 //! Every test ends by checking that the terminal's modes are restored, and with the census of its
 //! world.
 
-mod beside;
 mod changes;
 mod changes_later;
 mod editor;
@@ -12,8 +11,9 @@ mod history;
 mod jobs;
 mod keys;
 mod pager;
+mod parallel_lines;
+mod remote;
 mod repl;
-mod there;
 mod typing;
 
 use agent_bash_tests::tmux::Tmux;

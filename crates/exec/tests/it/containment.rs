@@ -100,7 +100,7 @@ const GRACE: Duration = Duration::from_millis(300);
 async fn in_place(shape: &Shape, census: &Census) {
     if shape.stopped {
         let stopped = soon(|| census.commands().iter().any(|found| found.state == 'T'));
-        assert!(stopped.await, "{}: {:?}", shape.name, census.everybody());
+        assert!(stopped.await, "{}: {:?}", shape.name, census.all());
     } else {
         census.wait_for("sleep").await;
     }

@@ -128,7 +128,7 @@ async fn dropping_the_cache_ends_what_it_has() {
     run_with(&cache, &marked("true", &census), &Cancel::new())
         .await
         .unwrap();
-    assert!(!census.everybody().is_empty());
+    assert!(!census.all().is_empty());
     drop(cache);
     census.assert_empty_soon("the cache is gone").await;
 }

@@ -30,7 +30,7 @@ async fn cancelled_when(
         let cancel = cancel.clone();
         async move { run_with(&cache(), &spec, &cancel).await }
     });
-    assert!(soon(|| ready(census)).await, "{:?}", census.everybody());
+    assert!(soon(|| ready(census)).await, "{:?}", census.all());
     cancel.cancel();
     let ran = tokio::time::timeout(SOON, call).await;
     ran.unwrap().unwrap().unwrap()

@@ -249,7 +249,7 @@ async fn late_output(hands_out: bool, survivor_quota: u64) -> String {
     drop((cache, consumer));
     File::create(dir.path().join("go")).unwrap();
     let ended = soon(|| dir.path().join("ended").exists()).await;
-    assert!(ended, "it died, or hangs: {:?}", census.everybody());
+    assert!(ended, "it died, or hangs: {:?}", census.all());
     census.assert_empty_soon("the late writer").await;
     fs::read_to_string(dir.path().join("out")).unwrap()
 }

@@ -36,7 +36,7 @@ const WAYS: &[Way] = &[
     Way {
         name: "endless",
         argument: "",
-        summary: "prints until nobody reads",
+        summary: "prints until the reader is gone",
         run: output::endless,
     },
     Way {

@@ -22,7 +22,7 @@ use tokio::sync::{Notify, watch};
 
 /// How the server passes input on to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum InputMode {
     /// As the protocol specifies.
     Faithful,
     /// Passes on neither the end of input nor kubectl's disconnection.
@@ -31,13 +31,13 @@ pub(crate) enum Manner {
 
 /// Events on the connection of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum ConnectionEvent {
     /// Kubectl has closed the input.
     EndOfInput,
     /// The program has exited with this code, and kubectl was informed.
     Ended(i32),
     /// Kubectl disconnected before that.
-    Gone,
+    Disconnected,
 }
 
 /// The server; dropping it stops it.
@@ -51,7 +51,7 @@ pub(crate) struct Cluster {
 /// The state that its connections share.
 #[derive(Debug)]
 pub(super) struct Pod {
-    pub(super) manner: Manner,
+    pub(super) manner: InputMode,
     /// The environment of all programs in the pod.
     pub(super) environment: BTreeMap<String, String>,
     pub(super) cwd: PathBuf,
@@ -59,18 +59,18 @@ pub(super) struct Pod {
     pub(super) is_frozen: watch::Sender<bool>,
     /// Open connections report that the program has exited.
     pub(super) ends: Notify,
-    state: Mutex<Seen>,
+    state: Mutex<PodEvents>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct PodEvents {
     started: Option<u32>,
-    heard: Vec<Heard>,
+    heard: Vec<ConnectionEvent>,
 }
 
 impl Cluster {
     /// Starts the server. Programs in its pod are in this world.
-    pub(crate) fn start(world: &World, manner: Manner) -> Result<Self> {
+    pub(crate) fn start(world: &World, manner: InputMode) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -139,8 +139,8 @@ impl Cluster {
     pub(crate) fn heard_until(
         &self,
         patience: Duration,
-        is_all: impl Fn(&[Heard]) -> bool,
-    ) -> Vec<Heard> {
+        is_all: impl Fn(&[ConnectionEvent]) -> bool,
+    ) -> Vec<ConnectionEvent> {
         let heard = || self.pod.seen().heard.clone();
         let all = poll::until(patience, || Some(heard()).filter(|heard| is_all(heard)));
         all.unwrap_or_else(heard)
@@ -152,11 +152,11 @@ impl Pod {
         self.seen().started = Some(pid);
     }
 
-    pub(super) fn heard(&self, what: Heard) {
+    pub(super) fn heard(&self, what: ConnectionEvent) {
         self.seen().heard.push(what);
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, PodEvents> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! One program in the pod, and its connection by `v5.channel.k8s.io`. The first byte of a message
 //! is its channel.
 
-use super::cluster::{Heard, Manner, Pod};
+use super::cluster::{ConnectionEvent, InputMode, Pod};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use serde_json::{Value, json};
 use std::io::{Read, Write as _};
@@ -26,7 +26,7 @@ const CLOSE: u8 = 255;
 const WAITING: usize = 16;
 
 /// The events of the program.
-enum Part {
+enum ProgramEvent {
     Output(u8, Vec<u8>),
     Ended(i32),
 }
@@ -53,8 +53,8 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                         }
                     }
                     Some((&CLOSE, [STDIN])) => {
-                        pod.heard(Heard::EndOfInput);
-                        if pod.manner == Manner::Faithful {
+                        pod.heard(ConnectionEvent::EndOfInput);
+                        if pod.manner == InputMode::Faithful {
                             input = None;
                         }
                     }
@@ -62,16 +62,16 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                 },
                 Some(Ok(_)) => {}
                 None | Some(Err(_)) => {
-                    pod.heard(Heard::Gone);
+                    pod.heard(ConnectionEvent::Disconnected);
                     break;
                 }
             },
             part = parts.recv(), if carries => match part {
-                Some(Part::Output(channel, bytes)) => {
+                Some(ProgramEvent::Output(channel, bytes)) => {
                     let _ = socket.send(message(channel, &bytes)).await;
                 }
-                Some(Part::Ended(code)) => {
-                    pod.heard(Heard::Ended(code));
+                Some(ProgramEvent::Ended(code)) => {
+                    pod.heard(ConnectionEvent::Ended(code));
                     close(&mut socket, code).await;
                     break;
                 }
@@ -84,7 +84,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
             _ = is_frozen.changed() => {}
         }
     }
-    if pod.manner == Manner::KnowsNoEndOfInput {
+    if pod.manner == InputMode::KnowsNoEndOfInput {
         // As long as the program runs.
         while parts.recv().await.is_some() {}
     }
@@ -125,7 +125,7 @@ fn feed(child: &mut Child) -> Option<Sender<Vec<u8>>> {
 }
 
 /// Reads the program's output, then waits for its exit.
-fn watch(mut child: Child, sender: Sender<Part>) {
+fn watch(mut child: Child, sender: Sender<ProgramEvent>) {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     std::thread::spawn(move || {
         let errors = sender.clone();
@@ -136,15 +136,15 @@ fn watch(mut child: Child, sender: Sender<Part>) {
         }
         let _ = reading.join();
         let code = child.wait().ok().and_then(|status| status.code());
-        let _ = sender.blocking_send(Part::Ended(code.unwrap_or(137)));
+        let _ = sender.blocking_send(ProgramEvent::Ended(code.unwrap_or(137)));
     });
 }
 
-fn read(mut from: impl Read, channel: u8, sender: &Sender<Part>) {
+fn read(mut from: impl Read, channel: u8, sender: &Sender<ProgramEvent>) {
     let mut buffer = vec![0; 32 * 1024];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
         // The output is read even without a reader, so that the program does not block.
-        let _ = sender.blocking_send(Part::Output(channel, buffer[..length].to_vec()));
+        let _ = sender.blocking_send(ProgramEvent::Output(channel, buffer[..length].to_vec()));
     }
 }
 

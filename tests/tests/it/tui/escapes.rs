@@ -11,7 +11,7 @@ const SOON: Duration = Duration::from_secs(30);
 
 /// A terminal's interpretation of the bytes.
 #[derive(Debug, Default)]
-struct Seen {
+struct EmulatedTerminal {
     on_alternate_screen: bool,
     in_frame: bool,
     frames: usize,
@@ -23,15 +23,15 @@ struct Seen {
     links: Vec<(String, String)>,
 }
 
-impl Seen {
+impl EmulatedTerminal {
     fn of(bytes: &[u8]) -> Self {
-        let mut seen = Self::default();
-        Parser::new().advance(&mut seen, bytes);
-        seen
+        let mut terminal = Self::default();
+        Parser::new().advance(&mut terminal, bytes);
+        terminal
     }
 }
 
-impl Perform for Seen {
+impl Perform for EmulatedTerminal {
     fn print(&mut self, c: char) {
         if self.on_alternate_screen && !self.in_frame {
             self.half_drawn.push(c);
@@ -80,21 +80,21 @@ fn frames_are_complete_and_file_positions_are_links() -> Result<()> {
         tmux.press(&["C-l"])?;
         tmux.enters("echo src/main.rs:12:5 is wrong")?;
         tmux.shows("│ src/main.rs:12:5")?;
-        let seen = poll::until(SOON, || {
-            let seen = Seen::of(&std::fs::read(&raw).ok()?);
+        let terminal = poll::until(SOON, || {
+            let terminal = EmulatedTerminal::of(&std::fs::read(&raw).ok()?);
             let place = |it: &(String, String)| it.0 == "src/main.rs:12:5";
-            seen.links.iter().any(place).then_some(seen)
+            terminal.links.iter().any(place).then_some(terminal)
         });
-        let seen = seen.context("there is no link")?;
-        ensure!(seen.frames > 3, "{seen:?}");
-        ensure!(seen.half_drawn.is_empty(), "{seen:?}");
+        let terminal = terminal.context("there is no link")?;
+        ensure!(terminal.frames > 3, "{terminal:?}");
+        ensure!(terminal.half_drawn.is_empty(), "{terminal:?}");
         let place = format!("file://{}#12", world.cwd().join("src/main.rs").display());
         ensure!(
-            seen.links.contains(&("src/main.rs:12:5".to_owned(), place)),
+            terminal.links.contains(&("src/main.rs:12:5".to_owned(), place)),
             "{:?}",
-            seen.links
+            terminal.links
         );
-        let output = seen.links.iter().find(|it| it.0.starts_with("artifact://"));
+        let output = terminal.links.iter().find(|it| it.0.starts_with("artifact://"));
         let (_, uri) = output.context("the full output is no link")?;
         let path = uri.strip_prefix("file://").context("of a file")?;
         let first = std::fs::read_to_string(path)?;

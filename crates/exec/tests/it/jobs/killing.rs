@@ -55,7 +55,7 @@ async fn kill_from_any_host_leaves_no_process() {
         let killed = tokio::time::timeout(SOON, world.again().kill(&job.id, grace)).await;
         let killed = killed.unwrap().unwrap();
         assert_eq!(killed.survivors, [], "{name}");
-        assert_eq!(world.census.everybody(), [], "{name}");
+        assert_eq!(world.census.all(), [], "{name}");
         let JobState::Ended(end) = &killed.job.state else {
             panic!("{name}: {killed:?}");
         };

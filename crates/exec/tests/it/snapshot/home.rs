@@ -103,8 +103,8 @@ impl Home {
     /// Returns leftovers after the cache was dropped: processes, snapshots, files in the home.
     pub(crate) async fn left_behind(&self, rc: &str) -> Vec<String> {
         let mut left = Vec::new();
-        if !soon(|| self.census.everybody().is_empty()).await {
-            left.push(format!("{rc}: {:?}", self.census.everybody()));
+        if !soon(|| self.census.all().is_empty()).await {
+            left.push(format!("{rc}: {:?}", self.census.all()));
         }
         if !soon(|| self.snapshots().is_empty()).await {
             left.push(format!("{rc}: {:?}", self.snapshots()));

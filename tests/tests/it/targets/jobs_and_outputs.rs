@@ -66,7 +66,7 @@ fn jobs_and_outputs_of_target_are_listed_locally() -> Result<()> {
     assert_eq!(
         fs::read_dir(&programs)?.count(),
         2,
-        "this version and what is none"
+        "this version and a file that is not one"
     );
     drop(sshd);
     world.assert_nothing_left(SOON);

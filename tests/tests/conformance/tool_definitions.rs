@@ -16,11 +16,11 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Checks the definitions that one interface returns.
-type Told = fn(&Adapter) -> Result<()>;
+type DefinitionCheck = fn(&Adapter) -> Result<()>;
 
 /// A test per adapter and interface.
 pub(crate) fn trials(adapters: Vec<Adapter>) -> Vec<Trial> {
-    let surfaces: [(&str, Told); 4] = [
+    let surfaces: [(&str, DefinitionCheck); 4] = [
         ("rpc", by_rpc),
         ("cli", by_cli),
         ("mcp", by_mcp),
@@ -28,11 +28,11 @@ pub(crate) fn trials(adapters: Vec<Adapter>) -> Vec<Trial> {
     ];
     let mut trials = Vec::new();
     for adapter in adapters.into_iter().map(Arc::new) {
-        for (surface, told) in surfaces {
+        for (surface, check) in surfaces {
             let adapter = Arc::clone(&adapter);
-            let name = format!("{surface} adapters/{}: what a model is told", adapter.name);
+            let name = format!("{surface} adapters/{}: tool definitions", adapter.name);
             trials.push(Trial::test(name, move || {
-                told(&adapter).map_err(|error| format!("{error:#}").into())
+                check(&adapter).map_err(|error| format!("{error:#}").into())
             }));
         }
     }
@@ -65,16 +65,16 @@ fn by_mcp(adapter: &Adapter) -> Result<()> {
     let answer = server.next_where(PATIENCE, |line| line["id"] == 1)?;
     let listed = answer["result"]["tools"].as_array();
     let listed = listed.map_or(&[][..], Vec::as_slice);
-    let told = adapter.tools.as_array().map_or(&[][..], Vec::as_slice);
-    ensure!(!told.is_empty(), "no tools");
-    for (index, told) in told.iter().enumerate() {
+    let definitions = adapter.tools.as_array().map_or(&[][..], Vec::as_slice);
+    ensure!(!definitions.is_empty(), "no tools");
+    for (index, definition) in definitions.iter().enumerate() {
         let tool = listed.get(index).unwrap_or(&Value::Null);
         ensure!(tool["inputSchema"]["type"] == "object", "{answer}");
-        if told.get("input_schema").is_some() {
-            let said = json!({
+        if definition.get("input_schema").is_some() {
+            let published = json!({
                 "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"],
             });
-            same(&said, told)?;
+            same(&published, definition)?;
         }
     }
     Ok(())
@@ -92,9 +92,9 @@ fn by_docs(adapter: &Adapter) -> Result<()> {
         row.is_some_and(|row| row.contains(&named)),
         "docs/adapters.md does not say {named}: {row:?}"
     );
-    let said = agent_bash::adapters::by_name(&adapter.name)?.source;
+    let published = agent_bash::adapters::by_name(&adapter.name)?.source;
     let named = format!("{} {}", source.package, source.version);
-    ensure!(said.contains(&named), "{said:?} does not say {named}");
+    ensure!(published.contains(&named), "{published:?} does not say {named}");
     Ok(())
 }
 
@@ -104,12 +104,12 @@ fn serve(world: &World, words: &[&str]) -> Result<ServerClient> {
     ServerClient::start(command)
 }
 
-fn same(said: &Value, told: &Value) -> Result<()> {
+fn same(published: &Value, definition: &Value) -> Result<()> {
     ensure!(
-        said == told,
-        "said {}\nnot {}",
-        serde_json::to_string_pretty(said)?,
-        serde_json::to_string_pretty(told)?
+        published == definition,
+        "published {}\nnot {}",
+        serde_json::to_string_pretty(published)?,
+        serde_json::to_string_pretty(definition)?
     );
     Ok(())
 }
