@@ -1,4 +1,4 @@
-"""A place of its own for every test, and a look at what it left behind."""
+"""An isolated world for every test, with a check for leftovers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class World:
         return {"cwd": str(self.work), "env": self.env}
 
     def processes(self) -> List[str]:
-        """What is alive and has the mark."""
+        """The living processes with the mark."""
         wanted = f"{MARK}={self.mark}".encode()
         found = []
         for entry in os.listdir("/proc"):

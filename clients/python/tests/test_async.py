@@ -1,4 +1,4 @@
-"""`AsyncShell`: how calls end, also those that are cancelled."""
+"""`AsyncShell`: the ends of calls, including cancelled ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def in_shell(world: World, test: Test, **options: Any) -> None:
 
 
 async def begun(world: World, name: str = "begun") -> None:
-    """Waits until the command under test says that it runs, by a file of this name."""
+    """Waits until the command under test reports that it runs, by a file of this name."""
     while not (world.work / name).exists():
         await asyncio.sleep(0.02)
 
@@ -100,7 +100,7 @@ def test_a_cancelled_call_ends_and_leaves_its_output(world: World) -> None:
     in_shell(world, test)
 
 
-def test_without_the_wait_the_partial_output_is_missing(
+def test_cancellation_without_wait_loses_the_partial_output(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def at_once(self: Any, seconds: float) -> Optional[Any]:
@@ -145,7 +145,7 @@ def test_a_time_limit_of_asyncio_has_the_output_too(world: World) -> None:
     in_shell(world, test)
 
 
-def test_a_stream_has_deltas_and_at_last_the_result(world: World) -> None:
+def test_a_stream_has_deltas_and_then_the_result(world: World) -> None:
     async def test(sh: AsyncShell) -> None:
         events: List[Any] = []
         async for event in sh.stream("for i in 1 2 3; do echo $i; sleep 0.2; done; exit 4"):
@@ -231,7 +231,7 @@ def test_a_lost_child_fails_every_call_and_nothing_is_retried(world: World) -> N
     in_shell(world, test)
 
 
-def test_a_program_that_does_not_start_says_why(world: World) -> None:
+def test_program_that_does_not_start_is_an_error_with_the_reason(world: World) -> None:
     async def opened(**options: Any) -> None:
         async with AsyncShell(**world.options, **options):
             pass
@@ -299,7 +299,7 @@ def test_a_shell_belongs_to_its_loop(world: World) -> None:
     in_shell(world, test)
 
 
-def test_a_shell_that_is_not_open_says_so(world: World) -> None:
+def test_use_of_a_closed_shell_is_an_error(world: World) -> None:
     async def test() -> None:
         sh = AsyncShell(**world.options)
         with pytest.raises(ShellError, match="not open"):
@@ -314,7 +314,7 @@ def test_a_shell_that_is_not_open_says_so(world: World) -> None:
     asyncio.run(test())
 
 
-def test_closing_ends_what_runs(world: World) -> None:
+def test_closing_ends_running_commands(world: World) -> None:
     async def test() -> None:
         async with AsyncShell(**world.options) as sh:
             task = asyncio.create_task(sh.run("echo part; touch begun; sleep 600"))
@@ -325,7 +325,7 @@ def test_closing_ends_what_runs(world: World) -> None:
     asyncio.run(test())
 
 
-def test_more_calls_than_the_program_takes_wait_for_their_turn(world: World) -> None:
+def test_calls_beyond_the_limit_are_queued(world: World) -> None:
     async def test(sh: AsyncShell) -> None:
         answers = await asyncio.gather(*(sh.request("jobs.list") for _ in range(2000)))
         assert len(answers) == 2000
@@ -333,8 +333,8 @@ def test_more_calls_than_the_program_takes_wait_for_their_turn(world: World) -> 
     in_shell(world, test)
 
 
-def test_what_nobody_asked_for_is_passed_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for a newer program: it says things that this version does not know."""
+def test_unsolicited_messages_are_passed_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for a newer program, with messages that this version does not know."""
     program = world.root / "newer"
     program.write_text(
         f"#!{sys.executable}\n"

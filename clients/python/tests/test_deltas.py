@@ -1,4 +1,4 @@
-"""Deltas that nobody reads are kept as one, of bounded length."""
+"""Unread deltas are merged into one of bounded length."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def update(text: str, rewind: int = 0, skipped: int = 0) -> dict[str, object]:
     return {"delta": text, "rewind": rewind, "skipped_bytes": skipped, "total_bytes": 0}
 
 
-def test_rewinding_takes_back_what_is_pending_and_then_what_was_read() -> None:
+def test_rewinding_removes_pending_text_and_then_text_that_was_read() -> None:
     pending = Pending()
     assert pending.take() is None
     pending.add(update("abc"))
@@ -23,7 +23,7 @@ def test_rewinding_takes_back_what_is_pending_and_then_what_was_read() -> None:
     assert pending.take() is None
 
 
-def test_it_does_not_grow() -> None:
+def test_pending_delta_does_not_grow() -> None:
     pending = Pending()
     for _ in range(100):
         pending.add(update("é" * 10_000))
@@ -32,7 +32,7 @@ def test_it_does_not_grow() -> None:
     assert delta.skipped_bytes == 100 * 20_000 - len(delta.text.encode())
 
 
-def test_what_was_skipped_is_counted_together() -> None:
+def test_skipped_bytes_are_counted_together() -> None:
     pending = Pending()
     pending.add(update("a", skipped=3))
     pending.add(update("b", skipped=4))

@@ -1,4 +1,4 @@
-"""`Shell`: threads, forks, Ctrl-C, and that its parts are those of `AsyncShell`."""
+"""`Shell`: threads, forks, Ctrl-C, and the same methods as `AsyncShell`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_ctrl_c_ends_the_command_and_leaves_its_output(world: World) -> None:
         """
         import signal
         from agent_bash import Shell, result_of
-        # Who runs these tests in the background has SIGINT ignored.
+        # A background process of a shell starts with SIGINT ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with Shell() as sh:
             try:
@@ -111,7 +111,7 @@ def test_ctrl_c_ends_the_command_and_leaves_its_output(world: World) -> None:
     )
     path = os.pathsep.join(p for p in sys.path if p)
     env = {**os.environ, **world.env, "PYTHONPATH": path}
-    # A session of its own, as at a terminal, where Ctrl-C goes to the whole foreground group.
+    # Its own session, as at a terminal, where Ctrl-C goes to the whole foreground group.
     child = subprocess.Popen(
         [sys.executable, "-c", script], cwd=world.work, env=env, stdout=subprocess.PIPE, start_new_session=True
     )
@@ -139,7 +139,7 @@ def test_a_lost_child(world: World) -> None:
         assert "killed by signal 9" in str(errors[0])
 
 
-def test_a_fork_is_told_to_open_its_own(world: World) -> None:
+def test_use_after_fork_is_an_error(world: World) -> None:
     with Shell(**world.options) as sh:
         reader, writer = os.pipe()
         pid = os.fork()
@@ -181,7 +181,7 @@ def test_a_shell_that_was_dropped_ends_and_is_named(world: World) -> None:
     world.wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
 
 
-def test_a_child_that_stops_reading_does_not_stop_the_caller(world: World) -> None:
+def test_child_that_stops_reading_does_not_block_the_caller(world: World) -> None:
     with Shell(**world.options) as sh:
         os.kill(sh.pid, signal.SIGSTOP)
         try:
@@ -198,11 +198,11 @@ def test_a_child_that_stops_reading_does_not_stop_the_caller(world: World) -> No
         assert other.result and other.result.text == "here\n"
 
 
-def test_result_of_finds_nothing_where_there_is_nothing() -> None:
+def test_result_of_an_unrelated_exception_is_none() -> None:
     assert result_of(ValueError()) is None
 
 
-def test_files_are_moved_as_they_are(world: World) -> None:
+def test_files_are_copied_unchanged(world: World) -> None:
     content = os.urandom(5_000_000)
     with Shell(**world.options) as sh:
         sh.write_file("a.bin", content, mode=0o600)
@@ -216,7 +216,7 @@ def test_files_are_moved_as_they_are(world: World) -> None:
         assert missing.value.code == "not_found"
 
 
-def test_a_job_that_ends_is_told(world: World) -> None:
+def test_end_of_a_job_is_reported(world: World) -> None:
     heard: List[Any] = []
     with Shell(**world.options, on_event=heard.append) as sh:
         job = sh.start("sleep 0.5")

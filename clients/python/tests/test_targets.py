@@ -1,4 +1,4 @@
-"""`on=`: the same calls where a command leads."""
+"""`on=`: the same calls on a target reached by a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .conftest import World
 
 
 def target(world: World, command: str) -> None:
-    """Names a target `there`, which is another home on this machine."""
+    """Configures a target `there`, which is another home on this machine."""
     home = world.root / "there"
     home.mkdir()
     settings = world.root / ".config/agent-bash/config.toml"
@@ -31,7 +31,7 @@ def target(world: World, command: str) -> None:
 HERE = "['/bin/sh', '-c', '{script}']"
 
 
-def test_calls_run_there(world: World) -> None:
+def test_calls_run_on_the_target(world: World) -> None:
     target(world, HERE)
     with Shell(**world.options, on="there") as sh:
         r = sh.run("echo $WHERE; pwd")
@@ -46,7 +46,7 @@ def test_calls_run_there(world: World) -> None:
         assert (world.root / "there/a.bin").read_bytes() == b"content" == sh.read_file("a.bin")
 
 
-def test_a_cancelled_call_there_leaves_its_output(world: World) -> None:
+def test_cancelled_call_on_a_target_keeps_its_output(world: World) -> None:
     target(world, HERE)
 
     async def main() -> Any:
@@ -60,7 +60,7 @@ def test_a_cancelled_call_there_leaves_its_output(world: World) -> None:
     assert result and result.status["kind"] == "cancelled" and "part" in result.text
 
 
-def test_a_target_that_is_not_there_says_so(world: World) -> None:
+def test_unreachable_target_is_an_error(world: World) -> None:
     target(world, "['/bin/sh', '-c', 'echo no way >&2; exit 9', '{script}']")
     with Shell(**world.options, on="there") as sh:
         r = sh.run("touch ran")

@@ -1,4 +1,4 @@
-// The first ten lines: a command, its output as it comes, cancelling, a stored output.
+// The first ten lines: a command, its live output, cancelling, a stored output.
 import { AbortError, Shell } from "../src/index.js";
 
 await using sh = await Shell.open();

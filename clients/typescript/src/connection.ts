@@ -4,10 +4,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { ShellError, ShellLost } from "./errors.js";
 import { Pending, type Delta } from "./deltas.js";
 
-/** Requests that may be in flight; others wait for their turn. The program takes 256, and some are left for what ends the others. */
+/** Requests that may be in flight; others are queued. The program accepts 256; the rest is for requests that end others. */
 const MOST_IN_FLIGHT = 240;
 
-/** How long a child may take to end once its stdin is closed, before it is told, and before it is killed. */
+/** The time that a child may take to exit after its stdin is closed: before SIGTERM, and before SIGKILL. */
 const TO_END = 20_000;
 const TO_OBEY = 2_000;
 
@@ -15,7 +15,7 @@ const STDERR_KEPT = 4096;
 
 export type Message = { [name: string]: any };
 
-/** A request in flight. Updates are kept as one delta until somebody reads it. */
+/** A request in flight. Unread updates are merged into one delta. */
 export class Call {
   readonly answer: Promise<Message>;
   private pending = new Pending();
@@ -41,7 +41,7 @@ export class Call {
     this.changed?.();
   }
 
-  /** The next delta; nothing once the answer is there. */
+  /** The next delta; undefined after the response. */
   async delta(): Promise<Delta | undefined> {
     for (;;) {
       const delta = this.pending.take();
@@ -77,10 +77,10 @@ export class Connection {
       cwd: start.cwd,
       env: start.env ?? process.env,
       stdio: ["pipe", "pipe", logs ? "inherit" : "pipe"],
-      // Ctrl-C at the terminal is for us; we tell the child what to cancel.
+      // Ctrl-C at the terminal is for this process, which tells the child what to cancel.
       detached: true,
     });
-    // That it has ended is told by `close`.
+    // The event `close` reports the exit.
     this.child.stdin!.on("error", () => {});
     this.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => this.read(chunk));
     this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -104,7 +104,7 @@ export class Connection {
     return this.child.pid;
   }
 
-  /** Sends a request, once it is its turn. `aborted` while it waits: it is not sent. */
+  /** Sends a request once the queue allows it. A request that is aborted in the queue is not sent. */
   async begin(type: string, fields: object, signal?: AbortSignal): Promise<Call> {
     this.usable();
     if (this.turns > 0) this.turns -= 1;
@@ -124,14 +124,14 @@ export class Connection {
     }
   }
 
-  /** Asks for the end of a request; its own response follows. */
+  /** Cancels a request; its own response follows. */
   cancel(call: Call): void {
     if (this.calls.has(call.id) && !this.closing) {
       this.child.stdin!.write(JSON.stringify({ type: "cancel", target: call.id }) + "\n");
     }
   }
 
-  /** Cancels a call and waits for its answer, for at most so long. */
+  /** Cancels a call and waits for its answer, with a timeout. */
   async settle(call: Call, patience: number): Promise<Message | undefined> {
     this.cancel(call);
     const answered = await within(call.answer, patience);
@@ -139,7 +139,7 @@ export class Connection {
     return answered;
   }
 
-  /** Ends the child, and waits until it has ended: commands are cancelled, calls in flight answered. */
+  /** Ends the child and waits for its exit: commands are cancelled, calls in flight answered. */
   async close(): Promise<void> {
     if (!this.closing) {
       this.closing = true;
@@ -203,7 +203,7 @@ export class Connection {
   }
 }
 
-/** What a promise gives within a time; nothing if that passes, or if it fails. */
+/** The value of a promise within a time; undefined after that, or if the promise is rejected. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));

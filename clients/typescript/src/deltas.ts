@@ -1,7 +1,7 @@
-// Live output for a consumer that may be slow: what it has not read yet is kept as one delta of bounded length.
+// Live output for a slow consumer: unread output is merged into one delta of bounded length.
 
 /**
- * What a running command has printed since the last one. First `rewind` bytes are taken off the end of the text so far
+ * The output of a running command since the last delta. First `rewind` bytes are taken off the end of the text so far
  * (a progress bar redraws itself), then `text` is appended. `skipped_bytes` were left out before it because they came
  * too fast.
  */
@@ -13,10 +13,10 @@ export interface Delta {
   total_bytes: number;
 }
 
-/** What is kept for a consumer, in bytes. More is skipped, from the front, and counted. */
+/** The maximum of unread output, in bytes. More is skipped, from the front, and counted. */
 export const MOST = 256 * 1024;
 
-/** The deltas that nobody has read yet, as one. */
+/** The unread deltas, merged into one. */
 export class Pending {
   private text = Buffer.alloc(0);
   private rewind = 0;
@@ -27,7 +27,7 @@ export class Pending {
   add(update: { delta: string; rewind: number; skipped_bytes: number; total_bytes: number }): void {
     const here = Math.min(update.rewind, this.text.length);
     this.text = this.text.subarray(0, this.text.length - here);
-    // Beyond what is pending, it is about text that was read; what was skipped nobody can take back.
+    // The rest of a rewind concerns text that was read; skipped text cannot be rewound.
     if (this.skipped === 0) this.rewind += update.rewind - here;
     this.skipped += update.skipped_bytes;
     this.text = Buffer.concat([this.text, Buffer.from(update.delta)]);
@@ -42,7 +42,7 @@ export class Pending {
     }
   }
 
-  /** All of it, if there is any. */
+  /** The merged delta, if there is any. */
   take(): Delta | undefined {
     if (!this.waiting) return undefined;
     const delta: Delta = {

@@ -1,4 +1,4 @@
-// What can go wrong with the shell itself. That a command fails is not among it: that is a result.
+// The errors of the shell itself. A failed command is not an error but a result.
 
 import type { ToolResult } from "./types.js";
 
@@ -17,13 +17,13 @@ export class ShellError extends Error {
   }
 }
 
-/** The program has ended. Every call in flight fails with it; nothing is tried again. */
+/** The program has ended. Every call in flight fails with this error; none is retried. */
 export class ShellLost extends ShellError {
   override name = "ShellLost";
 }
 
 /**
- * `start` has no job to give: a check refused the command, it could not be started, or it has ended already. `result`
+ * `start` returns no job: a check refused the command, it could not be started, or it has ended already. `result`
  * says which.
  */
 export class NoJob extends ShellError {

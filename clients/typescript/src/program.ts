@@ -1,14 +1,14 @@
-// Where the program is, and how it is started.
+// Finds the program and builds its command line.
 
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { ShellError } from "./errors.js";
 
-/** The variable that names another program than the one that came with this package. */
+/** The variable that names a program to use instead of the packaged one. */
 const VARIABLE = "AGENT_BASH_PROGRAM";
 
-/** The program that came with this package; without one (a checkout), the one on the `PATH`. */
+/** The packaged program; without one (a checkout), the program on the `PATH`. */
 export function findProgram(): string {
   const named = process.env[VARIABLE];
   if (named) return named;

@@ -1,4 +1,4 @@
-// `Shell`: one conversation's shell, as a child process of its own.
+// `Shell`: one conversation's shell, in its own child process.
 
 import { Connection, type Call, type Message } from "./connection.js";
 import type { Delta } from "./deltas.js";
@@ -21,34 +21,34 @@ import type {
   ToolResult,
 } from "./types.js";
 
-/** The version of the protocol that is spoken here. A program that speaks another one says so. */
+/** The protocol version of this client. A program with another one answers with an error. */
 const PROTOCOL = 1;
 
 /** Bytes of a file in one request. */
 const PIECE = 4 * 1024 * 1024;
 
-/** How long a cancelled command may take to end before it is killed, in milliseconds, by profile. */
+/** The time that a cancelled command may take to end before it is killed, in milliseconds, by profile. */
 const GRACE: { [profile: string]: number } = { modes: 15_000 };
 const GRACE_OF_OTHERS = 2_000;
 
 export interface ShellOptions {
-  /** Where commands run. */
+  /** The directory of commands. */
   cwd?: string;
   /** The machine or container, for example `docker:box`. */
   on?: string;
-  /** How calls behave and how their texts read. */
+  /** The profile: the behaviour of calls and the format of their texts. */
   profile?: string;
-  /** The name under which jobs and outputs are kept. */
+  /** The name under which jobs and outputs are stored. */
   state?: string;
   /** The model's other tools. */
   otherTools?: string[];
-  /** The whole environment. */
+  /** The complete environment. */
   env?: { [name: string]: string | undefined };
-  /** Another program than the one that came with this package. */
+  /** A program to use instead of the packaged one. */
   program?: string;
   /** Further options of `agent-bash rpc`. */
   options?: string[];
-  /** Is given what the program says without having been asked, such as that a job has ended. */
+  /** Receives unsolicited messages of the program, such as the end of a job. */
   onEvent?: (message: { [name: string]: unknown }) => void;
 }
 
@@ -66,16 +66,16 @@ export interface Ended {
 /** The fields of a request of the protocol, by its type. */
 type FieldsOf<T extends RpcRequest["type"]> = Omit<Extract<RpcRequest, { type: T }>, "type" | "id">;
 
-/** What it is answered with. */
+/** The data of its response. */
 type DataOf<T> = T extends keyof DataByCommand ? DataByCommand[T] : undefined;
 
 /**
- * One conversation's shell: a child process of its own. Calls may run at the same time; those that name the same
+ * One conversation's shell, in its own child process. Calls may run at the same time; calls that name the same
  * `session` run one after another, in the same bash.
  */
 export class Shell {
   private adapter: string | undefined;
-  /** What the program said when it was opened: its version, and the profile in force. */
+  /** The program's answer to the handshake: its version, and the profile. */
   readonly hello!: HelloData;
 
   private constructor(private readonly connection: Connection) {}
@@ -103,7 +103,7 @@ export class Shell {
     return shell;
   }
 
-  /** Ends the program: what still runs is cancelled, background jobs live on. */
+  /** Ends the program: running commands are cancelled, background jobs continue. */
   async close(): Promise<void> {
     await this.connection.close();
   }
@@ -117,12 +117,12 @@ export class Shell {
     return this.connection.pid;
   }
 
-  /** Runs a command and returns how it ended. Its failure is a result, too. */
+  /** Runs a command and returns its result. A failed command has a result, too. */
   async run(command: string, { signal, ...options }: CallOptions & Abortable = {}): Promise<ToolResult> {
     return this.request("tool_call", { request: { ...options, command } }, { signal });
   }
 
-  /** Runs a command; iterates over its output as it comes, and at last its result. Leaving early cancels it. */
+  /** Runs a command; iterates over its live output, then its result. Leaving the loop early cancels the command. */
   stream(command: string, { signal, ...options }: CallOptions & Abortable = {}): Stream {
     return new Stream(this.connection, { ...options, command }, signal, this.patience);
   }
@@ -134,14 +134,14 @@ export class Shell {
     return new Job(this, result.status.job, result);
   }
 
-  /** The tools of an adapter as a model is told of them. `call` means these from now on. */
+  /** The tool definitions of an adapter for a model. `call` refers to these tools from now on. */
   async tools(adapter?: string): Promise<{ [name: string]: any }[]> {
     const data = await this.request("schema", { adapter: adapter ?? null });
     this.adapter = adapter;
     return "tools" in data ? (data.tools as { [name: string]: any }[]) : [data];
   }
 
-  /** Passes on a model's call of one of those tools, unchanged. */
+  /** Passes on a model's call of one of the adapter's tools, unchanged. */
   async call(
     tool: string,
     input: unknown,
@@ -175,12 +175,12 @@ export class Shell {
     return (await this.request("jobs.list")).jobs;
   }
 
-  /** Whether a command would be refused, and why. Does not run it. */
+  /** Returns whether a command would be refused, and why. Does not run it. */
   async check(command: string): Promise<CheckData> {
     return this.request("check", { command });
   }
 
-  /** The content of a file, where the commands run. */
+  /** The content of a file on the machine that runs the commands. */
   async readFile(path: string): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let offset = 0; ; ) {
@@ -191,7 +191,7 @@ export class Shell {
     }
   }
 
-  /** Puts a file in place, as a whole or not at all. Its directory must be there. */
+  /** Replaces a file atomically. Its directory must exist. */
   async writeFile(path: string, content: Buffer | string, { mode }: { mode?: number } = {}): Promise<void> {
     const bytes = Buffer.from(content);
     let upload: number | null | undefined;
@@ -202,7 +202,7 @@ export class Shell {
     }
   }
 
-  /** Any request of the protocol; returns its data. */
+  /** Sends any request of the protocol; returns its data. */
   async request<T extends RpcRequest["type"]>(
     type: T,
     ...[fields, { signal } = {}]: {} extends FieldsOf<T>
@@ -219,19 +219,19 @@ export class Shell {
     return dataOf(await abortable(this.connection, call, signal, this.patience)) as DataOf<T>;
   }
 
-  /** How long to wait for the answer of a cancelled call, in milliseconds. */
+  /** The time to wait for the answer of a cancelled call, in milliseconds. */
   private get patience(): number {
     return (GRACE[this.hello?.profile] ?? GRACE_OF_OTHERS) + 2_000;
   }
 }
 
-/** The data of a response, or the error that it is. */
+/** The data of a response, or its error. */
 function dataOf(message: Message): unknown {
   if (!message["success"]) throw new ShellError(message["error"], message["code"]);
   return message["data"];
 }
 
-/** The result in a response, if it is that of a call. */
+/** The result in a response to a call; undefined for other requests. */
 function partial(message: Message | undefined): ToolResult | undefined {
   if (!message?.["success"]) return undefined;
   if (message["command"] === "adapter_call") return message["data"].result ?? undefined;
@@ -260,11 +260,11 @@ async function abortable(
 }
 
 /**
- * The output of a running command: deltas as they come, and at last the result. A consumer that is slow gets fewer and
- * longer ones. Leaving the loop early cancels the command and waits until it has ended; then `result` has what there is.
+ * The output of a running command: live deltas, then the result. A slow consumer gets fewer and
+ * longer ones. Leaving the loop early cancels the command and waits until it has ended; then `result` has the partial result.
  */
 export class Stream implements AsyncIterableIterator<Delta | Ended> {
-  /** The result, once there is one. */
+  /** The result, once the command has ended. */
   result: ToolResult | undefined;
   private call: Call | undefined;
   private over = false;
@@ -338,31 +338,31 @@ export class Job {
   constructor(
     private readonly shell: Shell,
     readonly id: string,
-    /** What `start` said, if it was that which started it. */
+    /** The answer to `start`, if this object started the job. */
     readonly result?: ToolResult,
   ) {}
 
-  /** Whether it runs, or how it ended. */
+  /** The state of the job: running, or how it ended. */
   show(): Promise<JobData> {
     return this.shell.request("jobs.show", { job: this.id });
   }
 
-  /** What it has printed: from a byte on, or the last lines. */
+  /** The job's output: from a byte on, or the last lines. */
   output(part: { offset?: number; tail?: number } = {}): Promise<JobOutputData> {
     return this.shell.request("jobs.output", { ...part, job: this.id });
   }
 
-  /** Waits until it has ended. Aborting the wait does not end it. */
+  /** Waits until the job has ended. Aborting the wait does not end the job. */
   wait({ timeout, signal }: { timeout?: number | string } & Abortable = {}): Promise<JobWaitData> {
     return this.shell.request("jobs.wait", { job: this.id, timeout }, { signal });
   }
 
-  /** Ends it, and all its processes. */
+  /** Ends the job with all its processes. */
   kill(grace?: number | string): Promise<JobKillData> {
     return this.shell.request("jobs.kill", { job: this.id, grace });
   }
 
-  /** Writes to its stdin, if it was started with `stdin: "pipe"`. */
+  /** Writes to the job's stdin, if it was started with `stdin: "pipe"`. */
   input(text: string, { close = false } = {}): Promise<JobData> {
     return this.shell.request("jobs.input", { job: this.id, text, close });
   }
@@ -376,12 +376,12 @@ export class Artifact {
     readonly artifact: number | string,
   ) {}
 
-  /** A page of it, by lines. */
+  /** A page of the output, by lines. */
   show(part: { offset?: number; limit?: number; tail?: number; byte?: number } = {}): Promise<PageData> {
     return this.shell.request("artifact.show", { ...part, artifact: this.artifact });
   }
 
-  /** The lines of it that match a regular expression, numbered. */
+  /** The lines that match a regular expression, numbered. */
   grep(
     pattern: string,
     part: { context?: number; offset?: number; limit?: number } = {},

@@ -12,7 +12,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** Calls the tool once, then says that it is done. Returns what the model was told. */
+/** Calls the tool once, then finishes. Returns the result that the model got. */
 async function generate(sh: Shell, input: object, abortSignal?: AbortSignal) {
   let turn = 0;
   const model = new MockLanguageModelV3({
@@ -65,7 +65,7 @@ inWorld("a lost shell is an error of the tool", async (world) => {
   await world.begun();
   process.kill(sh.pid!, "SIGKILL");
   const part = await generating.catch((error: unknown) => error);
-  // The SDK tells the model of it, or gives up when the tools are asked for again.
+  // The SDK reports the error to the model, or fails when the tools are requested again.
   const error = part instanceof Error ? part : (part as { error?: unknown }).error;
   assert.ok(error instanceof ShellLost, String(error));
   await sh.close();

@@ -1,4 +1,4 @@
-// Deltas that nobody reads are kept as one, of bounded length.
+// Unread deltas are merged into one of bounded length.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { MOST, Pending } from "../src/deltas.js";
 
 const update = (delta: string, rewind = 0, skipped_bytes = 0) => ({ delta, rewind, skipped_bytes, total_bytes: 0 });
 
-test("rewinding takes back what is pending, and then what was read", () => {
+test("rewinding removes pending text, and then text that was read", () => {
   const pending = new Pending();
   assert.equal(pending.take(), undefined);
   pending.add(update("abc"));
@@ -17,7 +17,7 @@ test("rewinding takes back what is pending, and then what was read", () => {
   assert.deepEqual(pending.take(), { type: "delta", text: "é", rewind: 2, skipped_bytes: 0, total_bytes: 0 });
 });
 
-test("it does not grow", () => {
+test("a pending delta does not grow", () => {
   const pending = new Pending();
   for (let i = 0; i < 100; i += 1) pending.add(update("é".repeat(10_000)));
   const delta = pending.take()!;

@@ -1,4 +1,4 @@
-// How calls end, also those that are cancelled.
+// The ends of calls, including cancelled ones.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -109,7 +109,7 @@ inWorld("a lost child fails every call and nothing is retried", async (world) =>
   await sh.close();
 });
 
-inWorld("a program that does not start says why", async (world) => {
+inWorld("a program that does not start is an error with the reason", async (world) => {
   await assert.rejects(Shell.open({ ...world.options, profile: "no-such-profile" }), /no-such-profile/);
   await assert.rejects(Shell.open({ ...world.options, program: "/no/such/program" }), /cannot start \/no\/such/);
 });
@@ -136,7 +136,7 @@ inShell("jobs, tools, artifacts", async (sh) => {
   assert.equal((await sh.check("git add -A")).verdict, "block");
 });
 
-inWorld("closing ends what runs", async (world) => {
+inWorld("closing ends running commands", async (world) => {
   const sh = await Shell.open(world.options);
   const call = sh.run("echo part; touch begun; sleep 600");
   await world.begun();
@@ -150,7 +150,7 @@ inShell("more calls than the program takes wait for their turn", async (sh) => {
   assert.equal(answers.length, 2000);
 });
 
-inWorld("what nobody asked for is passed on", async (world) => {
+inWorld("unsolicited messages are passed on", async (world) => {
   const program = join(world.root, "newer.mjs");
   writeFileSync(
     program,
@@ -188,7 +188,7 @@ inShell("files are moved as they are", async (sh, world) => {
   await assert.rejects(sh.readFile("missing"), { code: "not_found" });
 });
 
-inWorld("a job that ends is told", async (world) => {
+inWorld("the end of a job is reported", async (world) => {
   const heard: { [name: string]: any }[] = [];
   const sh = await Shell.open({ ...world.options, onEvent: (message) => heard.push(message) });
   const job = await sh.start("sleep 0.5");

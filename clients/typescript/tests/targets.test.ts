@@ -1,4 +1,4 @@
-// `on`: the same calls where a command leads.
+// `on`: the same calls on a target reached by a command.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { AbortError, Shell } from "../src/index.js";
 import { inWorld, type World } from "./world.js";
 
-/** Names a target `there`, which is another home on this machine. */
+/** Configures a target `there`, which is another home on this machine. */
 function target(world: World, command: string[]): void {
   const home = join(world.root, "there");
   mkdirSync(home);
@@ -22,7 +22,7 @@ function target(world: World, command: string[]): void {
   );
 }
 
-inWorld("calls run at a target, and end like others", async (world) => {
+inWorld("calls on a target end like local ones", async (world) => {
   target(world, ["/bin/sh", "-c", "{script}"]);
   await using sh = await Shell.open({ ...world.options, on: "there" });
   let r = await sh.run("echo $WHERE; pwd");
@@ -33,7 +33,7 @@ inWorld("calls run at a target, and end like others", async (world) => {
   await assert.rejects(cancelled, (error: AbortError) => error.result?.text.includes("part") ?? false);
 });
 
-inWorld("a target that is not there says so", async (world) => {
+inWorld("an unreachable target is an error", async (world) => {
   target(world, ["/bin/sh", "-c", "echo no way >&2; exit 9", "{script}"]);
   await using sh = await Shell.open({ ...world.options, on: "there" });
   const r = await sh.run("touch ran");

@@ -1,4 +1,4 @@
-// A place of its own for every test, and a look at what it left behind.
+// An isolated world for every test, with a check for leftovers.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -32,7 +32,7 @@ export class World {
     mkdirSync(this.work);
   }
 
-  /** What is alive and has the mark. */
+  /** The living processes with the mark. */
   processes(): string[] {
     const wanted = `${MARK}=${this.mark}`;
     return readdirSync("/proc").filter((entry) => {
@@ -53,7 +53,7 @@ export class World {
     }
   }
 
-  /** Waits until the command under test says that it runs. */
+  /** Waits until the command under test reports that it runs. */
   begun(): Promise<void> {
     return until(() => this.read("begun") !== undefined);
   }
@@ -66,7 +66,7 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A test with a world of its own, and a census after it. */
+/** A test in its own world, with a census at the end. */
 export function inWorld(name: string, body: (world: World) => Promise<void>): void {
   test(name, { timeout: 60_000 }, async () => {
     const world = new World();
@@ -79,7 +79,7 @@ export function inWorld(name: string, body: (world: World) => Promise<void>): vo
   });
 }
 
-/** The same with a shell. */
+/** As `inWorld`, with a shell. */
 export function inShell(name: string, body: (sh: Shell, world: World) => Promise<void>): void {
   inWorld(name, async (world) => {
     await using sh = await Shell.open(world.options);

@@ -43,7 +43,7 @@ __all__ = [
     "types",
 ]
 
-# Imported when they are first used: who needs one kind of shell does not load asyncio, or the other way round.
+# Imported on first use: a program that uses one kind of shell does not load the other.
 _WHERE = {
     "AsyncArtifact": "_async",
     "AsyncJob": "_async",

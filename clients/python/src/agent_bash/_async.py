@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 else:
 
     class Asyncio:
-        """asyncio takes longer to import than all of this package, and whoever awaits has done so."""
+        """Imported late: asyncio takes longer to import than this package, and an awaiting caller has loaded it."""
 
         def __getattr__(self, name):
             import asyncio
@@ -44,7 +44,7 @@ else:
 
 
 class AsyncShell:
-    """One conversation's shell: a child process of its own, in one event loop.
+    """One conversation's shell, in its own child process and one event loop.
 
     Open it with `async with`, or with `await shell.open()` and `await shell.aclose()`. Calls may run at the same time;
     those that name the same `session` run one after another, in the same bash.
@@ -94,7 +94,7 @@ class AsyncShell:
         return self
 
     async def aclose(self) -> None:
-        """Ends the program: what still runs is cancelled, background jobs live on."""
+        """Ends the program: running commands are cancelled, background jobs continue."""
         if self._connection is not None:
             self._connection.close_input()
             loop = asyncio.get_running_loop()
@@ -118,7 +118,7 @@ class AsyncShell:
 
     @property
     def hello(self) -> t.HelloData:
-        """What the program said when it was opened: its version, and the profile in force."""
+        """The program's answer to the handshake: its version, and the profile."""
         if self._hello is None:
             raise ShellError(NOT_OPEN)
         return self._hello
@@ -129,7 +129,7 @@ class AsyncShell:
         return self._opened().pid
 
     async def run(self, command: str, **options: Unpack[t.CallOptions]) -> Result:
-        """Runs a command and returns how it ended. Its failure is a result, too.
+        """Runs a command and returns its result. A failed command has a result, too.
 
         If the task is cancelled, the command is ended first; the `CancelledError` has what it printed so far as
         `result` (see `result_of`).
@@ -137,7 +137,7 @@ class AsyncShell:
         return Result(await self.request("tool_call", request={"command": command, **options}))
 
     def stream(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncStream:
-        """Runs a command; iterates over its output as it comes, and at last its result. Leaving early cancels it."""
+        """Runs a command; iterates over its live output, then its result. Leaving the loop early cancels it."""
         return AsyncStream(self, {"command": command, **options})
 
     async def start(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncJob:
@@ -149,14 +149,14 @@ class AsyncShell:
         return AsyncJob(self, result.status["job"], result)
 
     async def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
-        """The tools of an adapter as a model is told of them. `call` means these from now on."""
+        """The tool definitions of an adapter for a model. `call` refers to these tools from now on."""
         data = await self.request("schema", adapter=adapter)
         self._adapter = adapter
         tools: List[Dict[str, Any]] = tool_list(data)
         return tools
 
     async def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
-        """Passes on a model's call of one of those tools, unchanged."""
+        """Passes on a model's call of one of the adapter's tools, unchanged."""
         adapter = adapter or self._adapter
         kind, fields = tool_request(adapter, tool, input)
         return tool_answer(adapter, await self.request(kind, **fields))
@@ -178,12 +178,12 @@ class AsyncShell:
         return data["jobs"]
 
     async def check(self, command: str) -> t.CheckData:
-        """Whether a command would be refused, and why. Does not run it."""
+        """Returns whether a command would be refused, and why. Does not run it."""
         data: t.CheckData = await self.request("check", command=command)
         return data
 
     async def read_file(self, path: str) -> bytes:
-        """The content of a file, where the commands run."""
+        """The content of a file on the machine that runs the commands."""
         content = bytearray()
         while True:
             piece: t.FilePieceData = await self.request("file.read", path=path, offset=len(content))
@@ -192,7 +192,7 @@ class AsyncShell:
                 return bytes(content)
 
     async def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
-        """Puts a file in place, as a whole or not at all. Its directory must be there."""
+        """Replaces a file atomically. Its directory must exist."""
         upload: Optional[int] = None
         for start in range(0, max(len(content), 1), PIECE):
             end = start + PIECE
@@ -211,7 +211,7 @@ class AsyncShell:
         return data
 
     async def request(self, kind: str, **fields: Any) -> Any:
-        """Any request of the protocol; returns its data."""
+        """Sends any request of the protocol; returns its data."""
         self._opened()
         async with self._gate:
             call = self._begin(kind, fields)
@@ -236,7 +236,7 @@ class AsyncShell:
         return call
 
     async def _settle(self, call: AsyncCall) -> Optional[Outcome]:
-        """Cancels a call and waits for its answer, even if we are cancelled again."""
+        """Cancels a call and waits for its answer, even if this task is cancelled again."""
         connection = self._opened()
         connection.cancel(call.number)
         outcome = await call.outcome_within(self._patience)
@@ -248,7 +248,7 @@ class AsyncShell:
             try:
                 self._loop.call_soon_threadsafe(self._on_event, message)
             except RuntimeError:
-                pass  # The loop is closed: nobody listens.
+                pass  # The loop is closed: there is no listener.
 
 
 NOT_OPEN = "this shell is not open; use `async with AsyncShell(…) as sh:`, or `await sh.open()`"
@@ -264,14 +264,14 @@ class AsyncCall(Call):
         try:
             self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:
-            pass  # The loop is closed: nobody waits.
+            pass  # The loop is closed: there is no waiter.
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
     def changed(self) -> asyncio.Future[None]:
-        """Done when there is something new to look at; after a look that found nothing."""
+        """Done when there is new output, after a read that found none."""
         self._waiter = self._loop.create_future()
         return self._waiter
 
@@ -283,7 +283,7 @@ class AsyncCall(Call):
             await self.changed()
 
     async def outcome_within(self, seconds: float) -> Optional[Outcome]:
-        """The same, for at most so long, and whoever cancels us meanwhile waits, too."""
+        """As `wait`, with a timeout. A cancellation meanwhile waits, too."""
         until = self._loop.time() + seconds
         while True:
             _, outcome = self.look()
@@ -297,10 +297,10 @@ class AsyncCall(Call):
 
 
 class AsyncStream:
-    """The output of a running command: `Delta`s as they come, and at last the `Result`.
+    """The output of a running command: live `Delta`s, then the `Result`.
 
     A consumer that is slow gets fewer and longer ones. Leaving the loop early cancels the command; `async with` waits
-    until it has ended, and then `result` has what there is.
+    until it has ended, and then `result` has the partial result.
     """
 
     def __init__(self, shell: AsyncShell, request: Mapping[str, Any]) -> None:
@@ -308,7 +308,7 @@ class AsyncStream:
         self._request = request
         self._call: Optional[AsyncCall] = None
         self._over = False
-        #: The result, once there is one.
+        #: The result, once the command has ended.
         self.result: Optional[Result] = None
 
     def __aiter__(self) -> Self:
@@ -372,16 +372,16 @@ class AsyncStream:
         await self.aclose()
 
     def __del__(self) -> None:
-        # Left early, and nobody waits: the command is cancelled all the same.
+        # Left early without waiting: the command is still cancelled.
         if self._call is not None and not self._over and self._shell._connection is not None:
             self._shell._connection.cancel(self._call.number)
             self._shell._connection.forget(self._call.number)
             self._over = True
             try:
-                # We may be collected in any thread.
+                # Garbage collection may run in any thread.
                 self._shell._loop.call_soon_threadsafe(self._shell._gate.release)
             except RuntimeError:
-                pass  # The loop is closed: nobody waits.
+                pass  # The loop is closed: there is no waiter.
 
 
 class AsyncJob:
@@ -390,34 +390,34 @@ class AsyncJob:
     def __init__(self, shell: AsyncShell, id: str, result: Optional[Result] = None) -> None:
         self._shell = shell
         self.id = id
-        #: What `start` said, if it was that which started it.
+        #: The answer to `start`, if this object started the job.
         self.result = result
 
     def __repr__(self) -> str:
         return f"AsyncJob({self.id!r})"
 
     async def show(self) -> t.JobData:
-        """Whether it runs, or how it ended."""
+        """The state of the job: running, or how it ended."""
         data: t.JobData = await self._shell.request("jobs.show", job=self.id)
         return data
 
     async def output(self, *, offset: Optional[int] = None, tail: Optional[int] = None) -> t.JobOutputData:
-        """What it has printed: from a byte on, or the last lines."""
+        """The job's output: from a byte on, or the last lines."""
         data: t.JobOutputData = await self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
         return data
 
     async def wait(self, timeout: Union[float, str, None] = None) -> t.JobWaitData:
-        """Waits until it has ended. Being cancelled does not end it."""
+        """Waits until the job has ended. Cancelling the wait does not end the job."""
         data: t.JobWaitData = await self._shell.request("jobs.wait", job=self.id, timeout=timeout)
         return data
 
     async def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:
-        """Ends it, and all its processes."""
+        """Ends the job with all its processes."""
         data: t.JobKillData = await self._shell.request("jobs.kill", job=self.id, grace=grace)
         return data
 
     async def input(self, text: str = "", *, close: bool = False) -> t.JobData:
-        """Writes to its stdin, if it was started with `stdin="pipe"`."""
+        """Writes to the job's stdin, if it was started with `stdin="pipe"`."""
         data: t.JobData = await self._shell.request("jobs.input", job=self.id, text=text, close=close)
         return data
 
@@ -437,7 +437,7 @@ class AsyncArtifact:
         tail: Optional[int] = None,
         byte: Optional[int] = None,
     ) -> Page:
-        """A page of it, by lines; `page.data` says where the next begins."""
+        """A page of the output, by lines; `page.data` has the start of the next."""
         return Page.of(
             await self._shell.request(
                 "artifact.show", artifact=self.artifact, offset=offset, limit=limit, tail=tail, byte=byte
@@ -447,7 +447,7 @@ class AsyncArtifact:
     async def grep(
         self, pattern: str, *, context: int = 0, offset: Optional[int] = None, limit: Optional[int] = None
     ) -> Found:
-        """The lines of it that match a regular expression, numbered."""
+        """The lines that match a regular expression, numbered."""
         return Found.of(
             await self._shell.request(
                 "artifact.grep", artifact=self.artifact, pattern=pattern, context=context, offset=offset, limit=limit

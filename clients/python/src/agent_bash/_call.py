@@ -1,4 +1,4 @@
-"""A request in flight, as both shells see it."""
+"""A request in flight, for both kinds of shell."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ._result import Answer, Delta, Result
 if TYPE_CHECKING:
     from . import _types as t
 
-#: Requests of one shell that may be in flight; the others wait for their turn. The program takes 256, and some are
-#: left for what ends the others.
+#: Requests of one shell that may be in flight; the others are queued. The program accepts 256, and the rest is
+#: for requests that end others.
 MOST_IN_FLIGHT = 240
 
-#: The version of the protocol that is spoken here. A program that speaks another one says so.
+#: The protocol version of this client. A program with another one answers with an error.
 PROTOCOL = 1
 
 #: Bytes of a file in one request.
 PIECE = 4 * 1024 * 1024
 
-#: How long a cancelled command may take to end before it is killed, in seconds, by profile.
+#: The time that a cancelled command may take to end before it is killed, in seconds, by profile.
 _GRACE = {"modes": 15.0}
 _GRACE_OF_OTHERS = 2.0
 
@@ -30,12 +30,12 @@ Outcome = Tuple[Mapping[str, Any], Optional[ShellError]]
 
 
 def patience(profile: str) -> float:
-    """How long to wait for the answer of a cancelled call."""
+    """The time to wait for the answer of a cancelled call."""
     return _GRACE.get(profile, _GRACE_OF_OTHERS) + 2.0
 
 
 class Call:
-    """Takes what comes for a request, in the connection's thread, until somebody looks.
+    """Collects the messages for a request in the connection's thread, until they are read.
 
     However much comes, `tell` is called once until the next look, and the deltas are kept as one.
     """
@@ -48,7 +48,7 @@ class Call:
         self._told = False
 
     def tell(self) -> None:
-        """Called in the connection's thread when there is something to look at."""
+        """Called in the connection's thread when there is a new message."""
         raise NotImplementedError
 
     def deliver(self, message: Mapping[str, Any], error: Optional[ShellError]) -> None:
@@ -69,7 +69,7 @@ class Call:
 
 
 def data_of(outcome: Outcome) -> Any:
-    """The data of a response, or the error that it is."""
+    """The data of a response, or its error."""
     message, error = outcome
     if error is not None:
         raise ShellLost(str(error))
@@ -79,7 +79,7 @@ def data_of(outcome: Outcome) -> Any:
 
 
 def partial(outcome: Optional[Outcome]) -> Optional[Result]:
-    """The result that a cancelled call has, if it is a call and was answered."""
+    """The result of a cancelled request, if it is a call and was answered."""
     if outcome is None or outcome[1] is not None or not outcome[0].get("success"):
         return None
     message = outcome[0]
@@ -92,14 +92,14 @@ def partial(outcome: Optional[Outcome]) -> Optional[Result]:
 
 
 def carry(error: BaseException, outcome: Optional[Outcome]) -> None:
-    """Puts the partial result on the exception of a cancelled call. See `result_of`."""
+    """Attaches the partial result to the exception of a cancelled call. See `result_of`."""
     error.result = partial(outcome)  # type: ignore[attr-defined]
 
 
 def tool_request(
     adapter: Optional[str], tool: str, input: Any
 ) -> Tuple[str, Mapping[str, Any]]:
-    """The request that a call of a model's tool is."""
+    """The request for a call of a model's tool."""
     if adapter is None:
         if tool != "bash":
             raise ShellError(

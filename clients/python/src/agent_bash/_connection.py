@@ -21,7 +21,7 @@ from ._errors import ShellError, ShellLost
 #: Takes an update or a response, or the error with which the child was lost. Called in the connection's thread.
 Deliver = Callable[[Mapping[str, Any], Optional[ShellError]], None]
 
-#: How long a child may take to end once its stdin is closed, before it is told, and before it is killed.
+#: The time that a child may take to exit after its stdin is closed: before SIGTERM, and before SIGKILL.
 TO_END = 20.0
 TO_OBEY = 2.0
 
@@ -50,7 +50,7 @@ class Connection:
                 stderr=None if logs else subprocess.PIPE,
                 cwd=cwd,
                 env=None if env is None else dict(env),
-                # Ctrl-C at the terminal is for us; we tell the child what to cancel.
+                # Ctrl-C at the terminal is for this process, which tells the child what to cancel.
                 start_new_session=True,
             )
         except OSError as error:
@@ -65,7 +65,7 @@ class Connection:
         os.set_blocking(self._wake_writer, False)
         self._owner = os.getpid()
         self._forked = False
-        # Reentrant: an object that is collected while it is held may come here to cancel what it ran.
+        # Reentrant: an object that is collected while the lock is held may cancel its command here.
         self._lock = threading.RLock()
         self._ids = itertools.count(1)
         self._waiting: Dict[int, Deliver] = {}
@@ -83,7 +83,7 @@ class Connection:
         return self._process.pid
 
     def begin(self, kind: str, fields: Mapping[str, Any], deliver: Deliver) -> int:
-        """Sends a request and returns its id. What comes back is given to `deliver`."""
+        """Sends a request and returns its id. `deliver` gets the responses."""
         number = next(self._ids)
         line = json.dumps({"id": number, "type": kind, **fields}).encode() + b"\n"
         with self._lock:
@@ -93,18 +93,18 @@ class Connection:
         return number
 
     def cancel(self, number: int) -> None:
-        """Asks for the end of a request; its own response follows. Does nothing if that has come or nobody is there."""
+        """Cancels a request; its own response follows. Does nothing after the response or without a child."""
         with self._lock:
             if number in self._waiting and not self._closing and self._lost is None and not self._forked:
                 self._send(json.dumps({"type": "cancel", "target": number}).encode() + b"\n")
 
     def forget(self, number: int) -> None:
-        """Drops whatever still comes for a request."""
+        """Drops further messages for a request."""
         with self._lock:
             self._waiting.pop(number, None)
 
     def close_input(self) -> bool:
-        """Begins to end the child: commands are cancelled, and calls in flight answered. Does not wait. Returns
+        """Starts to end the child: commands are cancelled, and calls in flight answered. Does not wait. Returns
         whether it was open."""
         with self._lock:
             was_open = not self._closing and not self._forked and self._lost is None
@@ -130,14 +130,14 @@ class Connection:
             raise ShellError("this shell has been closed; open another")
 
     def _send(self, line: bytes) -> None:
-        """Writes what the pipe takes; the rest is the thread's. The lock is held."""
+        """Writes as much as the pipe accepts; the thread writes the rest. The lock is held."""
         if not self._unsent:
             try:
                 line = line[os.write(self._stdin, line) :]
             except BlockingIOError:
                 pass
             except OSError:
-                return  # It has ended; its stdout says so to the thread.
+                return  # The child has exited; the thread notices at its stdout.
         if line:
             self._unsent += line
             self._wake()
@@ -146,7 +146,7 @@ class Connection:
         try:
             os.write(self._wake_writer, b"!")
         except OSError:
-            pass  # Full: it is about to wake. Closed: it has ended.
+            pass  # Full: the thread is about to wake. Closed: the thread has ended.
 
     # In the thread.
 
@@ -186,7 +186,7 @@ class Connection:
                     if not said:
                         poll.unregister(number)
                 elif number == self._stdin and not self._unsent:
-                    # The other end is gone; whether the child is, its stdout says.
+                    # The other end is closed; the end of stdout shows whether the child has exited.
                     poll.unregister(number)
                     stdin_open = False
             if any(number == self._stdout for number, _ in ready):
@@ -199,7 +199,7 @@ class Connection:
         self._end()
 
     def _take_all(self, unread: bytearray) -> bool:
-        """Takes the whole lines. Returns whether they were messages."""
+        """Handles complete lines. Returns whether they were messages."""
         lines = bytes(unread).split(b"\n")
         unread[:] = lines.pop()
         for line in lines:
@@ -246,7 +246,7 @@ class Connection:
         try:
             code = self._process.wait(TO_OBEY)
         except subprocess.TimeoutExpired:
-            # It has closed its stdout and does not end.
+            # The child has closed its stdout and does not exit.
             self._process.kill()
             code = self._process.wait()
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -269,12 +269,12 @@ class Connection:
         os.close(self._wake_writer)
 
     def after_fork(self) -> None:
-        """In the forked process: this is not its child, and the pipes are not its own."""
+        """Runs in a forked process: the child and the pipes belong to its parent."""
         self._forked = True
         # Another thread may have held it when the process was forked.
         self._lock = threading.RLock()
         self._close_files()
-        # Or it would be waited for, as if it were our own child.
+        # Otherwise `Popen` would wait for a child of another process.
         self._process.returncode = 0
 
 

@@ -1,4 +1,4 @@
-"""Live output for a consumer that may be slow: what it has not read yet is kept as one delta of bounded length."""
+"""Live output for a slow consumer: unread output is merged into one delta of bounded length."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, Mapping, Optional
 
 from ._result import Delta
 
-#: What is kept for a consumer, in bytes. More is skipped, from the front, and counted.
+#: The maximum of unread output, in bytes. More is skipped, from the front, and counted.
 MOST = 256 * 1024
 
 
 class Pending:
-    """The deltas that nobody has read yet, as one."""
+    """The unread deltas, merged into one."""
 
     __slots__ = ("_rewind", "_skipped", "_text", "_total", "_waiting")
 
@@ -28,7 +28,7 @@ class Pending:
         if here:
             del self._text[-here:]
         if not self._skipped:
-            # Beyond what is pending, it is about text that was read; what was skipped nobody can take back.
+            # The rest of a rewind concerns text that was read; skipped text cannot be rewound.
             self._rewind += rewind - here
         self._skipped += update["skipped_bytes"]
         self._text += update["delta"].encode()
@@ -43,7 +43,7 @@ class Pending:
             del self._text[:over]
 
     def take(self) -> Optional[Delta]:
-        """All of it, if there is any."""
+        """The merged delta, if there is any."""
         if not self._waiting:
             return None
         delta = Delta(self._text.decode(errors="replace"), self._rewind, self._skipped, self._total)

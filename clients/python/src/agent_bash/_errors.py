@@ -1,4 +1,4 @@
-"""What can go wrong with the shell itself. That a command fails is not among it: that is a `Result`."""
+"""The errors of the shell itself. A failed command is not an error but a `Result`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class ShellError(Exception):
 
 
 class ShellLost(ShellError):
-    """The program has ended. Every call in flight fails with it; nothing is tried again."""
+    """The program has ended. Every call in flight fails with this error; none is retried."""
 
 
 class NoJob(ShellError):
-    """`start` has no job to give: a check refused the command, it could not be started, or it has ended already.
+    """`start` returns no job: a check refused the command, it could not be started, or it has ended already.
     `result` says which."""
 
     def __init__(self, result: Result) -> None:
@@ -32,7 +32,7 @@ class NoJob(ShellError):
 
 
 def result_of(error: BaseException) -> Optional[Result]:
-    """The partial result that a cancelled call left on its exception, or on what that one was raised from.
+    """The partial result of a cancelled call, attached to its exception or that exception's cause.
 
     `asyncio.wait_for` and `asyncio.timeout` turn a `CancelledError` into a `TimeoutError`, which refers to it.
     """

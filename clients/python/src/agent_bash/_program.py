@@ -1,4 +1,4 @@
-"""Where the program is, and how it is started."""
+"""Finds the program and builds its command line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import List, Optional, Sequence
 
 from ._errors import ShellError
 
-#: Names another program than the one that came with this package.
+#: Names a program to use instead of the packaged one.
 VARIABLE = "AGENT_BASH_PROGRAM"
 
 
 def find() -> str:
-    """The program that came with this package; without one (a checkout), the one on the `PATH`."""
+    """The packaged program; without one (a checkout), the program on the `PATH`."""
     named = os.environ.get(VARIABLE)
     if named:
         return named
@@ -23,7 +23,7 @@ def find() -> str:
     folders = [
         sysconfig.get_path("scripts"),
         os.path.join(sys.prefix, "bin"),
-        # `pip install --target` puts it beside the package, `--user` and `--prefix` above the libraries.
+        # `pip install --target` puts the program next to the package, `--user` and `--prefix` above the libraries.
         os.path.join(os.path.dirname(here), "bin"),
         os.path.normpath(os.path.join(here, "..", "..", "..", "..", "bin")),
     ]

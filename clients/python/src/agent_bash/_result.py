@@ -1,4 +1,4 @@
-"""What calls give back."""
+"""The results of calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """How a command ended, and what it printed. `data` is all of it, with fields that this version does not know."""
+    """The end of a command and its output. `data` has all fields, including those that this version does not know."""
 
     __slots__ = ("data",)
 
@@ -21,7 +21,7 @@ class Result:
 
     @property
     def status(self) -> t.Status:
-        """How it ended; `status["kind"]` tells the cases apart."""
+        """The end of the command; `status["kind"]` tells the cases apart."""
         return self.data["status"]
 
     @property
@@ -32,12 +32,12 @@ class Result:
 
     @property
     def is_error(self) -> bool:
-        """Whether the model should be told of an error."""
+        """True if the model should be told of an error."""
         return self.data["is_error"]
 
     @property
     def text(self) -> str:
-        """What the model reads."""
+        """The text for the model."""
         return self.data["text"]
 
     @property
@@ -69,7 +69,7 @@ class Result:
 
     @property
     def notices(self) -> List[t.Notice]:
-        """What else is worth knowing."""
+        """Further facts about the call."""
         return self.data["notices"]
 
     @property
@@ -79,27 +79,27 @@ class Result:
 
     @property
     def changes(self) -> Optional[t.Changes]:
-        """What it did to files, if anybody looked."""
+        """The changes to files, if they were recorded."""
         return self.data.get("changes")
 
     @property
     def offers_trial(self) -> bool:
-        """Whether a trial of what was refused would run: the same request with `trial`."""
+        """True if a trial of the refused command would run: the same request with `trial`."""
         return self.data.get("offers_trial", False)
 
     @property
     def sandbox(self) -> Optional[t.Sandboxed]:
-        """The box that it ran in, if there was one."""
+        """The sandbox of the call, if any."""
         return self.data.get("sandbox")
 
     @property
     def target(self) -> Optional[str]:
-        """The machine or container that it ran on, if that is another one."""
+        """The remote machine or container that ran the call, if any."""
         return self.data.get("target")
 
     @property
     def rule(self) -> Optional[str]:
-        """The rule that refused it."""
+        """The rule that refused the command."""
         return self.data["rule"]
 
     @property
@@ -109,7 +109,7 @@ class Result:
 
 
 class Delta:
-    """What a running command has printed since the last one.
+    """The output of a running command since the last delta.
 
     First `rewind` bytes are taken off the end of the text so far (a progress bar redraws itself), then `text` is
     appended. `skipped_bytes` were left out before it because they came too fast.
@@ -128,7 +128,7 @@ class Delta:
 
 
 class Answer:
-    """What `call` gives back: the answer of a tool, in the format that its model knows."""
+    """The result of `call`: the answer of a tool, in the format that its model knows."""
 
     __slots__ = ("content", "data", "is_error", "result", "structured")
 
@@ -146,7 +146,7 @@ class Answer:
 
 
 class Page(str):
-    """A part of a stored output. It is its text; `data` says what part it is, and where the next begins."""
+    """A part of a stored output, as a string; `data` has its position, and the start of the next part."""
 
     data: t.PageData
 
@@ -158,7 +158,7 @@ class Page(str):
 
 
 class Found(str):
-    """What `grep` found. It is its text; `data` has the lines one by one, and where the rest begins."""
+    """The matches of `grep`, as a string; `data` has the lines one by one, and the start of the rest."""
 
     data: t.FoundData
 

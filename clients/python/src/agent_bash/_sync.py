@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Shell:
-    """One conversation's shell: a child process of its own. Its methods block, and may be called from any thread.
+    """One conversation's shell, in its own child process. Its methods block, and may be called from any thread.
 
     Open it with `with`, or with `shell.open()` and `shell.close()`. The parameters are those of `AsyncShell`, except
     that `on_event` is called in a thread of the shell's and must not call it.
@@ -80,7 +80,7 @@ class Shell:
         return self
 
     def close(self) -> None:
-        """Ends the program: what still runs is cancelled, background jobs live on."""
+        """Ends the program: running commands are cancelled, background jobs continue."""
         if self._connection is not None:
             self._connection.close()
 
@@ -102,7 +102,7 @@ class Shell:
 
     @property
     def hello(self) -> t.HelloData:
-        """What the program said when it was opened: its version, and the profile in force."""
+        """The program's answer to the handshake: its version, and the profile."""
         if self._hello is None:
             raise ShellError(NOT_OPEN)
         return self._hello
@@ -113,7 +113,7 @@ class Shell:
         return self._opened().pid
 
     def run(self, command: str, **options: Unpack[t.CallOptions]) -> Result:
-        """Runs a command and returns how it ended. Its failure is a result, too.
+        """Runs a command and returns its result. A failed command has a result, too.
 
         On Ctrl-C the command is ended first; the `KeyboardInterrupt` has what it printed so far as `result` (see
         `result_of`).
@@ -121,7 +121,7 @@ class Shell:
         return Result(self.request("tool_call", request={"command": command, **options}))
 
     def stream(self, command: str, **options: Unpack[t.CallOptions]) -> Stream:
-        """Runs a command; iterates over its output as it comes, and at last its result. Leaving early cancels it."""
+        """Runs a command; iterates over its live output, then its result. Leaving the loop early cancels it."""
         return Stream(self, {"command": command, **options})
 
     def start(self, command: str, **options: Unpack[t.CallOptions]) -> Job:
@@ -133,14 +133,14 @@ class Shell:
         return Job(self, result.status["job"], result)
 
     def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
-        """The tools of an adapter as a model is told of them. `call` means these from now on."""
+        """The tool definitions of an adapter for a model. `call` refers to these tools from now on."""
         data = self.request("schema", adapter=adapter)
         self._adapter = adapter
         tools: List[Dict[str, Any]] = tool_list(data)
         return tools
 
     def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
-        """Passes on a model's call of one of those tools, unchanged."""
+        """Passes on a model's call of one of the adapter's tools, unchanged."""
         adapter = adapter or self._adapter
         kind, fields = tool_request(adapter, tool, input)
         return tool_answer(adapter, self.request(kind, **fields))
@@ -162,12 +162,12 @@ class Shell:
         return data["jobs"]
 
     def check(self, command: str) -> t.CheckData:
-        """Whether a command would be refused, and why. Does not run it."""
+        """Returns whether a command would be refused, and why. Does not run it."""
         data: t.CheckData = self.request("check", command=command)
         return data
 
     def read_file(self, path: str) -> bytes:
-        """The content of a file, where the commands run."""
+        """The content of a file on the machine that runs the commands."""
         content = bytearray()
         while True:
             piece: t.FilePieceData = self.request("file.read", path=path, offset=len(content))
@@ -176,7 +176,7 @@ class Shell:
                 return bytes(content)
 
     def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
-        """Puts a file in place, as a whole or not at all. Its directory must be there."""
+        """Replaces a file atomically. Its directory must exist."""
         upload: Optional[int] = None
         for start in range(0, max(len(content), 1), PIECE):
             end = start + PIECE
@@ -195,7 +195,7 @@ class Shell:
         return data
 
     def request(self, kind: str, **fields: Any) -> Any:
-        """Any request of the protocol; returns its data."""
+        """Sends any request of the protocol; returns its data."""
         self._opened()
         with self._gate:
             call = self._begin(kind, fields)
@@ -230,7 +230,7 @@ NOT_OPEN = "this shell is not open; use `with Shell(…) as sh:`, or `sh.open()`
 def _guarded(
     on_event: Optional[Callable[[Mapping[str, Any]], object]],
 ) -> Callable[[Mapping[str, Any]], None]:
-    """A listener whose errors are printed: they must not end the connection's thread."""
+    """Calls a listener and prints its errors, which must not end the connection's thread."""
 
     def heard(message: Mapping[str, Any]) -> None:
         if on_event is not None:
@@ -243,7 +243,7 @@ def _guarded(
 
 
 class Gate:
-    """A semaphore that may also be released where an object is collected."""
+    """A semaphore that may also be released during garbage collection."""
 
     def __init__(self) -> None:
         self._turns: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -272,7 +272,7 @@ class SyncCall(Call):
         self._news.put(None)
 
     def changed(self) -> None:
-        """Waits until there is something new to look at; after a look that found nothing."""
+        """Waits until there is new output, after a read that found none."""
         self._news.get()
 
     def outcome(self) -> Outcome:
@@ -296,10 +296,10 @@ class SyncCall(Call):
 
 
 class Stream:
-    """The output of a running command: `Delta`s as they come, and at last the `Result`.
+    """The output of a running command: live `Delta`s, then the `Result`.
 
     A consumer that is slow gets fewer and longer ones. Leaving the loop early cancels the command; `with` waits until
-    it has ended, and then `result` has what there is. `cancel` may be called from another thread.
+    it has ended, and then `result` has the partial result. `cancel` may be called from another thread.
     """
 
     def __init__(self, shell: Shell, request: Mapping[str, Any]) -> None:
@@ -307,7 +307,7 @@ class Stream:
         self._request = request
         self._call: Optional[SyncCall] = None
         self._over = False
-        #: The result, once there is one.
+        #: The result, once the command has ended.
         self.result: Optional[Result] = None
 
     def __iter__(self) -> Self:
@@ -350,7 +350,7 @@ class Stream:
                 self._shell._gate.release()
 
     def cancel(self) -> None:
-        """Cancels the command and does not wait: the rest of its output still comes, and its result."""
+        """Cancels the command without waiting: the rest of its output and its result still arrive."""
         if self._call is not None and self._shell._connection is not None:
             self._shell._connection.cancel(self._call.number)
 
@@ -376,7 +376,7 @@ class Stream:
         self.close()
 
     def __del__(self) -> None:
-        # Left early, and nobody waits: the command is cancelled all the same.
+        # Left early without waiting: the command is still cancelled.
         if self._call is not None and not self._over and self._shell._connection is not None:
             self._shell._connection.cancel(self._call.number)
             self._shell._connection.forget(self._call.number)
@@ -389,34 +389,34 @@ class Job:
     def __init__(self, shell: Shell, id: str, result: Optional[Result] = None) -> None:
         self._shell = shell
         self.id = id
-        #: What `start` said, if it was that which started it.
+        #: The answer to `start`, if this object started the job.
         self.result = result
 
     def __repr__(self) -> str:
         return f"Job({self.id!r})"
 
     def show(self) -> t.JobData:
-        """Whether it runs, or how it ended."""
+        """The state of the job: running, or how it ended."""
         data: t.JobData = self._shell.request("jobs.show", job=self.id)
         return data
 
     def output(self, *, offset: Optional[int] = None, tail: Optional[int] = None) -> t.JobOutputData:
-        """What it has printed: from a byte on, or the last lines."""
+        """The job's output: from a byte on, or the last lines."""
         data: t.JobOutputData = self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
         return data
 
     def wait(self, timeout: Union[float, str, None] = None) -> t.JobWaitData:
-        """Waits until it has ended. Being interrupted does not end it."""
+        """Waits until the job has ended. Interrupting the wait does not end the job."""
         data: t.JobWaitData = self._shell.request("jobs.wait", job=self.id, timeout=timeout)
         return data
 
     def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:
-        """Ends it, and all its processes."""
+        """Ends the job with all its processes."""
         data: t.JobKillData = self._shell.request("jobs.kill", job=self.id, grace=grace)
         return data
 
     def input(self, text: str = "", *, close: bool = False) -> t.JobData:
-        """Writes to its stdin, if it was started with `stdin="pipe"`."""
+        """Writes to the job's stdin, if it was started with `stdin="pipe"`."""
         data: t.JobData = self._shell.request("jobs.input", job=self.id, text=text, close=close)
         return data
 
@@ -436,7 +436,7 @@ class Artifact:
         tail: Optional[int] = None,
         byte: Optional[int] = None,
     ) -> Page:
-        """A page of it, by lines; `page.data` says where the next begins."""
+        """A page of the output, by lines; `page.data` has the start of the next."""
         return Page.of(
             self._shell.request(
                 "artifact.show", artifact=self.artifact, offset=offset, limit=limit, tail=tail, byte=byte
@@ -446,7 +446,7 @@ class Artifact:
     def grep(
         self, pattern: str, *, context: int = 0, offset: Optional[int] = None, limit: Optional[int] = None
     ) -> Found:
-        """The lines of it that match a regular expression, numbered."""
+        """The lines that match a regular expression, numbered."""
         return Found.of(
             self._shell.request(
                 "artifact.grep", artifact=self.artifact, pattern=pattern, context=context, offset=offset, limit=limit

@@ -1,4 +1,4 @@
-"""What the tests of frameworks do while a command runs."""
+"""Actions that the tests of frameworks perform while a command runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..conftest import World
 
 
 def later(world: World, what: Callable[[], Any]) -> threading.Thread:
-    """Does it as soon as the command under test says that it runs."""
+    """Performs the action as soon as the command under test reports that it runs."""
 
     def wait() -> None:
         world.wait_for((world.work / "begun").exists)

@@ -1,4 +1,4 @@
-"""The Claude Agent SDK, with the Claude Code that it brings; its model is a server here that asks for one call."""
+"""The Claude Agent SDK with its own Claude Code; the model is a local server that requests one call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .acting import later
 
 
 class Model(ThreadingHTTPServer):
-    """Asks for one call of the tool, and keeps what it is told."""
+    """Requests one call of the tool, and records the result."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -84,7 +84,7 @@ def model() -> Iterator[Model]:
 
 
 async def ask(world: World, model: Model, command: Dict[str, Any]) -> str:
-    """Runs an agent whose model asks for the command. Returns what the model was told."""
+    """Runs an agent with a model that requests the command. Returns the result that the model got."""
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
 
     from agent_bash.frameworks.claude_agent import options
@@ -103,7 +103,7 @@ async def ask(world: World, model: Model, command: Dict[str, Any]) -> str:
     async for message in query(prompt="go", options=settings):
         if isinstance(message, ResultMessage):
             assert message.result == "done"
-    # Other servers' tools may be looked up only when they are needed.
+    # Claude Code may look up tools of MCP servers only when needed.
     assert "Read" in model.tools and "Bash" not in model.tools, model.tools
     return json.dumps(model.told[0])
 

@@ -36,7 +36,7 @@ def test_an_agent(world: World) -> None:
         assert "killed by signal 9" in told(sh, "touch begun; sleep 600")
         thread.join()
 
-    # The agent calls `execute` in a thread, which nobody can interrupt: closing the shell ends the command.
+    # The agent calls `execute` in a thread, which cannot be interrupted: closing the shell ends the command.
     (world.work / "begun").unlink()
     sh = Shell(**world.options).open()
     thread = later(world, sh.close)
@@ -68,7 +68,7 @@ def test_how_calls_end(world: World) -> None:
             (None, "file_not_found"),
             (None, "is_directory"),
         ]
-        # What the framework itself makes of these.
+        # The framework's own handling of these files.
         assert sandbox.edit(path, "text", "words").error is None
         assert sandbox.download_files([path])[0].content == b"words"
 

@@ -26,7 +26,7 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
             ModelOutput.from_content("mockllm/model", "done"),
         ]
         for output in outputs:
-            # Otherwise they are counted, by tables that are downloaded.
+            # Otherwise Inspect downloads tables for counting tokens.
             output.usage = ModelUsage()
         model = get_model("mockllm/model", custom_outputs=outputs)
         task = Task(dataset=[Sample(input="go")], solver=[use_tools(tool), generate()], **options)
@@ -50,7 +50,7 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     error = told(str(program), command="sleep 600").error
     assert error and "killed by signal 9" in error.message
 
-    # Inspect cancels what runs when the time of a sample is over.
+    # Inspect cancels a running command when the sample's time is over.
     sample = evaluated(bash(**world.options), {"command": "echo $$ > pid; sleep 600"}, time_limit=5)
     assert sample.limit and sample.limit.type == "time"
     pid = (world.work / "pid").read_text().strip()

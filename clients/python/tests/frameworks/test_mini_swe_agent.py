@@ -21,7 +21,7 @@ def test_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from agent_bash.frameworks.mini_swe_agent import Environment
 
     def told(sh: Shell, command: str, **config: Any) -> Dict[str, Any]:
-        """What the model is told of a command, in its one step."""
+        """The result of a command that the model gets, in its one step."""
         agent = DefaultAgent(
             DeterministicModel(
                 outputs=[make_output("", [{"command": command}], cost=0.0)],

@@ -10,7 +10,7 @@ from deepagents.backends.sandbox import BaseSandbox
 from .._errors import ShellError, ShellLost
 from .._sync import Shell
 
-# What deepagents calls the errors that it tells its model of; others are passed on as sentences.
+# The names of deepagents for errors that its model gets; other errors are passed on as sentences.
 _ERRORS = {
     "not_found": "file_not_found",
     "permission_denied": "permission_denied",
@@ -19,7 +19,7 @@ _ERRORS = {
 
 
 class Sandbox(BaseSandbox):
-    """Runs commands and moves files where the shell is."""
+    """Runs commands and moves files on the shell's machine."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell

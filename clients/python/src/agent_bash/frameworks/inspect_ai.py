@@ -12,7 +12,7 @@ from .._errors import ShellLost
 
 @tool
 def bash(**options: Any) -> Tool:
-    """The tool `bash`. The options are those of `AsyncShell`; each call has a shell of its own, as a sample may end at
+    """The tool `bash`. The options are those of `AsyncShell`; each call has its own shell, as a sample may end at
     any time. Names of jobs and stored outputs stay valid between calls."""
 
     async def execute(command: str, timeout: float = 180) -> str:

@@ -12,7 +12,7 @@ from .._sync import Shell
 
 
 class Environment(LocalEnvironment):
-    """Runs the model's commands in the shell. What ends an agent, and what a template is told, stay as they are."""
+    """Runs the model's commands in the shell. The ends of an agent and the variables of templates are unchanged."""
 
     def __init__(self, shell: Shell, **config: Any) -> None:
         super().__init__(config_class=LocalEnvironmentConfig, **config)

@@ -10,7 +10,7 @@ from .._async import AsyncShell
 
 
 def executor(shell: AsyncShell) -> Callable[[ShellCommandRequest], Awaitable[ShellResult]]:
-    """Runs what a model asks of the tool `shell`. Cancelling the agent ends the command."""
+    """Runs a model's calls of the tool `shell`. Cancelling the agent ends the command."""
 
     async def execute(request: ShellCommandRequest) -> ShellResult:
         action = request.data.action
