@@ -1,5 +1,6 @@
 // What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.
-// The values are plain objects: fields and kinds that a newer program adds are passed on.
+// The values are plain objects: fields and kinds that a newer program adds are passed
+         // on.
 
 /** An access to a file. */
 export type Access = "read" | "write";
