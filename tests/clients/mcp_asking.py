@@ -114,7 +114,7 @@ async def main():
         ("decline", "the user was asked, and declined committing it"),
         ("cancel", "the user was asked about committing it, and gave no answer"),
         ("fail", "the client could not ask its user about committing it"),
-        (None, "nobody is asked here"),
+        (None, "no approver is available here"),
     ):
         await committing(action, why)
         print("commit", action, "ok", flush=True)
@@ -125,7 +125,7 @@ async def main():
         ("decline", "the user was asked, and declined running it outside of the sandbox"),
         ("cancel", "gave no answer"),
         ("fail", "the client could not ask its user about running it outside of the sandbox"),
-        (None, "nobody"),
+        (None, "no approver"),
     ):
         await leaving(action, why)
         print("leave", action, "ok", flush=True)

@@ -61,12 +61,12 @@ impl Census {
         }
     }
 
-    /// Looks for processes whose environment contains `mark`.
+    /// Looks for processes with `mark` in their environment.
     pub fn watch_mark(&mut self, mark: impl Into<String>) {
         self.marks.push(mark.into());
     }
 
-    /// Looks for processes whose working directory or an open file is in `directory`.
+    /// Looks for processes with their working directory or an open file in `directory`.
     pub fn watch_place(&mut self, directory: &Path) {
         self.places.push(directory.to_owned());
     }

@@ -71,38 +71,38 @@ const RULES: &[Rule] = &[
         why: "a script is parsed once for a call; a stage uses that parse",
         except: &[
             (
-                "crates/agent-bash/src/reading.rs",
-                "the one reading of a call",
+                "crates/agent-bash/src/parsed_script.rs",
+                "the only parse of a call",
             ),
             (
                 "crates/agent-bash/src/session/expect.rs",
-                "judges a short script before there is a tool, so that nothing is started for one that will be refused",
+                "checks a short script before there is a tool, so that a refused script starts nothing",
             ),
             (
                 "crates/agent-bash/src/session/exported.rs",
-                "what bash prints of its variables is no call's script",
+                "bash's list of variables is not a call's script",
             ),
             ("crates/agent-bash/src/tool.rs", "checks without running"),
             (
-                "crates/agent-bash/src/hook/judge.rs",
-                "another program runs it",
+                "crates/agent-bash/src/hook/verdict.rs",
+                "another program runs the script",
             ),
             ("crates/cli/src/commands/check.rs", "the script is not run"),
             (
                 "crates/policy/src/safety/inline_code.rs",
-                "the texts of another language",
+                "code in other languages",
             ),
             (
                 "crates/tui/src/app/running.rs",
-                "says before there is a call whether it is to have a terminal",
+                "decides before the call whether it needs a terminal",
             ),
             (
                 "crates/tui/src/functions.rs",
-                "what bash has of the person's configuration is no call's script",
+                "bash's dump of the user's configuration is not a call's script",
             ),
             (
                 "crates/tui/src/show.rs",
-                "says before there is a call how much of the screen it gets",
+                "decides before the call how much of the screen it gets",
             ),
         ],
     },

@@ -84,7 +84,7 @@ fn in_a_pod() -> Result<()> {
     let long = on(&world, &["run", "seq 50000 | tail -n 1"])?;
     ensure!(long.code == 0 && long.stdout.contains("50000"), "{long:?}");
 
-    // A command that does not exist.
+    // A pod that does not exist.
     let config = world.home().join(".config/agent-bash/config.toml");
     let text = std::fs::read_to_string(&config)?;
     let to = format!("{}/{}", kube::NAMESPACE, kube::POD);

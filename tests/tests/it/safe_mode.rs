@@ -22,8 +22,8 @@ const SECRET: &str = "correct-horse-battery-staple";
 /// The commands: how each is confined, and the script as a JSON string.
 const ROWS: &str = include_str!("../../../crates/policy/tests/data/held_by_the_box.tsv");
 
-/// A repository in which most of the commands change something, another one whose configuration
-/// runs a program, and a home with secrets.
+/// A repository in which most of the commands change something, another one with a configuration
+/// that runs a program, and a home with secrets.
 const SETUP: &str = r#"
 set -e
 for dir in .ssh .aws .config/gh .config/gcloud .docker .kube .gnupg .azure .cargo; do mkdir -p ~/"$dir"; done

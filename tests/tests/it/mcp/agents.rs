@@ -1,4 +1,4 @@
-//! What an agent gets by default: complete text and nothing else. Agents that find structured data
+//! An agent gets only complete text by default. Agents that find structured data
 //! in an answer show their model its JSON instead of the text.
 
 use super::{SOON, ask, call, text, world};

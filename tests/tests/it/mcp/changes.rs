@@ -96,7 +96,7 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
     for (wrong, said) in [
         (json!({"action": "show"}), "`id` is missing"),
         (json!({"action": "show", "id": "x"}), "named by its number"),
-        (json!({"action": "show", "id": 77}), "no set of changes 77"),
+        (json!({"action": "show", "id": 77}), "changes 77 do not exist"),
         (
             json!({"action": "show", "id": 1, "paths": ["a"]}),
             "leave them out",
@@ -121,7 +121,7 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
 fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
     for (by, refusal) in [
         ("model", None),
-        ("ask", Some("nobody is asked here")),
+        ("ask", Some("no approver is available here")),
         ("user", Some("is committed by a person")),
     ] {
         let world = world()?;
@@ -191,8 +191,8 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
             Some(json!({"action": "cancel"})),
             Some("gave no answer"),
         ),
-        (&links, None, Some("nobody is asked here")),
-        (&json!({}), None, Some("nobody is asked here")),
+        (&links, None, Some("no approver is available here")),
+        (&json!({}), None, Some("no approver is available here")),
     ] {
         let world = world()?;
         fs::write(world.cwd().join("old"), "old\n")?;
