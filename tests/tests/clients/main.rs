@@ -21,8 +21,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The Python SDK, and a package for validating messages against schemas. Those of adapters are
-/// added.
+/// The Python SDK, and a package for validating messages against schemas. The packages
+/// of adapters are added.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
 /// Runs TypeScript, and the SDK for it.

@@ -97,7 +97,7 @@ async fn a_shell_that_is_gone_before_it_takes_its_script_has_run_nothing() {
     let refused = refused.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "PTY error: the script could not be handed to the shell: it ended before it took it"
+        "PTY error: the script could not be handed to the shell: the shell ended before it read the script"
     );
 }
 
