@@ -1,4 +1,4 @@
-//! What is kept of what calls do to files: the settings, and the store of a session.
+//! Change sets of a conversation: the settings, and the store.
 
 mod protected;
 mod sets;
@@ -21,7 +21,7 @@ use unwatched::Unwatched;
 /// Why changes are not known where nothing can be read.
 pub(crate) const NO_ANSWER: &str = "its file system does not answer";
 
-/// What is kept of what calls do to files, and of trials: section `[changes]` of the settings.
+/// Settings of change sets and trials: section `[changes]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesSettings {
     /// How much is kept of ordinary calls; without one, what the host keeps unasked
@@ -29,7 +29,7 @@ pub struct ChangesSettings {
     pub level: Option<ChangesLevel>,
     /// The directory that is looked at: absolute; without one, the workspace of the call.
     pub root: Option<PathBuf>,
-    /// Who may commit what a trial held back.
+    /// The parties that may commit a trial.
     pub commit: CommitBy,
     /// Which changes of ordinary calls the model is told of.
     pub tell: Tell,
@@ -65,7 +65,7 @@ impl Default for ChangesSettings {
     }
 }
 
-/// Who may commit what a trial held back.
+/// The parties that may commit a trial.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -124,7 +124,7 @@ impl ChangesSettings {
     }
 }
 
-/// What became of a call's changes.
+/// The change set of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     pub(crate) changes: Option<Changes>,
@@ -135,14 +135,14 @@ pub(crate) struct Changed {
 #[derive(Debug, Default)]
 pub(crate) struct ChangeStore {
     pub(crate) settings: ChangesSettings,
-    /// How much is kept where nobody has asked for a level.
+    /// The level if none was requested.
     unasked: ChangesLevel,
     /// The state directory, and the name of the session in it.
     location: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
     /// Which files of a workspace run or configure programs outside of the sandbox, besides the usual ones.
     pub(crate) protected: Protected,
-    /// Calls that nobody can watch.
+    /// Calls that cannot be traced.
     pub(crate) unwatched: Unwatched,
     /// Trees that can be tried.
     pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
@@ -175,7 +175,7 @@ impl ChangeStore {
         self.settings.level.unwrap_or(self.unasked)
     }
 
-    /// Whether somebody has asked for that, and so wants to know where it is not possible.
+    /// True if a level was requested, so that a missing record is reported.
     pub(crate) fn is_asked_for(&self) -> bool {
         self.settings.level.is_some()
     }
@@ -238,6 +238,6 @@ mod tests {
         assert_eq!(root("session/repo/src"), base.join("session/repo"));
         assert_eq!(root("other"), base.join("other"));
         let home = settings.root_of(&base, &base, Some(&base));
-        assert!(home.is_err(), "a home is nobody's workspace");
+        assert!(home.is_err(), "a home is never a workspace");
     }
 }

@@ -122,7 +122,7 @@ pub struct Explanation {
 }
 
 impl RuleRefusal {
-    /// Returns the explanation for the original command `given`, of which `read` was parsed.
+    /// Returns the explanation for the original command `given`; `read` is its parsed part.
     pub(crate) fn within(mut self, given: &str, read: &str) -> Self {
         let lead = given.len() - given.trim_start().len();
         let moved = |span: Span| {

@@ -17,10 +17,10 @@ use std::time::Duration;
 /// How long starting nothing in a trial may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Trees of which it is remembered that they can be tried.
+/// The number of trees with a remembered result.
 const REMEMBERED: usize = 64;
 
-/// What leads git to another repository than the one around its directory.
+/// Variables that lead git to another repository than the one of its directory.
 const LEADS_ELSEWHERE: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -47,17 +47,18 @@ pub(crate) async fn decide(
     mut refusal: RuleRefusal,
 ) -> Result<(), RuleRefusal> {
     let settings = &tool.changes.settings;
-    // Who commits by themselves would be refused nothing.
+    // A model that may commit by itself would not be limited by a refusal.
     let may_pass = settings.trial_passes_rules && settings.commit != CommitBy::Model;
     let is_fit = match request.trial {
         Some(TrialRequest::Hold) => true,
-        // It commits itself.
+        // An atomic trial commits itself.
         Some(TrialRequest::Atomic) => false,
         None => settings.offer_trial,
     };
     let outlives = request.mode == Some(Mode::Background) || request.session.is_some();
     let is_possible = is_fit && !outlives && !is_on_terminal;
-    // What was asked for as a trial passes as that, or not at all; another call can be made again as one.
+    // A request for a trial passes as a trial or not at all; another call can be repeated as a
+    // trial.
     if !may_pass || (request.trial.is_some() && !is_possible) {
         return Err(refusal);
     }
@@ -65,7 +66,7 @@ pub(crate) async fn decide(
         return Err(refusal);
     }
     if request.trial.is_some() {
-        // That it is not possible is said when it begins.
+        // An impossible trial is reported at its beginning.
         return Ok(());
     }
     refusal.explanation.can_be_tried = true;
@@ -97,7 +98,7 @@ async fn are_held_back(
 
 /// Whether a path lies in a tree, whatever links lead to it, and no repository there has parts elsewhere.
 fn is_within(root: &Path, path: &Path) -> bool {
-    // What is not there yet is below what is.
+    // A missing path is below an existing one.
     let Some(there) = path
         .ancestors()
         .find(|path| path.symlink_metadata().is_ok())
@@ -164,16 +165,16 @@ async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
         .shell(shell)
         .timeout(Some(LIMIT))
         .trial(Arc::new(Sample::overlay(&sample).clone()));
-    let ran = tool.executor.run(&spec, &mut Nobody, &Cancel::new()).await;
+    let ran = tool.executor.run(&spec, &mut NoApprover, &Cancel::new()).await;
     // Its directories are removed away from the runtime.
     let _ = run_blocking(move || drop(sample)).await;
     ran.is_ok_and(|ran| ran.held_back && ran.ending == Ending::Exited { code: 0 })
 }
 
 /// Reads nothing.
-struct Nobody;
+struct NoApprover;
 
-impl OutputConsumer for Nobody {
+impl OutputConsumer for NoApprover {
     fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
         Flow::Continue
     }

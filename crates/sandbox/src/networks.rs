@@ -34,9 +34,9 @@ struct Power {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkRole {
-    /// It creates the network, and sends its descriptors.
+    /// The sandbox creates the network, and sends its descriptors.
     Make,
-    /// It waits for the descriptors, and enters.
+    /// The sandbox waits for the descriptors, and enters.
     Join,
 }
 

@@ -1,5 +1,5 @@
-//! Trials: what a program changes is held back, in a box and without one, by root and by somebody without privileges;
-//! and where that cannot be, nothing is run.
+//! Trials hold the changes of a program, with and without a sandbox, as root and as an unprivileged
+//! user. If that is not possible, nothing is run.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -9,11 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Somebody without privileges, whom every system has.
+/// An unprivileged user, which every system has.
 const NOBODY: u32 = 65534;
 
 /// A workspace, and a directory for what is held back.
-struct Place {
+struct TrialDirs {
     _temp: tempfile::TempDir,
     boxed: PathBuf,
     workspace: PathBuf,
@@ -21,7 +21,7 @@ struct Place {
     user: Option<u32>,
 }
 
-impl Place {
+impl TrialDirs {
     fn of(user: Option<u32>) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
@@ -32,7 +32,7 @@ impl Place {
         let place = Self {
             _temp: temp,
             boxed,
-            // What an option of a mount could not be named by.
+            // Characters that a mount option cannot contain.
             workspace: root.join("a:b,c\\d e"),
             held: root.join("held"),
             user,
@@ -124,12 +124,12 @@ fn what_is_changed_is_seen_inside_and_nowhere_else() {
         &["--tier", "base"],
     ];
     for options in boxes {
-        for place in Place::all() {
-            let before = Place::seen(&place.workspace);
+        for place in TrialDirs::all() {
+            let before = TrialDirs::seen(&place.workspace);
             let output = place.run(options, CHANGES);
             let said = String::from_utf8_lossy(&output.stdout);
             assert_eq!(said, CHANGED, "{options:?} {:?} {output:?}", place.user);
-            assert_eq!(Place::seen(&place.workspace), before, "{options:?}");
+            assert_eq!(TrialDirs::seen(&place.workspace), before, "{options:?}");
             let upper = place.held.join("upper");
             assert_eq!(fs::read(upper.join("old")).unwrap(), b"old\nnew\n");
             assert_eq!(fs::read(upper.join("src/new")).unwrap(), b"n\n");
@@ -141,7 +141,7 @@ fn what_is_changed_is_seen_inside_and_nowhere_else() {
 #[test]
 fn a_box_holds_in_the_view_too() {
     for tier in ["full", "base"] {
-        for place in Place::all() {
+        for place in TrialDirs::all() {
             let options = ["--level", "read_only", "--tier", tier];
             let output = place.run(&options, "cat old; echo x >old");
             assert_eq!(output.stdout, b"old\n", "{output:?}");
@@ -152,7 +152,7 @@ fn a_box_holds_in_the_view_too() {
 
 #[test]
 fn a_directory_of_the_programs_own_stays_one_in_the_workspace() {
-    for place in Place::all() {
+    for place in TrialDirs::all() {
         let own = place.workspace.join("src");
         let options = ["--level", "off", "--own", own.to_str().unwrap()];
         let output = place.run(&options, "echo real >src/own; echo held >gone/held");
@@ -165,12 +165,12 @@ fn a_directory_of_the_programs_own_stays_one_in_the_workspace() {
 /// Each is refused by name, and the script has not run: it would have left a file where nothing is held back.
 #[test]
 fn where_it_cannot_be_nothing_runs() {
-    let place = Place::of(None);
+    let place = TrialDirs::of(None);
     let beside = tempfile::tempdir().unwrap();
     let trace = beside.path().join("ran");
     let script = format!("touch {}", trace.display());
     let level = ["--level", "off"];
-    let run = |place: &Place, script: &str| {
+    let run = |place: &TrialDirs, script: &str| {
         let output = place.run(&level, script);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.success(), said)
@@ -179,17 +179,17 @@ fn where_it_cannot_be_nothing_runs() {
     assert!(run(&place, &script).0 && trace.exists());
     fs::remove_file(&trace).unwrap();
 
-    let within = Place {
+    let within = TrialDirs {
         held: place.workspace.join("src"),
-        ..Place::of(None)
+        ..TrialDirs::of(None)
     };
-    let within = Place {
+    let within = TrialDirs {
         workspace: place.workspace.clone(),
         ..within
     };
-    let missing = Place {
+    let missing = TrialDirs {
         held: place.held.join("upper"),
-        ..Place::of(None)
+        ..TrialDirs::of(None)
     };
     for (place, why) in [(&within, "is within"), (&missing, "No such file")] {
         let (ran, said) = run(place, &script);
@@ -197,9 +197,9 @@ fn where_it_cannot_be_nothing_runs() {
         assert!(said.contains("a trial is not possible here"), "{said}");
     }
     if rustix::process::geteuid().is_root() {
-        let foreign = Place {
+        let foreign = TrialDirs {
             user: Some(NOBODY),
-            ..Place::of(None)
+            ..TrialDirs::of(None)
         };
         foreign.give(&foreign.held);
         let (ran, said) = run(&foreign, "true");
@@ -213,7 +213,7 @@ fn a_mount_in_the_workspace_is_no_part_of_a_view() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let place = Place::of(None);
+    let place = TrialDirs::of(None);
     // In namespaces of its own, so that no mount is left.
     let script = format!(
         "mount -t tmpfs none src && {} --level off --trial . --held {} -- /bin/sh -c 'touch ran'",

@@ -4,7 +4,7 @@ use agent_bash_core::changes::{Change, FileChange, FileKind};
 use agent_bash_sandbox::{ChangedPath, protected_among};
 use std::path::{Path, PathBuf};
 
-/// What is protected in a workspace, besides the usual files.
+/// The protected paths of a workspace, besides the usual files.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
     /// Where `~/` leads.

@@ -37,7 +37,7 @@ pub struct ChangesDone {
     pub text: String,
 }
 
-/// What can be done with a set.
+/// The actions on a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangesAct {
     /// Making what a trial held back.
@@ -57,22 +57,22 @@ pub enum ChangesRefused {
     /// There is nowhere to keep sets.
     #[error("{0}")]
     Nowhere(String),
-    /// Somebody has changed files meanwhile.
+    /// Another process changed files meanwhile.
     #[error("{}", .0.text())]
     Conflict(ChangesConflict),
     /// The set cannot be had, or is not in a state for that.
     #[error(transparent)]
     Set(ChangesError),
-    /// Who asked may not commit.
+    /// The caller may not commit.
     #[error("{0}")]
     NotAllowed(String),
 }
 
-/// Files that somebody has changed, because of which nothing at all was done.
+/// Files that were changed since. Nothing was changed because of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesConflict {
-    /// What was to be done.
+    /// The action.
     pub act: ChangesAct,
     /// With which set.
     pub id: ChangesId,
@@ -80,7 +80,7 @@ pub struct ChangesConflict {
     pub conflicts: Vec<FileName>,
     /// How many files of the set could be done without them.
     pub free: u64,
-    /// What has changed each of them, where the session has done that itself.
+    /// The command that changed each file, if it belongs to this state directory.
     pub by: Vec<Option<String>>,
 }
 
@@ -153,7 +153,7 @@ impl ChangeSets {
         Self { store: own, cwd }
     }
 
-    /// Those of the session of that name in a state directory, for who has no session of their own.
+    /// Returns the change sets of a name in a state directory, for a caller without a conversation.
     pub fn in_state(state: PathBuf, session: impl Into<String>, cwd: PathBuf) -> Self {
         let place = Some((state, session.into()));
         let own = ChangeStore::new(ChangesSettings::default(), ChangesLevel::Off, place);
@@ -190,7 +190,7 @@ impl ChangeSets {
             let changes = &set.changes;
             let is_empty = changes.counts.total() == 0 && changes.outside.is_empty();
             let is_certain = changes.exact || changes.by == ChangesBy::Scan;
-            // What a trial has not changed needs no decision.
+            // A trial without changes needs no decision.
             let is_open =
                 changes.by == ChangesBy::Overlay && changes.state != ChangesState::Discarded;
             !(is_empty && !is_open && is_certain)
@@ -198,10 +198,11 @@ impl ChangeSets {
         Ok(sets)
     }
 
-    /// What has outlived these calls, by their sets, in its order; only what has changed a file.
+    /// Returns the change sets of background processes of these calls, in order; only those that
+    /// changed a file.
     ///
     /// # Errors
-    /// As [`Self::list`].
+    /// See [`Self::list`].
     pub fn after(&self, calls: &[ChangesId]) -> Result<Vec<Listed>, ChangesRefused> {
         let mut sets = self.with(None, |store, session| store.after(session, calls))?;
         sets.retain(|set| set.changes.counts.total() > 0);
@@ -219,10 +220,10 @@ impl ChangeSets {
         Ok(sessions)
     }
 
-    /// What a set did, or would do, with the first of its files.
+    /// Returns a change set with its first files.
     ///
     /// # Errors
-    /// There is no such set, or it cannot be read.
+    /// The change set does not exist, or cannot be read.
     pub fn show(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
         self.with(None, |store, session| store.show(session, id))
     }
@@ -255,37 +256,37 @@ impl ChangeSets {
         Ok(changes)
     }
 
-    /// What a set changed in files, or would: in those at `paths` and below them, or in all. Relative paths are from the
-    /// session's directory if that is in the tree, else from the tree's root.
+    /// Returns the diffs of a change set at `paths` and below them, or of all files. Relative paths
+    /// start from the conversation's directory if that is in the tree, else from the tree's root.
     ///
     /// # Errors
-    /// As [`Self::show`]; the set did nothing to one of the paths.
+    /// See [`Self::show`]; the change set has no change at one of the paths.
     pub fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<FileDiff>, ChangesRefused> {
         let paths = self.below_root(id, paths)?;
         self.with(None, |store, session| store.diff(session, id, &paths))
     }
 
-    /// What several sets did in all to files that more than one of them changed, as far as nobody else did between them.
+    /// Returns combined diffs of files that several change sets changed in sequence.
     ///
     /// # Errors
-    /// As [`Self::show`].
+    /// See [`Self::show`].
     pub fn diff_together(&self, ids: &[ChangesId]) -> Result<Vec<FileDiff>, ChangesRefused> {
         self.with(None, |store, session| store.diffs(session).together(ids))
     }
 
-    /// What an undo of all of it would do now, or, `again`, a redo.
+    /// Returns the preview of an undo of all changes, or, with `again`, of a redo.
     ///
     /// # Errors
-    /// As [`Self::show`]; there is nothing to be undone or redone.
+    /// See [`Self::show`]; nothing can be undone or redone.
     pub fn preview(&self, id: ChangesId, again: bool) -> Result<Preview, ChangesRefused> {
         self.with(None, |store, session| store.preview(session, id, again))
     }
 
-    /// Makes what a trial held back, for whoever decides: all of it, or, if somebody else has changed one of the files,
-    /// nothing.
+    /// Commits a trial for the user: all changes, or none if another process changed one of the
+    /// files.
     ///
     /// # Errors
-    /// As [`Self::show`]; [`ChangesRefused::Conflict`]; it is not held.
+    /// See [`Self::show`]; [`ChangesRefused::Conflict`]; the trial is not held.
     pub fn commit(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Commit);
         let changes = self.with(act, |store, session| store.commit(session, id))?;
@@ -371,11 +372,11 @@ impl ChangeSets {
         Ok(ChangesDone { changes, text })
     }
 
-    /// Takes back what a set did: of `paths` ([`Self::diff`]), or all if there are none. With `partial`, what somebody has
-    /// changed since is left as it is.
+    /// Undoes a change set: the changes at `paths` ([`Self::diff`]), or all if `paths` is empty.
+    /// With `partial`, files that were changed since are skipped.
     ///
     /// # Errors
-    /// As [`Self::show`]; [`ChangesRefused::Conflict`]; there is nothing to be undone.
+    /// See [`Self::show`]; [`ChangesRefused::Conflict`]; nothing can be undone.
     pub fn undo(
         &self,
         id: ChangesId,
@@ -409,8 +410,8 @@ impl ChangeSets {
         Ok(ChangesDone { changes, text })
     }
 
-    /// What the session itself has changed these files by, since that set: a command, or that another set was taken back. `None` where
-    /// it was somebody else, or that is not known.
+    /// Returns the later command, or undo, that changed each of these files since. `None` for
+    /// another process, or if it is unknown.
     pub fn changed_by(&self, id: ChangesId, files: &[FileName]) -> Vec<Option<String>> {
         if files.is_empty() {
             return Vec::new();
@@ -467,7 +468,7 @@ impl ChangeSets {
             &root
         };
         let below = paths.iter().map(|path| {
-            // `.` and a slash at the end go; a `..` is none of the set's paths, and is said to be none.
+            // Removes `.` and a trailing slash; a path with `..` is never in a change set.
             let whole: PathBuf = from.join(path).components().collect();
             whole
                 .strip_prefix(&root)

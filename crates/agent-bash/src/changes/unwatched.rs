@@ -1,4 +1,4 @@
-//! What is remembered of calls that nobody can watch: in which shells, and which directories are too large to be compared.
+//! Remembers shells that cannot be traced, and directories that are too large for a scan.
 
 use agent_bash_core::SessionName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +16,12 @@ pub(crate) struct Unwatched {
 }
 
 impl Unwatched {
-    /// Nobody could watch a call in this shell, nor can the next.
+    /// Records that this shell cannot be traced.
     pub(crate) fn remember(&self, shell: Option<&SessionName>, reason: &str) {
         lock(&self.shells).insert(key(shell), reason.to_owned());
     }
 
-    /// Why nobody can watch a call in this shell, if that was seen.
+    /// Returns why this shell cannot be traced, if that was observed.
     pub(crate) fn reason(&self, shell: Option<&SessionName>) -> Option<String> {
         lock(&self.shells).get(&key(shell)).cloned()
     }

@@ -1,4 +1,4 @@
-//! Looking at files within a time: a file system that does not answer holds up nobody's result.
+//! Examines files within a time limit: a hung file system must not delay a result.
 
 use crate::blocking::Threads;
 use agent_bash_core::Clock;
@@ -21,7 +21,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// What `work` has found; `None` if that is not known in time.
+    /// Returns the result of `work`; `None` if it is not known in time.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         clock: &dyn Clock,

@@ -1,4 +1,5 @@
-//! What a box adds to a system call: one that passes by its number, and one whose arguments the filter looks at.
+//! Measures the cost of a sandbox for a system call: one that passes by its number, and one with
+//! arguments that the filter tests.
 
 use crate::median;
 use crate::started::{In, Launcher, SIDES, plan};

@@ -95,7 +95,7 @@ fn directories(parent: &Path, name: &str, count: usize) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What is allowed beside what is named: the directories at the root, and the devices.
+/// Returns the number of implicit rules: the directories at the root, and the devices.
 fn rules_of_every_box() -> usize {
     const DEVICES: usize = 8;
     let entries = fs::read_dir("/").unwrap().flatten();

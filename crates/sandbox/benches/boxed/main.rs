@@ -1,10 +1,11 @@
-//! What a box costs, compared with the same without one: closing it, what runs in it, a system call.
+//! Measures the cost of a sandbox compared with the same work without one: the start, the work in
+//! it, a system call.
 //!
-//! The sides alternate in one run, as the machine's own speed changes by the minute; the ratio of the medians is what
-//! counts. Of what runs for long there is the ratio of CPU times too, for machines that do something else as well.
+//! The sides alternate in one run, because the speed of the machine varies by the minute; the ratio
+//! of the medians counts. Long work also has the ratio of CPU times, for busy machines.
 //!
-//! A plain program without criterion, because it is also the launcher, and what runs in the box. `--launcher PATH`
-//! measures another one: `agent-bash` itself, which is linked to start faster.
+//! A plain program without criterion, because it is also the launcher and the measured program.
+//! `--launcher PATH` measures another one: `agent-bash` itself, which is linked to start faster.
 
 #![expect(
     clippy::disallowed_methods,

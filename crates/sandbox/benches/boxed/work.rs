@@ -1,4 +1,4 @@
-//! What people run: git, reading a tree, an incremental build; in a clone of this very repository.
+//! Common work: git, reading a tree, an incremental build; in a clone of this repository.
 
 use crate::median;
 use crate::started::{In, Launcher, SIDES, plan};

@@ -1,4 +1,4 @@
-//! Where tools keep what proves who the user is, and what the user did. Tables only.
+//! Tables of the places of credentials and histories of tools.
 
 /// Secrets below a directory.
 pub(super) struct Group {

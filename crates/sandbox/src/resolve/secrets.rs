@@ -1,4 +1,4 @@
-//! Which paths hold secrets of this user, and of others whose files this process could read.
+//! Finds the paths with secrets of this user, and of other users whose files this process can read.
 
 use super::homes::{self, OtherHome};
 use super::paths::canonical;
@@ -16,7 +16,7 @@ const SEARCHED_HOMES: usize = 32;
 /// Entries of a hidden directory that are looked at.
 const ENTRIES: usize = 1000;
 
-/// What decides where secrets are.
+/// The facts that determine the places of secrets.
 pub(super) struct Secrets<'a> {
     /// The user's home, canonical.
     pub(super) home: Option<&'a Path>,
@@ -202,14 +202,14 @@ fn is_moved_only(group: &Group) -> bool {
     group.directory.is_empty() && !group.variables.is_empty()
 }
 
-/// True for what is installed, and is read by everybody.
+/// True for installed files, which every user may read.
 fn is_of_programs(path: &Path) -> bool {
     ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store"]
         .iter()
         .any(|programs| path.starts_with(programs))
 }
 
-/// Those that exist and that this process may read: of the others no call can read anything.
+/// Returns the existing paths that this process may read. A call cannot read the others.
 fn readable<'a>(paths: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     let paths = paths.iter().map(Path::new);
     paths

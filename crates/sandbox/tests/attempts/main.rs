@@ -1,10 +1,11 @@
-//! Attempts to escape from the box, each made three times: without a box, where it must succeed (the control that shows
-//! that the attempt is one), in a box of the base tier, and in one of the full tier; as root and as an unprivileged
-//! user. Judged by what is there afterwards, seen from outside, and never by what the attempt says of itself.
+//! Attempts to escape from the sandbox, each made three times: without a sandbox, where it must
+//! succeed (the control), in the base tier, and in the full tier; as root and as an unprivileged
+//! user. The test checks the state afterwards from outside, never the attempt's own report.
 //!
-//! `rows/*.toml` is the table. Every run is on a stage of its own: namespaces in which nothing of the machine can be
-//! changed and nobody can be signalled, because what the attempts would do unboxed is what they are for. `main` is our
-//! own, as this program starts itself again as the first process of a stage.
+//! `rows/*.toml` is the table. Every run has its own stage: namespaces in which nothing of the
+//! machine can be changed and no outside process can be signalled, because the attempts are harmful
+//! without a sandbox. `main` is custom, since this program starts itself again as the first process
+//! of a stage.
 
 #![expect(
     clippy::disallowed_methods,

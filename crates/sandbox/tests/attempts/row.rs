@@ -22,21 +22,21 @@ pub(crate) struct Row {
     #[serde(default)]
     pub(crate) group: String,
     pub(crate) name: String,
-    /// What is run in the box.
+    /// The script that runs in the sandbox.
     pub(crate) tried: String,
     /// Whether that came through; run outside of the box when the call is over.
     pub(crate) happened: String,
     /// Prepares the stage; run outside, as root.
     #[serde(default)]
     pub(crate) before: String,
-    /// What somebody else does while the call runs; run outside, as root.
+    /// The script of another process during the call; run outside, as root.
     #[serde(default)]
     pub(crate) during: String,
     /// Clears away what outlives the stage.
     #[serde(default)]
     pub(crate) after: String,
-    /// What an earlier call has left running, in a box that may write the workspace and has a loopback where there can
-    /// be one.
+    /// The background script of an earlier call, in a sandbox that may write the workspace and has
+    /// a loopback where possible.
     #[serde(default)]
     pub(crate) earlier: String,
     /// A program that starts the box, as words.
@@ -45,7 +45,7 @@ pub(crate) struct Row {
     /// A variable of the program that is boxed, as `NAME=VALUE`.
     #[serde(default)]
     pub(crate) env: String,
-    /// That there may be no box at all is what it is about: then nothing must run.
+    /// True for a test that the sandbox is refused: nothing must run.
     #[serde(default)]
     pub(crate) refused: bool,
     /// The part of the promise that it is about. It gets through where the box says that this part is missing; what
@@ -53,10 +53,10 @@ pub(crate) struct Row {
     pub(crate) part: Option<String>,
     /// Why it gets through at either tier.
     pub(crate) hole: Option<String>,
-    /// Whose attempt gets through, if not everybody's. A host that is root gives capabilities up that its other
-    /// processes have, and may therefore not act on them at all.
+    /// The user with a known hole, if not all users. A host that is root gives up capabilities that
+    /// its other processes have, and may therefore not act on them at all.
     pub(crate) hole_for: Option<User>,
-    /// It is no attempt to escape: it must come through everywhere.
+    /// True for ordinary work, which must succeed everywhere.
     #[serde(default)]
     pub(crate) works: bool,
     #[serde(default = "workspace_write")]
@@ -65,15 +65,15 @@ pub(crate) struct Row {
     pub(crate) network: String,
     /// Only one kind of user can or need try it.
     pub(crate) users: Option<User>,
-    /// What a machine must have for it: a command that shows it, and what is missing where that fails.
+    /// The requirements: a command that tests each, and the missing feature if it fails.
     #[serde(default)]
     pub(crate) needs: BTreeMap<String, String>,
-    /// It takes effect a moment after the call, so that it is looked for that long.
+    /// True if the effect comes after the call, so that the test waits for it.
     #[serde(default)]
-    pub(crate) later: bool,
+    pub(crate) delayed: bool,
 }
 
-/// Who makes the attempt.
+/// The user of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum User {

@@ -20,10 +20,10 @@ const NAMESPACES: [&str; 7] = [
     "--kill-child",
 ];
 
-/// What makes somebody who is not root the root of a stage. There is nobody else in it then.
+/// Options that make an unprivileged user the root of a stage. The stage has no other user then.
 const AS_ROOT: [&str; 2] = ["--user", "--map-root-user"];
 
-/// What a stage is to show.
+/// The specification of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) row: Row,
@@ -54,14 +54,14 @@ impl Tier {
     }
 }
 
-/// What was seen.
+/// The observations of a run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     pub(crate) outcome: Outcome,
-    /// What the box said is missing; empty without a box.
+    /// The promises that the sandbox reported as missing; empty without a sandbox.
     pub(crate) missing: Vec<String>,
-    /// What the attempt printed, and how it ended.
-    pub(crate) said: String,
+    /// The output of the attempt, and its end.
+    pub(crate) printed: String,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub(crate) struct Seen {
 pub(crate) enum Outcome {
     /// The attempt did what it is for.
     Through,
-    /// It did not.
+    /// The attempt did not succeed.
     Held,
     /// The machine lacks something: why.
     NotTried(String),
@@ -91,7 +91,7 @@ impl Run {
     }
 
     /// Shows it on a stage of its own.
-    pub(crate) fn on_stage(&self) -> Result<Seen> {
+    pub(crate) fn on_stage(&self) -> Result<Observations> {
         let shown = Command::new("unshare")
             .args(if rustix::process::geteuid().is_root() {
                 &[][..]

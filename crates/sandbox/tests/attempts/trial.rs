@@ -1,8 +1,8 @@
-//! What the runs of one attempt have to show together.
+//! The combined result of the runs of one attempt.
 
 use crate::kit::Kit;
 use crate::row::{Row, User};
-use crate::run::{Outcome, Run, Seen, Tier};
+use crate::run::{Observations, Outcome, Run, Tier};
 use anyhow::{Result, bail, ensure};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::process::ExitCode;
@@ -58,14 +58,18 @@ fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
         other => bail!(
             "without a box it must come through, or it shows nothing: {other:?}\n{}\n{}",
             row.tried,
-            start(&control.said)
+            start(&control.printed)
         ),
     }
     let mut faults = Vec::new();
     for tier in [Tier::Base, Tier::Full] {
         let seen = run(tier)?;
         if let Err(fault) = judge(row, user, tier, &seen) {
-            faults.push(format!("{fault:#}\n{}\n{}", row.tried, start(&seen.said)));
+            faults.push(format!(
+                "{fault:#}\n{}\n{}",
+                row.tried,
+                start(&seen.printed)
+            ));
         }
     }
     ensure!(faults.is_empty(), "{}", faults.join("\n"));
@@ -78,7 +82,7 @@ fn start(said: &str) -> String {
 }
 
 /// Whether what was seen in a box is what the row promises.
-fn judge(row: &Row, user: User, tier: Tier, seen: &Seen) -> Result<()> {
+fn judge(row: &Row, user: User, tier: Tier, seen: &Observations) -> Result<()> {
     let lacking = row
         .part
         .as_ref()

@@ -1,5 +1,5 @@
-//! Comparing the directory before and after a call that nobody can watch. It costs a walk each, so it is done only where
-//! somebody has asked for a record, and only where a walk is short.
+//! Scans the directory before and after a call that cannot be traced. It costs two scans, so it is
+//! done only if a record was requested, and only if a scan is fast.
 
 use crate::call::Call;
 use crate::changes::{ChangeStore, NO_ANSWER};
@@ -20,7 +20,8 @@ const AFTER: Duration = Duration::from_secs(1);
 /// Files that are looked at. Each takes some hundred bytes until the call has ended.
 const FILES: usize = 100_000;
 
-/// Why nobody can watch this call, if that is known before it runs. `given`: of the call itself.
+/// Returns why this call cannot be traced, if that is known before it runs. `given` is the call's
+/// own reason.
 pub(super) async fn reason(
     tool: &ToolContext,
     request: &Request,
@@ -37,7 +38,7 @@ pub(super) async fn reason(
     }
 }
 
-/// Looks through the directory before a call of which that is so.
+/// Scans the directory before such a call.
 pub(super) async fn before(
     tool: &ToolContext,
     call: &Call,

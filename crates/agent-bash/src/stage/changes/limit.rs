@@ -1,5 +1,5 @@
-//! How large what a trial changes may grow. A record is bounded by whoever keeps it; what an overlay takes is written by the
-//! kernel, so it is looked at now and then.
+//! Limits the size of a trial's changes. The recorder bounds a record; the kernel writes to an
+//! overlay, so its size is checked periodically.
 
 use super::Changing;
 use crate::blocking::run_blocking;

@@ -11,12 +11,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the attempt's shell and the shells outside begin with.
+/// The beginning of the attempt's script and the outside scripts.
 pub(super) const PRELUDE: &str = include_str!("../prelude.sh");
 
 const OUTER_SCRIPT: &str = "/mnt/outer.sh";
 
-/// What anything here may take. Longer than any needs, as the machine may be busy.
+/// The time limit of each step, generous for a busy machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Between two looks.

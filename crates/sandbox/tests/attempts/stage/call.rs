@@ -3,7 +3,7 @@
 use super::around::{PATIENCE, PRELUDE, STEP, Stage};
 use super::listeners::Ports;
 use super::scenery::{HOME, KIT, OUTSIDE, OWN, SEEN, WORKSPACE};
-use crate::run::{Outcome, Run, Seen, Tier};
+use crate::run::{Observations, Outcome, Run, Tier};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The attempt's text.
 const SCRIPT: &str = "/mnt/attempt.sh";
 
-/// What an earlier call has left.
+/// The background script of an earlier call.
 const EARLIER: &str = "/mnt/earlier.sh";
 
 /// How long an effect is looked for: where it must be there, and where it must not but would come late.
@@ -24,7 +24,7 @@ const UNEXPECTED: Duration = Duration::from_millis(250);
 /// The first line of every attempt.
 const BEGAN: &str = "began";
 
-pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Seen> {
+pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Observations> {
     let stage = Stage::new(run, ports)?;
     for (command, lacking) in &run.row.needs {
         if !stage.outside(command)?.success() {
@@ -120,7 +120,7 @@ impl Stage<'_> {
             None => format!("exit {}", ended.code().unwrap_or(-1)),
         };
         let expected = self.run.tier == Tier::None || self.run.row.works;
-        let patience = match (expected, self.run.row.later) {
+        let patience = match (expected, self.run.row.delayed) {
             (true, _) => EXPECTED,
             (false, true) => UNEXPECTED,
             (false, false) => Duration::ZERO,
@@ -138,7 +138,7 @@ impl Stage<'_> {
         }
     }
 
-    fn seen(&self, outcome: Outcome) -> Result<Seen> {
+    fn seen(&self, outcome: Outcome) -> Result<Observations> {
         let read = |name: &str| fs::read(format!("{SEEN}/{name}")).unwrap_or_default();
         let report = read("report");
         let missing = match self.run.tier {
@@ -150,15 +150,15 @@ impl Stage<'_> {
             }
         };
         let said = [read("output"), read("log")].concat();
-        Ok(Seen {
+        Ok(Observations {
             outcome,
             missing,
-            said: String::from_utf8_lossy(&said).into_owned(),
+            printed: String::from_utf8_lossy(&said).into_owned(),
         })
     }
 }
 
-/// What a box says of itself.
+/// The report of a sandbox.
 #[derive(serde::Deserialize)]
 struct Report {
     missing: Vec<String>,

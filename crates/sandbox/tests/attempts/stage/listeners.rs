@@ -1,4 +1,5 @@
-//! Who listens on the stage. Whatever somebody is sent, it notes it under its name in the directory of what was seen.
+//! The listeners of the stage. Each writes received data to a file with its name in the directory
+//! of observations.
 
 use super::scenery::{RUN, SEEN};
 use crate::row::User;
@@ -57,7 +58,7 @@ pub(crate) fn open(user: User) -> Result<Ports> {
     Ok(ports)
 }
 
-/// Every connection is read in a thread of its own: one that says nothing holds nobody up.
+/// Each connection has its own thread, so that a silent one blocks no other.
 fn accepting<C: Read + Send + 'static>(
     name: &'static str,
     accept: impl Fn() -> std::io::Result<C> + Send + 'static,
@@ -89,6 +90,6 @@ fn receiving(
 fn note(name: &str, text: &[u8]) {
     let path = Path::new(SEEN).join(name);
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // Who cannot note what it saw makes the control fail.
+    // A listener that cannot write makes the control fail.
     let _ = file.and_then(|mut file| file.write_all(text));
 }

@@ -1,4 +1,4 @@
-//! What is mounted and what lies there.
+//! The mounts and files of the stage.
 
 use crate::run::Run;
 use anyhow::{Context, Result, ensure};
@@ -15,7 +15,7 @@ pub(crate) const WORKSPACE: &str = "/mnt/home/project";
 pub(crate) const OUTSIDE: &str = "/mnt/outside";
 /// Sockets, and programs that an attempt starts.
 pub(crate) const RUN: &str = "/mnt/run";
-/// Notes of whoever sees something, among them what the attempt printed.
+/// Files with observations, among them the output of the attempt.
 pub(crate) const SEEN: &str = "/mnt/seen";
 /// The call's own temporary directory.
 pub(crate) const OWN: &str = "/mnt/own";
@@ -85,7 +85,8 @@ pub(crate) fn build(run: &Run) -> Result<()> {
 
 fn mounts(run: &Run) -> Result<()> {
     let none = MountFlags::empty();
-    // What is replaced goes away first: a box may rightly say of a mount that others lie over that it cannot be reached.
+    // Replaced mounts are removed first: a sandbox may correctly report that a covered mount cannot
+    // be reached.
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let places = table.lines().filter_map(|line| line.split(' ').nth(4));
     let replaced = |place: &&str| REPLACED.iter().any(|it| Path::new(place).starts_with(it));
