@@ -222,6 +222,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-core",
             "agent-bash-journal",
             "agent-bash-exec",
+            "agent-bash-os",
             "agent-bash-policy",
             "agent-bash-process",
             "agent-bash-pty",

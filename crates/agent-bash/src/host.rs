@@ -52,6 +52,14 @@ impl HostContext {
             .or_else(|| Some(self.home.as_ref()?.join(".local/state/agent-bash")))
     }
 
+    /// The user's settings: `agent-bash/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
+    pub(crate) fn user_settings(&self) -> Option<PathBuf> {
+        let named = self.env.get(&OsString::from("XDG_CONFIG_HOME"));
+        let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
+        let directory = named.or_else(|| Some(self.home.as_ref()?.join(".config")))?;
+        Some(directory.join("agent-bash").join("config.toml"))
+    }
+
     /// The directory for temporary files: `$TMPDIR` if it is an absolute path, else `/tmp`.
     pub fn temp_dir(&self) -> PathBuf {
         let named = self.env.get(&OsString::from("TMPDIR")).map(PathBuf::from);

@@ -19,6 +19,7 @@ pub mod artifacts;
 mod blocking;
 mod call;
 mod changes;
+mod guarded_settings;
 mod history;
 pub mod hook;
 mod host;

@@ -196,7 +196,7 @@ async fn run_locally(
             Ended::Ran(ran) => {
                 ran.changed = changed;
                 if let Some(boxed) = &mut ran.boxed {
-                    boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
+                    boxed.look_again(&tool.sandbox, &tool.clock).await;
                 }
             }
             Ended::Detached(detached) => detached.changed = changed,
@@ -212,7 +212,7 @@ async fn run_locally(
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(boxed) = &mut boxed {
-        boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
+        boxed.look_again(&tool.sandbox, &tool.clock).await;
     }
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();

@@ -1,21 +1,30 @@
-//! The box of a tool's calls: what the settings say about it, what is kept of it between calls, and that of one call.
+//! The box of a tool's calls: what the settings say about it, what is kept of it between calls, and
+//! that of one call.
 
 mod looks;
+mod names;
 mod watched;
+mod workspaces;
 
 pub(crate) use looks::Looks;
 pub(crate) use watched::Watched;
 
-use agent_bash_core::Clock;
+use crate::HostContext;
+use crate::guarded_settings;
 use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown};
-use agent_bash_sandbox::{Facts, ResolveError, Stamp, Surroundings, Wanted, resolve, workspace};
+use agent_bash_core::{Clock, Timestamp};
+use agent_bash_sandbox::{
+    Facts, NameScan, ResolveError, Resolved, Stamp, Surroundings, Wanted, resolve,
+};
+use names::{Names, SettingsFile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use workspaces::Workspaces;
 
 /// The box of calls: section `[sandbox]` of the settings. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +49,8 @@ pub struct SandboxSettings {
     pub tmp: Tmp,
     /// Whether a call may ask for more.
     pub escalation: Escalation,
-    /// The directory that the workspace is looked for from, upwards; without one, the host's. Not for settings files.
+    /// The directory that the workspace is looked for from, upwards; without one, the host's. Not
+    /// for settings files.
     pub directory: Option<PathBuf>,
 }
 
@@ -78,8 +88,8 @@ pub enum Escalation {
     Ask,
 }
 
-/// The system's secrets that this process could read, which is to say root. Other boxes do not hide them, as root's
-/// `su` needs them.
+/// The system's secrets that this process could read, which is to say root. Other boxes do not hide
+/// them, as root's `su` needs them.
 fn passwords() -> Vec<PathBuf> {
     const FILES: [&str; 5] = [
         "/etc/shadow",
@@ -93,8 +103,9 @@ fn passwords() -> Vec<PathBuf> {
 }
 
 impl SandboxSettings {
-    /// These settings made as strict as safe mode promises: nothing is written but what is the call's own, nothing
-    /// outside is reached, and no call may ask for more. A loopback network of its own stays, as tests need it.
+    /// These settings made as strict as safe mode promises: nothing is written but what is the
+    /// call's own, nothing outside is reached, and no call may ask for more. A loopback network of
+    /// its own stays, as tests need it.
     #[must_use]
     pub fn in_safe_mode(self) -> Self {
         Self {
@@ -127,11 +138,11 @@ impl SandboxSettings {
     }
 
     /// The plan of the box, where there is one.
-    pub(crate) fn plan(&self, facts: &Facts) -> Result<Option<Arc<Plan>>, ResolveError> {
+    fn resolved(&self, facts: &Facts) -> Result<Option<Resolved>, ResolveError> {
         let Some(level) = self.level.confined() else {
             return Ok(None);
         };
-        resolve(&self.wanted(level), facts).map(|plan| Some(Arc::new(plan)))
+        resolve(&self.wanted(level), facts).map(Some)
     }
 }
 
@@ -142,23 +153,34 @@ pub(crate) struct SandboxState {
     pub(crate) looks: Looks,
     /// The plan of the settings as they are.
     made: Mutex<Option<Made>>,
+    /// The workspace, found once.
+    workspace: OnceLock<PathBuf>,
+    /// The scan after the last call.
+    names: Mutex<Option<Arc<NameScan>>>,
+    /// The state directory.
+    state: Option<PathBuf>,
+    /// The paths where the host looks for settings.
+    settings_files: Arc<[PathBuf]>,
     /// A call was told what is missing.
     partial: AtomicBool,
 }
 
-/// A plan, and what it was made from. Shells that wait are kept by the plan, so it is made again only if it would be
-/// another one.
+/// A plan, and what it was made from. Shells that wait are kept by the plan, so it is made again
+/// only if it would be another one.
 #[derive(Debug)]
 struct Made {
     facts: Facts,
     plan: Arc<Plan>,
     stamp: Stamp,
-    /// What has been replaced since the first plan: a persistent shell from before does not keep it as it is.
+    /// What has been replaced since the first plan: a persistent shell from before does not keep it
+    /// as it is.
     replaced: BTreeSet<PathBuf>,
     /// How often something was: other shells from before take no more calls.
     replacements: u64,
     /// Where all that is, if it was looked at there.
     surroundings: Option<SettledSurroundings>,
+    /// Settings files in writable directories, with the texts that count.
+    settings: Vec<SettingsFile>,
 }
 
 /// The directories around what is protected, and since when they have been as they are.
@@ -178,6 +200,8 @@ pub(crate) struct Prepared {
     pub(crate) pool: Option<u64>,
     /// Protected files as they are.
     pub(crate) before: Watched,
+    /// The files that count by their names.
+    pub(crate) names: Option<Names>,
 }
 
 impl SandboxState {
@@ -188,9 +212,36 @@ impl SandboxState {
         }
     }
 
-    /// The box of a call for which no file system has to be asked: its plan is made, and as the kernel knows from its
-    /// caches, what it protects is as it was. A thread for each look would take longer than many a call.
-    pub(crate) fn ready(&self, facts: &Facts, now: Duration, in_session: bool) -> Option<Prepared> {
+    /// Takes over the state directory and the settings paths of a host.
+    pub(crate) fn of_host(self, host: &HostContext) -> Self {
+        let directory = self.settings.directory.as_deref();
+        Self {
+            state: host.state_dir(),
+            settings_files: guarded_settings::paths(host, directory).into(),
+            ..self
+        }
+    }
+
+    /// Returns the facts for this tier that need no file access.
+    pub(crate) fn facts(&self, host: &HostContext, tier: Tier) -> Facts {
+        let directory = self.settings.directory.as_ref().unwrap_or(&host.cwd);
+        Facts {
+            env: Arc::clone(&host.env),
+            settings: Arc::clone(&self.settings_files),
+            ..Facts::new(host.home.clone(), directory.clone(), tier)
+        }
+    }
+
+    /// The box of a call for which no file system has to be asked: its plan is made, and as the
+    /// kernel knows from its caches, what it protects is as it was. A thread for each look would
+    /// take longer than many a call.
+    pub(crate) fn ready(
+        &self,
+        facts: &Facts,
+        now: Duration,
+        in_session: bool,
+        wall: Timestamp,
+    ) -> Option<Prepared> {
         let mut made = self.made.try_lock().ok()?;
         let made = made.as_mut().filter(|made| {
             let same = made.facts.home == facts.home
@@ -198,56 +249,114 @@ impl SandboxState {
                 && made.facts.env == facts.env;
             same && (made.replaced.is_empty() || !in_session)
         })?;
+        let names = match made.plan.level {
+            Level::ReadOnly => None,
+            Level::WorkspaceWrite => {
+                let scan = self.names.try_lock().ok()?.clone()?;
+                Some(Names::after_call(scan, wall, made.settings.clone()))
+            }
+        };
         Some(Prepared {
             before: made.as_it_was(now)?,
             plan: Arc::clone(&made.plan),
             pool: Some(made.pool()),
+            names,
         })
     }
 
-    /// The box of a call; `None` if there is none. Looks at files, so that it may take as long as file systems do.
+    /// The box of a call; `None` if there is none. Looks at files, so that it may take as long as
+    /// file systems do.
     ///
-    /// `changed`: what its request makes of the settings, if it changes them; `in_session`: it may get a shell that was
-    /// started long ago.
+    /// `changed`: what its request makes of the settings, if it changes them; `in_session`: it may
+    /// get a shell that was started long ago.
     pub(crate) fn prepare(
         &self,
         changed: Option<&SandboxSettings>,
         facts: Facts,
         in_session: bool,
+        clock: &dyn Clock,
     ) -> Result<Option<Prepared>, ResolveError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = match &*made {
-            // The workspace stays the same whatever becomes of repositories in it and around it.
-            Some(made) => Facts {
-                directory: made.facts.directory.clone(),
+        let mut workspaces = self.state.as_deref().map(Workspaces::read);
+        let known = workspaces.as_ref().map(Workspaces::known);
+        let facts = Facts {
+            known: known.unwrap_or_default().into(),
+            ..facts
+        };
+        // The workspace stays the same whatever becomes of repositories in it and around it.
+        let facts = match self.workspace.get() {
+            Some(workspace) => Facts {
+                directory: workspace.clone(),
                 ..facts
             },
             None => facts,
         };
+        let mut remember = |facts: &Facts, resolved: &Resolved| {
+            if let (Some(workspaces), Some(state)) = (&mut workspaces, &self.state) {
+                workspaces.remember(state, facts, resolved);
+            }
+        };
         if let Some(changed) = changed {
-            return Ok(changed.plan(&facts)?.map(|plan| Prepared {
+            let Some(resolved) = changed.resolved(&facts)? else {
+                return Ok(None);
+            };
+            remember(&facts, &resolved);
+            let plan = Arc::new(resolved.plan);
+            return Ok(Some(Prepared {
                 before: Watched::before(&plan, &Stamp::of(&plan), &BTreeSet::new()),
+                names: self.scanned(&plan, clock, &NameScan::default()),
                 plan,
                 pool: None,
             }));
         }
         let last = made.take();
         let now = match last {
-            Some(last) if last.facts == facts => last.again(&self.settings)?,
-            _ => match Made::new(&self.settings, facts)? {
-                Some(now) => now,
-                None => return Ok(None),
-            },
+            Some(last) if last.is_for(&facts) => last.again(&self.settings, &facts)?,
+            _ => {
+                let Some(resolved) = self.settings.resolved(&facts)? else {
+                    return Ok(None);
+                };
+                remember(&facts, &resolved);
+                let made = Made::new(facts, resolved);
+                if made.plan.level == Level::WorkspaceWrite {
+                    self.workspace.get_or_init(|| made.facts.directory.clone());
+                }
+                made
+            }
         };
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = names.clone().unwrap_or_default();
+        drop(names);
+        let names = self.scanned(&now.plan, clock, &earlier);
+        let now = Made {
+            settings: names.iter().flat_map(|it| it.settings().to_vec()).collect(),
+            ..now
+        };
+        if let Some(names) = &names {
+            self.keep(names.scan());
+        }
         let nothing = BTreeSet::new();
         let replaced = if in_session { &now.replaced } else { &nothing };
         let prepared = Prepared {
             before: Watched::before(&now.plan, &now.stamp, replaced),
             plan: Arc::clone(&now.plan),
             pool: Some(now.pool()),
+            names,
         };
         *made = Some(now);
         Ok(Some(prepared))
+    }
+
+    /// Scans before a call; `None` if the call cannot write the workspace.
+    fn scanned(&self, plan: &Plan, clock: &dyn Clock, earlier: &NameScan) -> Option<Names> {
+        let is_writing = plan.level == Level::WorkspaceWrite;
+        let (state, files) = (self.state.as_deref(), &self.settings_files);
+        is_writing.then(|| Names::before(plan, clock, earlier, state, files))
+    }
+
+    /// Keeps a scan for the next call.
+    fn keep(&self, scan: Arc<NameScan>) {
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(scan);
     }
 
     /// Whether nobody has been told yet that the box is partial. True once.
@@ -257,24 +366,34 @@ impl SandboxState {
 }
 
 impl Made {
-    fn new(settings: &SandboxSettings, mut facts: Facts) -> Result<Option<Self>, ResolveError> {
-        let Some(plan) = settings.plan(&facts)? else {
-            return Ok(None);
-        };
-        if plan.level == Level::WorkspaceWrite {
-            facts.directory = workspace(&facts)?;
+    fn new(mut facts: Facts, Resolved { plan, workspace }: Resolved) -> Self {
+        if let Some(workspace) = workspace {
+            facts.directory = workspace;
         }
-        Ok(Some(Self {
+        Self {
             stamp: Stamp::of(&plan),
             facts,
-            plan,
+            plan: Arc::new(plan),
             replaced: BTreeSet::new(),
             replacements: 0,
             surroundings: None,
-        }))
+            settings: Vec::new(),
+        }
     }
 
-    /// The number of the shells that are in the box as it is. At the base tier nothing is mounted that could be gone.
+    /// True if the plan was made from these facts. Workspaces that other hosts have recorded since
+    /// do not count.
+    fn is_for(&self, facts: &Facts) -> bool {
+        let known = Arc::clone(&self.facts.known);
+        self.facts
+            == Facts {
+                known,
+                ..facts.clone()
+            }
+    }
+
+    /// The number of the shells that are in the box as it is. At the base tier nothing is mounted
+    /// that could be gone.
     fn pool(&self) -> u64 {
         match self.plan.tier {
             Tier::Base => 0,
@@ -282,8 +401,9 @@ impl Made {
         }
     }
 
-    /// What is protected, if it is what it was when the plan was made, and no file system has to be asked. Where the
-    /// directories around it have been the same for a while, that says it for each of the paths.
+    /// What is protected, if it is what it was when the plan was made, and no file system has to be
+    /// asked. Where the directories around it have been the same for a while, that says it for each
+    /// of the paths.
     fn as_it_was(&mut self, now: Duration) -> Option<Watched> {
         let seen = self
             .surroundings
@@ -321,7 +441,7 @@ impl Made {
     }
 
     /// The same, or a new one if what it was made from is different now.
-    fn again(mut self, settings: &SandboxSettings) -> Result<Self, ResolveError> {
+    fn again(mut self, settings: &SandboxSettings, facts: &Facts) -> Result<Self, ResolveError> {
         let stamp = Stamp::of(&self.plan);
         if stamp == self.stamp {
             return Ok(self);
@@ -331,12 +451,13 @@ impl Made {
         self.replaced
             .extend(replaced.into_iter().map(Path::to_owned));
         self.surroundings = None;
-        if let Some(plan) = settings
-            .plan(&self.facts)?
-            .filter(|plan| *plan != self.plan)
+        let resolved = settings.resolved(facts)?;
+        if let Some(plan) = resolved
+            .map(|it| it.plan)
+            .filter(|plan| *plan != *self.plan)
         {
             self.stamp = Stamp::of(&plan);
-            self.plan = plan;
+            self.plan = Arc::new(plan);
         } else {
             self.stamp = stamp;
         }
@@ -357,6 +478,10 @@ pub(crate) struct CallSandbox {
     pub(crate) pool: Option<u64>,
     /// Protected files as they were before the call.
     pub(crate) before: Option<Watched>,
+    /// The files that count by their names, before the call.
+    pub(crate) names: Option<Names>,
+    /// True if a program ended with `SIGSYS`.
+    pub(crate) ended_by_sigsys: bool,
     /// Those that are different after it.
     pub(crate) changed: Vec<PathBuf>,
     /// What could not be found out, as a file system does not answer.
@@ -365,15 +490,28 @@ pub(crate) struct CallSandbox {
 
 impl CallSandbox {
     /// Looks at what the box protects again, once the call has ended.
-    pub(crate) async fn look_again(&mut self, looks: &Looks, clock: &dyn Clock) {
-        let Some(before) = self.before.take().filter(|before| !before.is_empty()) else {
-            return;
+    pub(crate) async fn look_again(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
+        let before = self.before.take().filter(|before| !before.is_empty());
+        let names = self.names.take();
+        let known = match &before {
+            Some(before) => before.changed_as_known(),
+            None => Some(Vec::new()),
         };
-        if let Some(changed) = before.changed_as_known() {
-            self.changed = changed;
+        if let (Some(changed), None) = (&known, &names) {
+            self.changed.clone_from(changed);
             return;
         }
-        match looks.look(clock, || before.changed()).await {
+        let (tool, time, plan) = (Arc::clone(own), Arc::clone(clock), self.plan.clone());
+        let look = move || {
+            let kept = known.unwrap_or_else(|| before.map(Watched::changed).unwrap_or_default());
+            let (Some(names), Some(plan)) = (names, plan) else {
+                return kept;
+            };
+            let (changed, now) = names.changed(&plan, kept, tool.state.as_deref(), &*time);
+            tool.keep(now);
+            changed
+        };
+        match own.looks.look(&**clock, look).await {
             Some(changed) => self.changed = changed,
             None => self.unknown.push(Unknown::Changed),
         }
@@ -399,6 +537,7 @@ mod tests {
             ..SandboxSettings::default()
         });
         let facts = Facts::new(None, dir.path().to_owned(), Tier::Full);
+        let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
         let settled = || {
             let made = own.made.lock().unwrap();
             let seen = made.as_ref().and_then(|made| made.surroundings.as_ref());
@@ -407,11 +546,11 @@ mod tests {
         let mut now = Duration::ZERO;
         let mut ready = || {
             now += Surroundings::SETTLED;
-            own.ready(&facts, now, false)
+            own.ready(&facts, now, false, wall)
         };
         for name in [".vscode", ".idea"] {
-            own.prepare(None, facts.clone(), false).unwrap();
-            assert!(own.ready(&facts, Duration::ZERO, false).is_some() && !settled());
+            own.prepare(None, facts.clone(), false, &clock).unwrap();
+            assert!(own.ready(&facts, Duration::ZERO, false, wall).is_some() && !settled());
             assert!(ready().is_some() && settled());
             std::thread::sleep(Surroundings::SETTLED);
             // What is no name of theirs changes nothing that counts.

@@ -473,6 +473,7 @@ impl BashToolBuilder {
             .terminal
             .filter(|_| self.virtual_terminal && self.profile.pty)
             .and_then(|executor| Terminal::offered(executor, &self.host, &self.environment));
+        let sandbox = SandboxState::new(sandbox).of_host(&self.host);
         BashTool {
             wiring: Arc::new(ToolContext {
                 profile: self.profile,
@@ -496,7 +497,7 @@ impl BashToolBuilder {
                 audit: self.audit,
                 journal: self.journal,
                 terminal,
-                sandbox: Arc::new(SandboxState::new(sandbox)),
+                sandbox: Arc::new(sandbox),
                 has_own_fields: true,
                 changes: Arc::new(changes.protecting(protected)),
                 queues: Arc::default(),

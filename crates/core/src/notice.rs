@@ -152,6 +152,8 @@ pub enum NoticeKind {
         /// The files; absolute.
         paths: Vec<String>,
     },
+    /// A program was ended by the signal for system calls that the sandbox does not have.
+    SandboxUnsupported,
     /// A file system did not answer, so a part of the sandbox's observations is unknown.
     SandboxUnknown {
         /// The unknown observations.
@@ -226,6 +228,7 @@ impl NoticeKind {
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
             | Self::ProtectedInTrial { .. }
+            | Self::SandboxUnsupported
             | Self::SandboxUnknown { .. }
             | Self::Changes { .. }
             | Self::ChangesUnknown { .. }
@@ -328,6 +331,7 @@ impl NoticeKind {
                 "This trial would change {}, which run or configure programs outside of the sandbox.",
                 listed(paths)
             ),
+            Self::SandboxUnsupported => "A program was ended by SIGSYS: the sandbox runs no 32-bit programs, since it filters the system calls of 64-bit ones only.".to_owned(),
             Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
             Self::Changes { line, .. } => line.clone(),
             Self::ChangesUnknown { reason } => {

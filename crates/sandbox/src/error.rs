@@ -42,7 +42,13 @@ pub enum SandboxError {
         /// The tier.
         tier: Tier,
     },
-    /// A trial is not possible, with the reason.
+    /// A writable path of the plan is reached through a link.
+    #[error(
+        "{path} was replaced by a symbolic link while the sandbox was set up; a sandboxed call may have done that",
+        path = .0.display()
+    )]
+    Replaced(PathBuf),
+    /// Changes cannot be held back here, and why.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
     /// The program cannot be traced, with the reason. Its launcher waits for a tracer.

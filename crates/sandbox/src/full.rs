@@ -62,7 +62,7 @@ pub(crate) fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<
 fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
     let roots = writable::outermost(plan.writable.iter().chain(own));
     writable::separate(&roots)?;
-    writable::protect(&roots, &plan.protected)?;
+    writable::protect(&roots, &plan.writable, &plan.protected)?;
     let mut missing = Vec::new();
     if !mounts::make_read_only(&roots)? {
         missing.push(Lack::Metadata);

@@ -32,8 +32,8 @@ pub use launcher::{NAME, init};
 pub use networks::{Entrance, NetworkRole, Networks};
 pub use plan::Order;
 pub use resolve::{
-    ChangedPath, Facts, Identity, ResolveError, Stamp, Surroundings, Uncached, Wanted,
-    protected_among, resolve, workspace,
+    ChangedPath, Facts, Identity, KnownWorkspace, NameScan, ResolveError, Resolved, Stamp,
+    Surroundings, Uncached, Wanted, is_named, protected_among, resolve, workspace,
 };
 pub use start::{Start, StartedProgram};
 

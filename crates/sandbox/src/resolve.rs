@@ -4,19 +4,25 @@
 mod error;
 mod git;
 mod homes;
-mod lists;
+mod links;
+mod names;
 mod paths;
 mod protected_changes;
+mod scan;
 mod secret_places;
 mod secrets;
 mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
+pub use names::is_named;
 pub use protected_changes::{ChangedPath, protected_among};
+pub use scan::NameScan;
 pub use stamp::{Identity, Stamp, Surroundings, Uncached};
+pub use workspace::KnownWorkspace;
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use links::Written;
 use paths::{canonical, existing, in_home};
 use secrets::Secrets;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,16 +78,22 @@ pub struct Facts {
     pub tier: Tier,
     /// The host's variables: some say where secrets are.
     pub env: Arc<BTreeMap<OsString, OsString>>,
+    /// Workspaces of earlier calls.
+    pub known: Arc<[KnownWorkspace]>,
+    /// The paths where the host looks for settings.
+    pub settings: Arc<[PathBuf]>,
 }
 
 impl Facts {
-    /// Without variables.
+    /// Creates facts without variables, earlier workspaces and settings.
     pub fn new(home: Option<PathBuf>, directory: PathBuf, tier: Tier) -> Self {
         Self {
             home,
             directory,
             tier,
             env: Arc::default(),
+            known: Arc::default(),
+            settings: Arc::default(),
         }
     }
 }
@@ -89,48 +101,80 @@ impl Facts {
 /// Returns the workspace of a host: the nearest directory with a `.git`, or else the host's
 /// directory.
 pub fn workspace(facts: &Facts) -> Result<PathBuf, ResolveError> {
-    workspace::find(
-        &facts.directory,
-        facts.home.as_deref().map(canonical).as_deref(),
-    )
+    let home = facts.home.as_deref().map(canonical);
+    let directory = existing("workspace", &facts.directory)?;
+    workspace::around(&directory, home.as_deref(), &facts.known)
+}
+
+/// The result of [`resolve`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The plan.
+    pub plan: Plan,
+    /// The workspace, if it is writable.
+    pub workspace: Option<PathBuf>,
 }
 
 /// Returns the plan of a sandbox.
-pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
+///
+/// # Errors
+/// [`ResolveError`]; `Link` and `Planted` mean that an earlier call may have chosen a directory.
+pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError> {
     if wanted.network == Network::Loopback && facts.tier == Tier::Base {
         return Err(ResolveError::NoLoopback);
     }
-    let places = Places {
-        home: facts.home.as_deref().map(canonical),
+    let home = facts.home.as_deref().map(canonical);
+    let mut places = Places {
+        home: home.clone(),
+        written: Written {
+            directories: workspace::written_by(&facts.known).cloned().collect(),
+            home: home.as_deref(),
+        },
     };
-    let readable = places.all("readable", &wanted.readable)?;
+    let mut root = None;
+    let mut writable = BTreeSet::new();
+    let mut protected = places.all("protected", &wanted.protected)?;
+    if wanted.level == Level::WorkspaceWrite {
+        let workspace = workspace::find(&facts.directory, home.as_deref(), &facts.known)?;
+        places.written.directories.push(workspace.clone());
+        protected.extend(names::HELD.iter().map(|name| workspace.join(name)));
+        let git = git::Git::of(&workspace);
+        protected.extend(git.protected.iter().cloned());
+        writable.extend(git.writable.iter().cloned());
+        writable.insert(workspace.clone());
+        root = Some(workspace);
+        let mut repositories = vec![git];
+        // All of them come first, since one may be reached through a link in another.
+        let more = places.all("writable", &wanted.writable)?;
+        places.written.directories.extend(more.iter().cloned());
+        for path in places.trusted("writable", &wanted.writable)? {
+            let path = existing("writable", &path)?;
+            protected.extend(names::HELD.iter().map(|name| path.join(name)));
+            let git = git::Git::of(&path);
+            protected.extend(git.protected.iter().cloned());
+            repositories.push(git);
+            writable.insert(path);
+        }
+        if wanted.shared_tmp {
+            writable.insert(existing("tmp", Path::new("/tmp"))?);
+        }
+        protected.extend(facts.settings.iter().map(|path| by_its_name(path)));
+        protected.extend(scan::held_at(&writable));
+        let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
+        for git in &repositories {
+            protected.extend(git.of_worktrees(is_writable).cloned());
+        }
+    }
+    let readable = places.trusted("readable", &wanted.readable)?;
     let secrets = Secrets {
         home: places.home.as_deref(),
         directory: &canonical(&facts.directory),
         variables: &facts.env,
     };
     let mut hidden = secrets.all();
-    hidden.extend(places.all("hidden", &wanted.hidden)?);
+    hidden.extend(places.trusted("hidden", &wanted.hidden)?);
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
-    let mut writable = BTreeSet::new();
-    let mut protected = places.all("protected", &wanted.protected)?;
-    if wanted.level == Level::WorkspaceWrite {
-        let workspace = workspace::find(&facts.directory, places.home.as_deref())?;
-        protected.extend(lists::PROTECTED.iter().map(|name| workspace.join(name)));
-        let git = git::Git::of(&workspace);
-        protected.extend(git.protected.iter().cloned());
-        writable.extend(git.writable.iter().cloned());
-        writable.insert(workspace);
-        for path in places.all("writable", &wanted.writable)? {
-            writable.insert(existing("writable", &path)?);
-        }
-        if wanted.shared_tmp {
-            writable.insert(existing("tmp", Path::new("/tmp"))?);
-        }
-        let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
-        protected.extend(git.of_worktrees(is_writable).cloned());
-    }
     for writable in &writable {
         if let Some(hidden) = hidden.iter().find(|hidden| writable.starts_with(hidden)) {
             return Err(ResolveError::Hidden {
@@ -148,10 +192,10 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
     protected.extend(linked);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
-    for path in places.all("devices", &wanted.devices)? {
+    for path in places.trusted("devices", &wanted.devices)? {
         devices.insert(existing("devices", &path)?);
     }
-    Ok(Plan {
+    let plan = Plan {
         level: wanted.level,
         network: wanted.network,
         tier: facts.tier,
@@ -159,31 +203,66 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
         hidden: hidden.into_iter().collect(),
         protected: protected.into_iter().collect(),
         devices: devices.into_iter().collect(),
+    };
+    Ok(Resolved {
+        plan,
+        workspace: root,
     })
 }
 
-/// The bases of relative paths in the settings.
-struct Places {
-    home: Option<PathBuf>,
+/// Returns the path with its directory resolved. A link as the last name stays a link.
+fn by_its_name(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(directory), Some(name)) => canonical(directory).join(name),
+        _ => canonical(path),
+    }
 }
 
-impl Places {
+/// The base of relative paths in the settings, and the places where links are not trusted.
+struct Places<'a> {
+    home: Option<PathBuf>,
+    written: Written<'a>,
+}
+
+impl Places<'_> {
+    /// Returns the paths of a list without links.
     fn all(
         &self,
         list: &'static str,
         paths: &[PathBuf],
     ) -> Result<BTreeSet<PathBuf>, ResolveError> {
+        let one = |path: &PathBuf| Ok(canonical(&self.whole(list, path)?));
+        paths.iter().map(one).collect()
+    }
+
+    /// As [`Self::all`]. Refuses paths through links that a call may have created.
+    fn trusted(
+        &self,
+        list: &'static str,
+        paths: &[PathBuf],
+    ) -> Result<BTreeSet<PathBuf>, ResolveError> {
         let one = |path: &PathBuf| {
-            let whole = in_home(path, self.home.as_deref());
-            if whole.is_absolute() {
-                return Ok(canonical(&whole));
-            }
-            Err(ResolveError::NotAbsolute {
+            let whole = self.whole(list, path)?;
+            let way = links::follow(&whole).map_err(|error| ResolveError::Unusable {
                 list,
                 path: path.clone(),
-            })
+                error,
+            })?;
+            links::check(list, path, &way, &self.written)?;
+            Ok(way.target)
         };
         paths.iter().map(one).collect()
+    }
+
+    fn whole(&self, list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
+        let whole = in_home(path, self.home.as_deref());
+        if whole.is_absolute() {
+            return Ok(whole);
+        }
+        Err(ResolveError::NotAbsolute {
+            list,
+            path: path.to_owned(),
+        })
     }
 }
 
@@ -220,7 +299,7 @@ mod tests {
         fn plan(&self, wanted: &Wanted, directory: &str) -> Result<Plan, ResolveError> {
             let directory = self.path.join(directory);
             let facts = Facts::new(Some(self.path.clone()), directory, Tier::Base);
-            resolve(wanted, &facts)
+            resolve(wanted, &facts).map(|resolved| resolved.plan)
         }
 
         /// Returns relative paths.

@@ -17,6 +17,7 @@ mod misbehave;
 mod rpc;
 mod safe_mode;
 mod sandbox;
+mod sandbox_edges;
 mod session;
 mod starved;
 mod strangers;

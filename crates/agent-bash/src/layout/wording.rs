@@ -78,6 +78,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }
                 | NoticeKind::ProtectedInTrial { .. }
+                | NoticeKind::SandboxUnsupported
                 | NoticeKind::Changes { .. }
                 | NoticeKind::ChangesUnknown { .. }
                 | NoticeKind::ChangesLimit { .. }

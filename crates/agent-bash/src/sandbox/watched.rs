@@ -1,5 +1,6 @@
-//! What a box protects, before and after a call. At the full tier the kernel keeps what exists as it is, unless somebody
-//! outside replaces it, and what does not exist yet may appear; at the base tier either may change.
+//! What a box protects, before and after a call. At the full tier the kernel keeps what exists as
+//! it is, unless somebody outside replaces it, and what does not exist yet may appear; at the base
+//! tier either may change.
 
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_sandbox::{Identity, Stamp, Surroundings};
@@ -8,6 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,7 +54,8 @@ impl Watched {
         }
     }
 
-    /// The same, of which it is enough to look at these directories, which had settled when it was made.
+    /// The same, of which it is enough to look at these directories, which had settled when it was
+    /// made.
     pub(crate) fn within(self, around: Surroundings) -> Self {
         Self {
             around: Some(Arc::new(around)),
@@ -116,7 +119,8 @@ fn digest(path: &Path) -> PathState {
     PathState::Digest(sum.finalize().into())
 }
 
-/// Adds a file, or a directory with everything in it. Links are not followed; what cannot be read counts by its name.
+/// Adds a file, or a directory with everything in it. Links are not followed; what cannot be read
+/// counts by its name.
 fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     let Some(rest) = left.checked_sub(1) else {
         return;
@@ -127,6 +131,8 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     let Ok(found) = fs::symlink_metadata(path) else {
         return;
     };
+    // A hook that lies there runs once it may be executed.
+    sum.update(found.mode().to_le_bytes());
     if found.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
         sum.update(target.as_os_str().as_encoded_bytes());
@@ -186,7 +192,11 @@ mod tests {
 
     #[test]
     fn what_is_different_after_a_call_is_named() {
-        let cases: [(Change<'_>, &[&str]); 6] = [
+        let executable = |path: &Path| {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        };
+        let cases: [(Change<'_>, &[&str]); 7] = [
+            (&|dir| executable(&dir.join("hooks/sample")), &["hooks"]),
             (&|_| {}, &[]),
             (&|dir| fs::write(dir.join("config"), "a = 1").unwrap(), &[]),
             (

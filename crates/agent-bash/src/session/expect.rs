@@ -9,7 +9,6 @@ use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::{Plan, SandboxLevel, Tier};
 use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
 use agent_bash_policy::Script;
-use agent_bash_sandbox::Facts;
 use std::sync::Arc;
 
 /// Longer scripts are not judged ahead: that would take longer than what could be started
@@ -74,16 +73,11 @@ impl Conversation {
         if settings.level == SandboxLevel::Off {
             return;
         }
-        let directory = settings.directory.as_ref().unwrap_or(&tool.host.cwd);
-        let facts = Facts {
-            home: tool.host.home.clone(),
-            directory: directory.clone(),
-            // The best; if it is not to be had, nothing is lost but this shell.
-            tier: Tier::Full,
-            env: Arc::clone(&tool.host.env),
-        };
+        // The best tier; if it is not to be had, nothing is lost but this shell.
+        let facts = tool.sandbox.facts(&tool.host, Tier::Full);
+        let clock = Arc::clone(&tool.clock);
         let own = Arc::clone(&tool.sandbox);
-        let prepare = move || own.prepare(None, facts, false);
+        let prepare = move || own.prepare(None, facts, false, &*clock);
         let prepared = tool.sandbox.looks.look(&*tool.clock, prepare).await;
         // The call itself will say why there is none.
         if let Some(Ok(Some(prepared))) = prepared {

@@ -5,6 +5,7 @@ use super::key::{Form, Key, Project};
 use super::keys::KEYS;
 use super::source::{self, FileLookup};
 use crate::HostContext;
+use crate::guarded_settings::{GuardedSettings, PROJECT_FILE};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -13,8 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Name of a project's settings file.
-const PROJECT_FILE: &str = ".agent-bash.toml";
+/// Why a file counts as it was, or not at all.
+const MADE: &str = "a sandboxed call has made it; save it again for it to count";
+const CHANGED: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,20 +124,21 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
         origins: BTreeMap::new(),
         ignored: Vec::new(),
     };
-    if let Some(path) = user_file(host)
-        && let FileLookup::Text(text) = source::user_file(&path).map_err(unreadable(&path))?
+    let guarded = host.state_dir().map(|state| GuardedSettings::read(&state));
+    let guarded = guarded.unwrap_or_default();
+    if let Some(path) = host.user_settings()
+        && let FileLookup::Text(text) = loaded.find(&guarded, &path, source::user_file)?
     {
         loaded.take(&parse(&path, &text)?, &Origin::User(path))?;
     }
     for dir in host.cwd.ancestors() {
         let path = dir.join(PROJECT_FILE);
         let above = dir != host.cwd;
-        match source::project(dir, PROJECT_FILE, above).map_err(unreadable(&path))? {
-            FileLookup::Nothing => {}
-            FileLookup::Ignored(reason) => {
-                tracing::warn!(path = %path.display(), reason, "a project's settings are ignored");
-                loaded.ignored.push((path, reason));
-            }
+        let found = loaded.find(&guarded, &path, |_| {
+            source::project(dir, PROJECT_FILE, above)
+        });
+        match found? {
+            FileLookup::Nothing | FileLookup::Ignored(_) => {}
             FileLookup::Text(text) => {
                 loaded.take(&parse(&path, &text)?, &Origin::Project(path))?;
                 break;
@@ -180,6 +183,28 @@ impl Loaded {
             let origin = self.origins.get(key.name).unwrap_or(&Origin::Default);
             (key.name, value, origin)
         })
+    }
+
+    /// What counts of a file. What does not is remembered.
+    fn find(
+        &mut self,
+        guarded: &GuardedSettings,
+        path: &Path,
+        read: impl FnOnce(&Path) -> io::Result<FileLookup>,
+    ) -> Result<FileLookup, SettingsError> {
+        let (found, reason) = match guarded.instead_of(path) {
+            Some(Some(text)) => (FileLookup::Text(text.to_owned()), Some(CHANGED)),
+            Some(None) => (FileLookup::Ignored(MADE), Some(MADE)),
+            None => match read(path).map_err(unreadable(path))? {
+                FileLookup::Ignored(reason) => (FileLookup::Ignored(reason), Some(reason)),
+                found => (found, None),
+            },
+        };
+        if let Some(reason) = reason {
+            tracing::warn!(path = %path.display(), reason, "settings are ignored");
+            self.ignored.push((path.to_owned(), reason));
+        }
+        Ok(found)
     }
 
     fn take(&mut self, table: &Table, origin: &Origin) -> Result<(), SettingsError> {
@@ -267,13 +292,6 @@ pub fn default_file() -> String {
         let _ = write!(text, "\n#{name} = {shown}\n");
     }
     text
-}
-
-fn user_file(host: &HostContext) -> Option<PathBuf> {
-    let named = host.env.get(&OsString::from("XDG_CONFIG_HOME"));
-    let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
-    let dir = named.or_else(|| Some(host.home.as_ref()?.join(".config")))?;
-    Some(dir.join("agent-bash").join("config.toml"))
 }
 
 fn unreadable(path: &Path) -> impl Fn(io::Error) -> SettingsError {

@@ -1,4 +1,5 @@
-//! The box of a call: what the request changes of the settings, whether it may, and the plan that it runs by.
+//! The box of a call: what the request changes of the settings, whether it may, and the plan that
+//! it runs by.
 
 mod denied;
 
@@ -8,7 +9,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
     Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
 };
-use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use agent_bash_core::{Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
 use agent_bash_exec::Job;
 use agent_bash_policy::SafeLevel;
 use agent_bash_sandbox::Facts;
@@ -19,6 +20,9 @@ use std::sync::Arc;
 /// Why there is no plan where looking at the paths takes too long.
 const UNANSWERED: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
 
+/// By which the sandbox ends a program of another architecture.
+const SIGSYS: i32 = 31;
+
 /// What a call is to run in.
 #[derive(Debug)]
 pub(crate) struct RequestedSandbox {
@@ -28,7 +32,8 @@ pub(crate) struct RequestedSandbox {
     pub(crate) reason: Option<String>,
 }
 
-/// What is asked for; `None` if there is no box. `escalation` is the reason of a caller that asks to run without one.
+/// What is asked for; `None` if there is no box. `escalation` is the reason of a caller that asks
+/// to run without one.
 pub(crate) fn requested(
     tool: &ToolContext,
     request: &mut Request,
@@ -113,7 +118,8 @@ fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
 }
 
 impl RequestedSandbox {
-    /// Decides on the box, and looks at what it protects. Nothing is run without one that was asked for.
+    /// Decides on the box, and looks at what it protects. Nothing is run without one that was asked
+    /// for.
     pub(crate) async fn decide(
         self,
         tool: &ToolContext,
@@ -128,6 +134,8 @@ impl RequestedSandbox {
             plan: None,
             pool: None,
             before: None,
+            names: None,
+            ended_by_sigsys: false,
             changed: Vec::new(),
             unknown: Vec::new(),
         };
@@ -151,15 +159,12 @@ impl RequestedSandbox {
             let what = listed(&report);
             return Err(unconfined(NotStarted::SandboxLacks { what }));
         }
-        let directory = settings.directory.as_ref().unwrap_or(&tool.host.cwd);
-        let facts = Facts {
-            home: tool.host.home.clone(),
-            directory: directory.clone(),
-            tier: report.tier,
-            env: Arc::clone(&tool.host.env),
-        };
+        let facts = tool.sandbox.facts(&tool.host, report.tier);
         let ready = match &self.changed {
-            None => tool.sandbox.ready(&facts, tool.clock.now(), in_session),
+            None => {
+                let (now, wall) = (tool.clock.now(), tool.clock.wall());
+                tool.sandbox.ready(&facts, now, in_session, wall)
+            }
             Some(_) => None,
         };
         let prepared = match ready {
@@ -170,6 +175,7 @@ impl RequestedSandbox {
             boxed.plan = Some(prepared.plan);
             boxed.pool = prepared.pool;
             boxed.before = Some(prepared.before);
+            boxed.names = prepared.names;
         }
         Ok(boxed)
     }
@@ -183,7 +189,8 @@ async fn prepared(
     in_session: bool,
 ) -> Result<Option<Prepared>, Refusal> {
     let own = Arc::clone(&tool.sandbox);
-    let prepare = move || own.prepare(changed.as_ref(), facts, in_session);
+    let clock = Arc::clone(&tool.clock);
+    let prepare = move || own.prepare(changed.as_ref(), facts, in_session, &*clock);
     let looks = &tool.sandbox.looks;
     let prepared = looks.look(&*tool.clock, prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
@@ -209,6 +216,11 @@ pub(crate) async fn result(
     said.escalated = boxed.escalated;
     let Some(plan) = boxed.plan.clone() else {
         return said;
+    };
+    boxed.ended_by_sigsys = match &outcome.ending {
+        Ending::Exited { code } => *code == 128 + SIGSYS,
+        Ending::Signaled { number, .. } => *number == SIGSYS,
+        _ => false,
     };
     let messages = denied::messages(printed);
     if !messages.is_empty() {
@@ -259,6 +271,9 @@ pub(crate) fn notices(boxed: &CallSandbox, tool: &ToolContext, said: &Sandboxed)
         let paths = boxed.changed.iter().map(|path| path.display().to_string());
         let paths = paths.collect();
         notices.push(NoticeKind::ProtectedChanged { paths });
+    }
+    if boxed.ended_by_sigsys {
+        notices.push(NoticeKind::SandboxUnsupported);
     }
     if !boxed.unknown.is_empty() {
         let unknown = boxed.unknown.clone();

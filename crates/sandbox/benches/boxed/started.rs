@@ -29,7 +29,9 @@ pub(crate) enum In<'a> {
 /// The box of a call in this directory, as a user has it.
 pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
     let facts = Facts::new(std::env::home_dir(), workspace.to_owned(), tier);
-    resolve(&Wanted::new(Level::WorkspaceWrite), &facts).unwrap()
+    resolve(&Wanted::new(Level::WorkspaceWrite), &facts)
+        .unwrap()
+        .plan
 }
 
 impl Launcher {

@@ -11,12 +11,13 @@ use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatib
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The newest tested interface of Landlock.
 const TESTED: ABI = ABI::V7;
@@ -75,7 +76,10 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
     let writable = plan.writable.iter().chain(own);
     let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
     rules.reading(&excluded)?;
-    for path in writable {
+    for path in &plan.writable {
+        rules.allow_without_links(path, written())?;
+    }
+    for path in own {
         rules.allow(path, written())?;
     }
     let devices = DEVICES.iter().map(Path::new);
@@ -198,8 +202,31 @@ impl Rules {
         }
     }
 
-    /// Allows opening the terminals of standard input, output and error by name. At the full tier
-    /// other terminals are at their names.
+    /// As [`Self::allow`]. The plan has no links, so that one on the way was created since then,
+    /// perhaps by another call.
+    fn allow_without_links(
+        &mut self,
+        path: &Path,
+        access: BitFlags<AccessFs>,
+    ) -> Result<(), SandboxError> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut opened = openat(CWD, "/", flags, Mode::empty());
+        for part in path.components() {
+            if let (Component::Normal(name), Ok(directory)) = (part, &opened) {
+                opened = openat(directory, name, flags, Mode::empty());
+            }
+        }
+        let is_gone = |error| matches!(error, Errno::NOENT);
+        match opened {
+            Ok(opened) if is_link(&opened) => Err(SandboxError::Replaced(path.to_owned())),
+            Ok(opened) => self.allow_opened(opened, FileType::Unknown, access),
+            Err(error) if is_gone(error) => Ok(()),
+            Err(_) => Err(SandboxError::Replaced(path.to_owned())),
+        }
+    }
+
+    /// Allows to open the terminals that are standard input, output or error once more, by name: at
+    /// the full tier other ones are where they were.
     fn inherited_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),
@@ -240,6 +267,11 @@ impl Rules {
             .map_err(failed)?;
         Ok(())
     }
+}
+
+fn is_link(opened: &OwnedFd) -> bool {
+    let stat = rustix::fs::fstat(opened);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
 fn failed(error: RulesetError) -> SandboxError {

@@ -24,9 +24,14 @@ pub(super) fn separate(roots: &[&Path]) -> Result<(), SandboxError> {
     roots.iter().try_for_each(|root| onto_itself(root))
 }
 
-/// Makes the existing protected paths read-only, and keeps them at their place.
-pub(super) fn protect(roots: &[&Path], protected: &[PathBuf]) -> Result<(), SandboxError> {
-    for (path, is_protected) in mounted_over(roots, protected, is_there) {
+/// Makes the existing protected paths read-only. These, and writable paths within others, stay at
+/// their place.
+pub(super) fn protect(
+    roots: &[&Path],
+    writable: &[PathBuf],
+    protected: &[PathBuf],
+) -> Result<(), SandboxError> {
+    for (path, is_protected) in mounted_over(roots, writable, protected, is_there) {
         onto_itself(path)?;
         if is_protected {
             make_one_read_only(path).map_err(step(path))?;
@@ -44,16 +49,22 @@ fn is_there(path: &Path) -> bool {
 /// the way are mounts as well: otherwise one could be moved away and replaced by a copy.
 fn mounted_over<'a>(
     roots: &[&Path],
+    writable: &'a [PathBuf],
     protected: &'a [PathBuf],
     is_there: impl Fn(&Path) -> bool,
 ) -> BTreeMap<&'a Path, bool> {
     let mut mounted = BTreeMap::new();
-    for path in protected.iter().filter(|path| is_there(path)) {
+    let inner = writable
+        .iter()
+        .filter(|path| !roots.contains(&path.as_path()))
+        .map(|path| (path, false));
+    let protected = protected.iter().map(|path| (path, true));
+    for (path, is_protected) in inner.chain(protected).filter(|(path, _)| is_there(path)) {
         for root in roots.iter().filter(|root| path.starts_with(root)) {
             for ancestor in path.ancestors().skip(1).take_while(|a| a != root) {
                 mounted.entry(ancestor).or_insert(false);
             }
-            mounted.insert(path, true);
+            *mounted.entry(path.as_path()).or_insert(false) |= is_protected;
         }
     }
     mounted
@@ -79,14 +90,17 @@ mod tests {
     }
 
     #[test]
-    fn directories_on_the_way_to_a_protected_path_are_mounts() {
+    fn directories_on_the_way_to_protected_and_inner_writable_paths_are_mounts() {
         let protected = ["/w/.git/hooks", "/w/.git/config", "/w/gone", "/x/y"].map(PathBuf::from);
+        let writable = ["/w", "/w/a/inner", "/w/.git/config"].map(PathBuf::from);
         let there = |path: &Path| path != Path::new("/w/gone");
-        let mounted = mounted_over(&[Path::new("/w")], &protected, there);
+        let mounted = mounted_over(&[Path::new("/w")], &writable, &protected, there);
         let expected = [
             ("/w/.git", false),
             ("/w/.git/config", true),
             ("/w/.git/hooks", true),
+            ("/w/a", false),
+            ("/w/a/inner", false),
         ];
         assert!(
             mounted

@@ -42,7 +42,34 @@ pub enum ResolveError {
         /// The hidden path around it.
         hidden: PathBuf,
     },
-    /// The loopback network needs namespaces.
+    /// A path is reached through a link that a sandboxed call may have created.
+    #[error(
+        "{path} in `{list}` of the sandbox is reached through the symbolic link {link}, which sandboxed calls may replace; if it is meant to lead to {target}, name that directory itself",
+        path = .path.display(), link = .link.display(), target = .target.display()
+    )]
+    Link {
+        /// The setting, or `workspace`.
+        list: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
+        /// The target of the path.
+        target: PathBuf,
+    },
+    /// The directory may have been reached through a link in the place of an earlier start
+    /// directory.
+    #[error(
+        "{directory} may have been reached through the symbolic link {link}, which has replaced a directory where sandboxed calls were started; remove the link to start there",
+        directory = .directory.display(), link = .link.display()
+    )]
+    Planted {
+        /// The start directory.
+        directory: PathBuf,
+        /// The link.
+        link: PathBuf,
+    },
+    /// A loopback network takes namespaces.
     #[error(
         "the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not"
     )]

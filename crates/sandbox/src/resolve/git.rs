@@ -50,6 +50,8 @@ impl Git {
                 git.protect(&common);
                 git.protected.extend(WORKTREE.map(|name| own.join(name)));
                 git.writable.extend([own, common]);
+            } else if let Some(own) = named_by(&link, workspace) {
+                git.protect(&own);
             }
         } else {
             git.protect(&link);
@@ -75,6 +77,12 @@ impl Git {
         let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         self.protected
             .extend(PROTECTED.map(|name| directory.join(name)));
+        if let Ok(common) = fs::read_to_string(directory.join("commondir"))
+            && let Some(common) = referred(&directory, &common)
+        {
+            let names = PROTECTED.map(|name| common.join(name));
+            self.protected.extend(names);
+        }
         for worktree in entries(&directory.join("worktrees")) {
             let tree = fs::read_to_string(worktree.join("gitdir")).unwrap_or_default();
             let tree = canonical(Path::new(tree.trim()).parent().unwrap_or(Path::new("")));
@@ -107,10 +115,7 @@ impl Outside {
     /// Only a directory that refers back to the workspace counts, since the file can name any
     /// directory.
     fn of(workspace: &Path, link: &Path) -> Option<Self> {
-        let own = referred(
-            workspace,
-            fs::read_to_string(link).ok()?.strip_prefix("gitdir:")?,
-        )?;
+        let own = named_by(link, workspace)?;
         if let Ok(common) = fs::read_to_string(own.join("commondir")) {
             let back = fs::read_to_string(own.join("gitdir")).ok()?;
             let common = referred(&own, &common)?;
@@ -125,11 +130,31 @@ impl Outside {
         let above = workspace.ancestors().skip(1);
         let mut modules = above.map(|directory| directory.join(".git/modules"));
         let is_module = modules.any(|modules| own.starts_with(&modules) && own != modules);
-        (is_module && own.join("HEAD").is_file()).then(|| Self {
+        let refers_back = work_tree(&own).is_some_and(|tree| tree == workspace);
+        (is_module && refers_back && own.join("HEAD").is_file()).then(|| Self {
             common: own.clone(),
             git_dir: own,
         })
     }
+}
+
+/// Returns the git directory that the `.git` file of a tree names.
+fn named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
+    referred(
+        tree,
+        fs::read_to_string(link).ok()?.strip_prefix("gitdir:")?,
+    )
+}
+
+/// Returns the work tree that the configuration of a submodule's repository names.
+fn work_tree(own: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(own.join("config")).ok()?;
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        let is_it = name.trim().eq_ignore_ascii_case("worktree");
+        is_it.then(|| value.trim().trim_matches('"').to_owned())
+    });
+    referred(own, &value?)
 }
 
 /// Returns the existing directory that a git file names.

@@ -1,7 +1,7 @@
 //! Which changed files of a workspace run or configure programs outside of the sandbox.
 
 use super::git::Git;
-use super::lists;
+use super::names::{self, is_named};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,7 @@ pub fn protected_among(
     changed: &[ChangedPath],
 ) -> Vec<PathBuf> {
     let root = canonical(root);
-    let mut protected: BTreeSet<PathBuf> = lists::PROTECTED
-        .iter()
-        .map(|name| root.join(name))
-        .collect();
+    let mut protected: BTreeSet<PathBuf> = names::HELD.iter().map(|name| root.join(name)).collect();
     protected.extend(Git::of(&root).protected);
     let further = further.iter().map(|path| canonical(&in_home(path, home)));
     protected.extend(further);
@@ -36,7 +33,44 @@ pub fn protected_among(
         let below = protected.strip_prefix(&root);
         below.is_ok_and(|below| changed.iter().any(|it| it.concerns(below)))
     };
-    protected.into_iter().filter(is_changed).collect()
+    let mut found: BTreeSet<PathBuf> = protected.into_iter().filter(is_changed).collect();
+    for below in changed.iter().filter_map(|it| named_in(&it.path)) {
+        let path = root.join(below);
+        if !found.iter().any(|outer| path.starts_with(outer)) {
+            found.insert(path);
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Returns the file or directory on the way to a changed path that counts by its name, at any depth.
+fn named_in(changed: &Path) -> Option<&Path> {
+    /// What git reads in a repository before it runs a program.
+    const OF_GIT: [&str; 5] = [
+        "config",
+        "config.worktree",
+        "commondir",
+        "hooks",
+        "info/attributes",
+    ];
+    let mut prefixes: Vec<&Path> = changed.ancestors().collect();
+    prefixes.reverse();
+    let counts = |path: &&Path| {
+        let git = path.ancestors().find(|it| it.ends_with(".git"));
+        match git.and_then(|git| path.strip_prefix(git).ok()) {
+            // The repository of the root is protected as a whole.
+            Some(_) if changed.starts_with(".git") => false,
+            Some(inner) => {
+                (inner.as_os_str().is_empty() && *path == changed)
+                    || OF_GIT.iter().any(|name| inner == Path::new(name))
+            }
+            None => is_named(path),
+        }
+    };
+    let is_foreign = changed.iter().any(|name| name == "node_modules");
+    prefixes
+        .into_iter()
+        .find(|path| counts(path) && !is_foreign)
 }
 
 impl ChangedPath {
@@ -74,8 +108,21 @@ mod tests {
             (".envrc", true),
             (".git/hooks/post-commit", true),
             (".git/index", true),
+            ("pkg/.vscode/tasks.json", true),
+            ("lib/.git/config", true),
+            ("lib/.git/objects/a", true),
+            ("AGENTS.md", true),
+            ("node_modules/a/.vscode/x", true),
         ];
-        assert_eq!(named(&changed, &[]), [".envrc", ".git/hooks", ".vscode"]);
+        let want = [
+            ".envrc",
+            ".git/hooks",
+            ".vscode",
+            "AGENTS.md",
+            "lib/.git/config",
+            "pkg/.vscode",
+        ];
+        assert_eq!(named(&changed, &[]), want);
     }
 
     #[test]

@@ -170,9 +170,10 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         if facts.tier == Tier::Full {
             writing.network = Network::Loopback;
         }
-        Ok((order(Some(resolve(&writing, &facts)?), None), script))
+        Ok((order(Some(resolve(&writing, &facts)?.plan), None), script))
     });
-    let plan = confined.then(|| resolve(&wanted, &facts)).transpose()?;
+    let resolved = confined.then(|| resolve(&wanted, &facts)).transpose()?;
+    let plan = resolved.map(|resolved| resolved.plan);
     Ok(Wish {
         order: order(plan, trial),
         words: args.collect(),

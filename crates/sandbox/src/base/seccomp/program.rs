@@ -1,8 +1,7 @@
 //! Assembles rules to a BPF program.
 //!
 //! seccompiler gives all its rules the same answer, and kills a process that uses another
-//! architecture's system calls. Programs expect a fitting errno, and `ENOSYS` for a missing
-//! architecture.
+//! architecture's system calls. Programs expect a fitting errno.
 
 use seccompiler::{BpfProgram, sock_filter};
 
@@ -30,7 +29,8 @@ pub(crate) enum FilterAction {
 
 /// The action for system calls of other architectures.
 pub(crate) enum Elsewhere<'a> {
-    /// They fail with `ENOSYS`.
+    /// 32-bit calls raise `SIGSYS`: with `ENOSYS`, a 32-bit program would end with `SIGSEGV`. x32
+    /// calls fail with `ENOSYS`.
     Absent,
     /// These 32-bit numbers wait for the listener, as does every x32 call. All others are allowed.
     Notify(&'a [u32]),
@@ -84,6 +84,8 @@ const ARGUMENTS: u32 = 16;
 const ALLOW: u32 = 0x7FFF_0000;
 const ERRNO: u32 = 0x0005_0000;
 const LATER: u32 = 0x7FC0_0000;
+/// `SIGSYS`.
+const TRAP: u32 = 0x0003_0000;
 
 /// Returns the instructions; `None` if a rule is longer than a jump reaches.
 pub(crate) fn assemble(
@@ -94,7 +96,7 @@ pub(crate) fn assemble(
     let (others, x32) = match elsewhere {
         Elsewhere::Absent => {
             let absent = answer(FilterAction::Error(libc::ENOSYS));
-            (vec![absent.clone()], absent)
+            (vec![statement(RETURN, TRAP)], absent)
         }
         Elsewhere::Notify(numbers) => {
             let later = answer(FilterAction::Notify);

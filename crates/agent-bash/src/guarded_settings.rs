@@ -1,0 +1,193 @@
+//! Records settings files that sandboxed calls have created, changed or removed. Such a file counts
+//! as it was before the call, until the user saves it again. The record is in the state directory,
+//! which no such call can write.
+
+use crate::HostContext;
+use agent_bash_os::PrivateDir;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Name of a project's settings file.
+pub(crate) const PROJECT_FILE: &str = ".agent-bash.toml";
+
+const FILE: &str = "guarded-settings.json";
+const NEW_FILE: &str = "guarded-settings.json.new";
+const LOCK: &str = "guarded-settings.lock";
+
+/// How many files are kept, and how much of one is read.
+const KEPT: usize = 500;
+const BYTES: u64 = 1 << 20;
+
+/// The recorded files, by path. A path has no links except perhaps its last name.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct GuardedSettings {
+    files: BTreeMap<PathBuf, Guarded>,
+}
+
+/// A settings file after a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Guarded {
+    /// The version that the call left; `None` if the call removed the file.
+    version: Option<Version>,
+    /// The text that counts instead; `None` if the file did not exist before the call.
+    text: Option<String>,
+}
+
+/// The version of a file: of the path itself and of what a link leads to. Saving the file makes
+/// another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Version {
+    link: FileVersion,
+    target: Option<FileVersion>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct FileVersion {
+    inode: u64,
+    size: u64,
+    changed: (i64, i64),
+}
+
+impl Version {
+    fn at(path: &Path) -> Option<Self> {
+        let version = |found: fs::Metadata| FileVersion {
+            inode: found.ino(),
+            size: found.size(),
+            changed: (found.ctime(), found.ctime_nsec()),
+        };
+        Some(Self {
+            link: fs::symlink_metadata(path).ok().map(version)?,
+            target: fs::metadata(path).ok().map(version),
+        })
+    }
+}
+
+/// Returns the paths where a host looks for settings: the user's file, and project files from the
+/// start directories upwards.
+pub(crate) fn paths(host: &HostContext, more: Option<&Path>) -> Vec<PathBuf> {
+    let own = host.user_settings();
+    let starts = [Some(host.cwd.as_path()), more].into_iter().flatten();
+    let above = starts.flat_map(Path::ancestors);
+    own.into_iter()
+        .chain(above.map(|directory| directory.join(PROJECT_FILE)))
+        .collect()
+}
+
+/// Returns the text of a regular file of at most 1 MB.
+pub(crate) fn text(path: &Path) -> Option<String> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let is_file = file.metadata().ok()?.is_file();
+    let mut text = String::new();
+    let read = is_file.then(|| file.take(BYTES).read_to_string(&mut text));
+    read?.ok().map(|_| text)
+}
+
+impl GuardedSettings {
+    /// Reads the record. A missing or invalid one is empty.
+    pub(crate) fn read(state: &Path) -> Self {
+        let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE));
+        let mut text = Vec::new();
+        let read = file.and_then(|file| file.take(BYTES * 16).read_to_end(&mut text));
+        let all = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
+        all.unwrap_or_default()
+    }
+
+    /// Returns the text that counts instead of this file, if the file is the version that a call
+    /// left. The inner `None` means that the file does not count.
+    pub(crate) fn instead_of(&self, path: &Path) -> Option<Option<&str>> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let guarded = self.files.get(&by_its_name(path)?)?;
+        (guarded.version == Version::at(path)).then_some(guarded.text.as_deref())
+    }
+
+    /// Returns the text that counts for this path.
+    pub(crate) fn counting(&self, path: &Path) -> Option<String> {
+        match self.instead_of(path) {
+            Some(instead) => instead.map(str::to_owned),
+            None => text(path),
+        }
+    }
+
+    /// Records files that a call has changed, with the texts that counted before it.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub(crate) fn add(
+        state: &Path,
+        changed: impl IntoIterator<Item = (PathBuf, Option<String>)>,
+    ) -> io::Result<()> {
+        let directory = PrivateDir::create(state, &[])?;
+        // Another host may write the record too. Closing the descriptor releases the lock.
+        let lock = directory.open_or_create(LOCK)?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
+        let mut all = Self::read(state);
+        for (path, text) in changed {
+            let Some(path) = by_its_name(&path) else {
+                continue;
+            };
+            let version = Version::at(&path);
+            if version.is_none() && text.is_none() {
+                all.files.remove(&path);
+            } else {
+                all.files.insert(path, Guarded { version, text });
+            }
+        }
+        // Entries of files that were saved again have no effect any more.
+        if all.files.len() > KEPT {
+            let is_so = |path: &PathBuf, it: &mut Guarded| it.version == Version::at(path);
+            all.files.retain(is_so);
+        }
+        let mut file = directory.open_or_create(NEW_FILE)?;
+        file.set_len(0)?;
+        file.write_all(&serde_json::to_vec(&all)?)?;
+        directory.rename(NEW_FILE, FILE)
+    }
+}
+
+/// Returns the path with its directory resolved, as far as that exists. A link as the last name
+/// stays a link.
+pub(crate) fn by_its_name(path: &Path) -> Option<PathBuf> {
+    let mut above = path.ancestors().skip(1);
+    above.find_map(|directory| {
+        let rest = path.strip_prefix(directory).ok()?;
+        Some(fs::canonicalize(directory).ok()?.join(rest))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_counts_as_it_was_until_it_is_saved_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let (state, file) = (temp.path().join("state"), temp.path().join(PROJECT_FILE));
+        let counting = || GuardedSettings::read(&state).counting(&file);
+        let add = |before: Option<&str>| {
+            let before = before.map(str::to_owned);
+            GuardedSettings::add(&state, [(file.clone(), before)]).unwrap();
+        };
+        assert_eq!(counting(), None);
+        fs::write(&file, "planted").unwrap();
+        add(None);
+        assert_eq!(counting(), None);
+        fs::write(&file, "saved by the user").unwrap();
+        assert_eq!(counting().as_deref(), Some("saved by the user"));
+        fs::write(&file, "loosened").unwrap();
+        add(Some("saved by the user"));
+        assert_eq!(counting().as_deref(), Some("saved by the user"));
+        fs::remove_file(&file).unwrap();
+        add(Some("saved by the user"));
+        assert_eq!(counting().as_deref(), Some("saved by the user"));
+        fs::write(&file, "").unwrap();
+        assert_eq!(counting().as_deref(), Some(""));
+    }
+}

@@ -1,0 +1,143 @@
+//! Finds the files that a call has changed and that run, configure or instruct programs outside the
+//! sandbox. Settings files among them count as they were before the call.
+
+use super::workspaces::Workspaces;
+use crate::guarded_settings::{GuardedSettings, PROJECT_FILE, by_its_name};
+use agent_bash_core::sandbox::Plan;
+use agent_bash_core::{Clock, Timestamp};
+use agent_bash_sandbox::NameScan;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The granularity of file times: a change may have a time that is so much before the clock's.
+const TICK_MS: u64 = 20;
+
+/// The time limit of a scan, on a slow file system.
+const LIMIT: Duration = Duration::from_millis(150);
+
+/// A settings file, and the text that counts of it.
+pub(super) type SettingsFile = (PathBuf, Option<String>);
+
+/// The files as they were before a call.
+#[derive(Debug, Clone)]
+pub(crate) struct Names {
+    scan: Arc<NameScan>,
+    /// When the call began.
+    since: Timestamp,
+    /// True if the scan was made after an earlier call.
+    is_old: bool,
+    settings: Vec<SettingsFile>,
+}
+
+impl Names {
+    /// Scans for the files. `files` are the paths where the host looks for settings.
+    pub(super) fn before(
+        plan: &Plan,
+        clock: &dyn Clock,
+        earlier: &NameScan,
+        state: Option<&Path>,
+        files: &[PathBuf],
+    ) -> Self {
+        let guarded = state.map(GuardedSettings::read).unwrap_or_default();
+        let scan = NameScan::of(plan, earlier, &is_over(clock));
+        let files = files.iter().filter_map(|path| by_its_name(path));
+        let mut files: Vec<PathBuf> = files.filter(|path| plan.protected.contains(path)).collect();
+        files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
+        files.sort();
+        files.dedup();
+        let settings = files.into_iter().map(|path| {
+            let text = guarded.counting(&path);
+            (path, text)
+        });
+        Self {
+            settings: settings.collect(),
+            scan: Arc::new(scan),
+            since: clock.wall(),
+            is_old: false,
+        }
+    }
+
+    /// Takes the scan that was made after an earlier call.
+    pub(super) fn after_call(
+        scan: Arc<NameScan>,
+        since: Timestamp,
+        settings: Vec<SettingsFile>,
+    ) -> Self {
+        Self {
+            scan,
+            since,
+            is_old: true,
+            settings,
+        }
+    }
+
+    pub(super) fn scan(&self) -> Arc<NameScan> {
+        Arc::clone(&self.scan)
+    }
+
+    pub(super) fn settings(&self) -> &[SettingsFile] {
+        &self.settings
+    }
+
+    /// Returns the files that the call has changed, `known` ones included, and a new scan.
+    pub(super) fn changed(
+        &self,
+        plan: &Plan,
+        known: Vec<PathBuf>,
+        state: Option<&Path>,
+        clock: &dyn Clock,
+    ) -> (Vec<PathBuf>, Arc<NameScan>) {
+        let now = self.scan.again(plan, &is_over(clock));
+        let since = self.since.0.saturating_sub(TICK_MS);
+        let seconds = i64::try_from(since / 1000).unwrap_or(i64::MAX);
+        let nanoseconds = i64::try_from(since % 1000).unwrap_or_default() * 1_000_000;
+        let named = self
+            .scan
+            .changed(&now, plan, (seconds, nanoseconds), self.is_old);
+        // A file is more specific than its directory.
+        let is_named = |path: &PathBuf| named.iter().any(|name| name.starts_with(path));
+        let mut changed: Vec<PathBuf> = known.into_iter().filter(|path| !is_named(path)).collect();
+        changed.extend(named);
+        self.guard(&changed, state);
+        let replaced = self.scan.replaced_by_links(&now);
+        if let Some(state) = state.filter(|_| !replaced.is_empty()) {
+            Workspaces::read(state).forbid(state, plan, replaced);
+        }
+        (changed, Arc::new(now))
+    }
+
+    /// Records the settings files that the call has changed.
+    fn guard(&self, changed: &[PathBuf], state: Option<&Path>) {
+        let is_changed = |path: &Path| {
+            let leads_to = std::fs::canonicalize(path).ok();
+            changed
+                .iter()
+                .any(|it| it == path || Some(it) == leads_to.as_ref())
+        };
+        let known = self
+            .settings
+            .iter()
+            .filter(|(path, _)| is_changed(path))
+            .cloned();
+        let is_known = |path: &PathBuf| self.settings.iter().any(|(file, _)| file == path);
+        let others = changed
+            .iter()
+            .filter(|path| path.ends_with(PROJECT_FILE) && !is_known(path));
+        let settings: Vec<SettingsFile> = known
+            .chain(others.map(|path| (path.clone(), None)))
+            .collect();
+        let Some(state) = state.filter(|_| !settings.is_empty()) else {
+            return;
+        };
+        if let Err(error) = GuardedSettings::add(state, settings) {
+            tracing::warn!(%error, "settings that a sandboxed call has changed cannot be remembered");
+        }
+    }
+}
+
+/// Returns whether the time limit of a scan that starts now has passed.
+fn is_over(clock: &dyn Clock) -> impl Fn() -> bool + '_ {
+    let begun = clock.now();
+    move || clock.now().saturating_sub(begun) > LIMIT
+}

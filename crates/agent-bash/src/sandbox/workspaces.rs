@@ -1,0 +1,226 @@
+//! Records the workspaces of sandboxed calls in the state directory. A link that such a call
+//! creates must not decide which directories a later call may write.
+
+use agent_bash_core::sandbox::Plan;
+use agent_bash_os::PrivateDir;
+use agent_bash_sandbox::{Facts, KnownWorkspace, Resolved};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// One JSON line for each workspace. The last line of a start directory counts.
+const FILE: &str = "workspaces.jsonl";
+const NEW_FILE: &str = "workspaces.jsonl.new";
+
+/// The number of workspaces that a rewrite keeps, and the number of lines that triggers one.
+const KEPT: usize = 200;
+const LINES: usize = 400;
+
+/// The maximum number of bytes read.
+const BYTES: u64 = 4 << 20;
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Line {
+    start: PathBuf,
+    root: PathBuf,
+    device: u64,
+    inode: u64,
+    is_repository: bool,
+    writable: Vec<PathBuf>,
+}
+
+/// The recorded workspaces.
+#[derive(Debug, Default)]
+pub(crate) struct Workspaces {
+    lines: BTreeMap<PathBuf, Line>,
+    count: usize,
+}
+
+impl Workspaces {
+    /// Reads the record. A missing one is empty.
+    pub(crate) fn read(state: &Path) -> Self {
+        let mut text = String::new();
+        let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE));
+        let read = file.and_then(|file| file.take(BYTES).read_to_string(&mut text));
+        let mut all = Self::default();
+        if read.is_ok() {
+            for line in text.lines() {
+                all.count += 1;
+                if let Ok(line) = serde_json::from_str::<Line>(line) {
+                    all.lines.insert(line.start.clone(), line);
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the workspaces. A root that is another directory by now counts as no repository.
+    pub(crate) fn known(&self) -> Vec<KnownWorkspace> {
+        let known = |line: &Line| KnownWorkspace {
+            start: line.start.clone(),
+            root: line.root.clone(),
+            is_repository: line.is_repository
+                && identity(&line.root) == Some((line.device, line.inode)),
+            writable: line.writable.clone(),
+        };
+        self.lines.values().map(known).collect()
+    }
+
+    /// Records a workspace before a call can write it. A failure does not refuse this call, since
+    /// the record protects later ones.
+    pub(crate) fn remember(
+        &mut self,
+        state: &Path,
+        facts: &Facts,
+        Resolved { plan, workspace }: &Resolved,
+    ) {
+        let Some(root) = workspace else {
+            return;
+        };
+        let start = fs::canonicalize(&facts.directory);
+        let workspace = KnownWorkspace {
+            start: start.unwrap_or_else(|_| root.clone()),
+            root: root.clone(),
+            is_repository: root.join(".git").symlink_metadata().is_ok(),
+            writable: plan.writable.clone(),
+        };
+        self.add_or_warn(state, workspace);
+    }
+
+    /// Records directories that a call has replaced by links, as start directories: a program
+    /// started there by path gets the link's target as its directory.
+    pub(crate) fn forbid(&mut self, state: &Path, plan: &Plan, replaced: Vec<PathBuf>) {
+        for start in replaced {
+            let root = plan.writable.iter().find(|it| start.starts_with(it));
+            let Some(root) = root.cloned() else {
+                continue;
+            };
+            let workspace = KnownWorkspace {
+                start,
+                root,
+                is_repository: false,
+                writable: plan.writable.clone(),
+            };
+            self.add_or_warn(state, workspace);
+        }
+    }
+
+    fn add_or_warn(&mut self, state: &Path, workspace: KnownWorkspace) {
+        if let Err(error) = self.add(state, workspace) {
+            tracing::warn!(%error, "the workspace of a sandboxed call cannot be remembered");
+        }
+    }
+
+    /// Appends a workspace, unless the record has it.
+    fn add(&mut self, state: &Path, workspace: KnownWorkspace) -> io::Result<()> {
+        let Some((device, inode)) = identity(&workspace.root) else {
+            return Ok(());
+        };
+        let mut line = Line {
+            start: workspace.start,
+            root: workspace.root,
+            device,
+            inode,
+            is_repository: workspace.is_repository,
+            writable: workspace.writable,
+        };
+        if let Some(known) = self.lines.get(&line.start) {
+            let is_same = (known.device, known.inode) == (line.device, line.inode);
+            // A repository stays one when a call removes its `.git`.
+            line.is_repository |= known.is_repository && is_same && known.root == line.root;
+            let more = known
+                .writable
+                .iter()
+                .filter(|it| !line.writable.contains(it));
+            let more: Vec<PathBuf> = more.cloned().collect();
+            line.writable.extend(more);
+            line.writable.sort();
+            if *known == line {
+                return Ok(());
+            }
+        }
+        let directory = PrivateDir::create(state, &[])?;
+        let text = format!("{}\n", serde_json::to_string(&line)?);
+        self.lines.insert(line.start.clone(), line);
+        self.count += 1;
+        if self.count > LINES {
+            return self.rewrite(&directory);
+        }
+        let mut file = match directory.create_new(FILE) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                directory.write(FILE, true)?
+            }
+            created => created?,
+        };
+        file.write_all(text.as_bytes())
+    }
+
+    /// Writes the file anew, without workspaces that were removed.
+    fn rewrite(&mut self, directory: &PrivateDir) -> io::Result<()> {
+        let there = self.lines.values().filter(|line| line.root.is_dir());
+        let mut text = String::new();
+        for line in there.take(KEPT) {
+            text.push_str(&serde_json::to_string(line)?);
+            text.push('\n');
+        }
+        let mut file = directory.open_or_create(NEW_FILE)?;
+        file.set_len(0)?;
+        file.write_all(text.as_bytes())?;
+        directory.rename(NEW_FILE, FILE)?;
+        self.count = text.lines().count();
+        Ok(())
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::symlink_metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_is_added_once_and_stays_a_repository_while_it_is_the_same_directory() {
+        let temp = tempfile::tempdir().unwrap();
+        let (state, root) = (temp.path().join("state"), temp.path().join("root"));
+        fs::create_dir(&root).unwrap();
+        let workspace = |is_repository| KnownWorkspace {
+            start: root.join("app"),
+            root: root.clone(),
+            is_repository,
+            writable: vec![root.clone()],
+        };
+        for is_repository in [true, true, false] {
+            let mut all = Workspaces::read(&state);
+            all.add(&state, workspace(is_repository)).unwrap();
+        }
+        let read = Workspaces::read(&state);
+        assert_eq!(read.count, 1);
+        assert_eq!(read.known(), [workspace(true)]);
+        fs::rename(&root, temp.path().join("old")).unwrap();
+        fs::create_dir(&root).unwrap();
+        assert_eq!(read.known(), [workspace(false)]);
+    }
+
+    #[test]
+    fn the_file_does_not_grow_without_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut all = Workspaces::read(temp.path());
+        for number in 0..=LINES {
+            let workspace = KnownWorkspace {
+                start: temp.path().join(number.to_string()),
+                root: temp.path().to_owned(),
+                is_repository: false,
+                writable: Vec::new(),
+            };
+            all.add(temp.path(), workspace).unwrap();
+        }
+        assert_eq!(Workspaces::read(temp.path()).lines.len(), KEPT);
+    }
+}

@@ -1,0 +1,185 @@
+//! Follows symbolic links on the way to a path. A link that a sandboxed call can create would
+//! decide where a later call may write.
+
+use super::error::ResolveError;
+use super::workspace::is_too_wide;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// The number of links that the kernel follows.
+const MOST: usize = 40;
+
+/// The target of a path, and the links on the way.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// The path of each link; only its last name is a link.
+    pub(super) links: Vec<PathBuf>,
+    /// The path without links.
+    pub(super) target: PathBuf,
+}
+
+/// Follows a path as the kernel does, as far as it exists. The rest is taken literally.
+///
+/// # Errors
+/// A loop of links, or a directory that cannot be searched.
+pub(super) fn follow(path: &Path) -> io::Result<Way> {
+    let mut links = Vec::new();
+    let mut target = PathBuf::from("/");
+    let mut rest: VecDeque<OsString> = names(path).collect();
+    while let Some(name) = rest.pop_front() {
+        if name == ".." {
+            target.pop();
+            continue;
+        }
+        let next = target.join(&name);
+        let is_link = match fs::symlink_metadata(&next) {
+            Ok(found) => found.is_symlink(),
+            Err(error) if is_absent(&error) => false,
+            Err(error) => return Err(error),
+        };
+        if !is_link {
+            target = next;
+            continue;
+        }
+        if links.len() == MOST {
+            return Err(rustix::io::Errno::LOOP.into());
+        }
+        let leads = fs::read_link(&next)?;
+        if leads.is_absolute() {
+            target = PathBuf::from("/");
+        }
+        for name in names(&leads).rev() {
+            rest.push_front(name);
+        }
+        links.push(next);
+    }
+    Ok(Way { links, target })
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
+    path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        _ => None,
+    })
+}
+
+/// The places in which sandboxed calls can create links.
+#[derive(Debug)]
+pub(super) struct Written<'a> {
+    /// Directories that calls may write or could write earlier; canonical.
+    pub(super) directories: Vec<PathBuf>,
+    /// The user's home. A repository around it is never a workspace.
+    pub(super) home: Option<&'a Path>,
+}
+
+/// Refuses a path of the list of this name if one of the links on the way lies in a directory that
+/// calls may write, and the path leads out of that directory.
+pub(super) fn check(
+    list: &'static str,
+    path: &Path,
+    way: &Way,
+    written: &Written<'_>,
+) -> Result<(), ResolveError> {
+    let leads_out = |link: &&PathBuf| {
+        let listed = written.directories.iter();
+        let around = listed.filter(|it| link.starts_with(it) && link != it);
+        let repository = repository_around(link, written.home);
+        let mut around = around.map(PathBuf::as_path).chain(repository);
+        around.any(|directory| !way.target.starts_with(directory))
+    };
+    match way.links.iter().find(leads_out) {
+        Some(link) => Err(ResolveError::Link {
+            list,
+            path: path.to_owned(),
+            link: link.clone(),
+            target: way.target.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the repository around a path. Calls that start there may write it.
+fn repository_around<'a>(path: &'a Path, home: Option<&Path>) -> Option<&'a Path> {
+    let around = path.ancestors().skip(1);
+    around
+        .take_while(|directory| !is_too_wide(directory, home))
+        .find(|directory| directory.join(".git").symlink_metadata().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_found_wherever_they_are_on_the_way() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        for directory in ["w/a/b", "out/b"] {
+            fs::create_dir_all(base.join(directory)).unwrap();
+        }
+        symlink("../out", base.join("w/relative")).unwrap();
+        symlink(base.join("w/relative"), base.join("w/chain")).unwrap();
+        symlink("a", base.join("w/inner")).unwrap();
+        symlink("loop", base.join("w/loop")).unwrap();
+        for (path, target, links) in [
+            ("w/a/b", "w/a/b", &[][..]),
+            ("w/inner/b", "w/a/b", &["w/inner"]),
+            ("w/relative/b", "out/b", &["w/relative"]),
+            ("w/chain/b/..", "out", &["w/chain", "w/relative"]),
+        ] {
+            let way = follow(&base.join(path)).unwrap();
+            assert_eq!(way.target, base.join(target), "{path}");
+            let links: Vec<PathBuf> = links.iter().map(|link| base.join(link)).collect();
+            assert_eq!(way.links, links, "{path}");
+            let is_refused = |directories: &[PathBuf]| {
+                let written = Written {
+                    directories: directories.to_vec(),
+                    home: None,
+                };
+                check("workspace", Path::new(path), &way, &written).is_err()
+            };
+            assert_eq!(
+                is_refused(&[base.join("w")]),
+                target.starts_with("out"),
+                "{path}"
+            );
+            assert!(!is_refused(&[]), "{path}");
+        }
+        assert!(follow(&base.join("w/loop")).is_err());
+    }
+
+    #[test]
+    fn a_repository_around_a_link_counts_without_being_listed() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        for directory in ["w/.git", "w/a", "out"] {
+            fs::create_dir_all(base.join(directory)).unwrap();
+        }
+        symlink("../out", base.join("w/link")).unwrap();
+        symlink("a", base.join("w/inner")).unwrap();
+        let is_refused = |path: &str, home: &str| {
+            let way = follow(&base.join(path)).unwrap();
+            let home = base.join(home);
+            let written = Written {
+                directories: Vec::new(),
+                home: Some(&home),
+            };
+            check("workspace", Path::new(path), &way, &written).is_err()
+        };
+        for (path, refused) in [("w/link", true), ("w/inner", false), ("w/a", false)] {
+            assert_eq!(is_refused(path, "out"), refused, "{path}");
+        }
+        // A home is never a workspace, even if it is a repository.
+        assert!(!is_refused("w/link", "w"));
+    }
+}

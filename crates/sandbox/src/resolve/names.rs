@@ -1,0 +1,168 @@
+//! The names of files that run, configure or instruct programs outside the sandbox.
+
+use std::path::Path;
+
+/// The project settings of this program.
+pub(super) const SETTINGS: &str = ".agent-bash.toml";
+
+/// Files that an editor, shell, debugger or agent loads from its directory. At the top of a
+/// writable directory the kernel keeps them as they are; further below they are compared after the
+/// call.
+pub(super) const HELD: &[&str] = &[
+    SETTINGS,
+    ".mcp.json",
+    ".vscode",
+    ".idea",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".crush",
+    ".crush.json",
+    "crush.json",
+    ".windsurf",
+    ".continue",
+    ".aider.conf.yml",
+    ".aider.model.settings.yml",
+    ".agents",
+    ".amazonq",
+    ".augment",
+    ".cline",
+    ".clinerules",
+    ".copilot",
+    ".factory",
+    ".goose",
+    ".junie",
+    ".kilocode",
+    ".kiro",
+    ".qwen",
+    ".roo",
+    ".trae",
+    ".zed",
+    ".fleet",
+    ".helix",
+    ".devcontainer",
+    ".devcontainer.json",
+    // Run when an editor, a debugger or a shell enters the directory.
+    ".envrc",
+    ".exrc",
+    ".vimrc",
+    ".gvimrc",
+    ".lvimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".dir-locals-2.el",
+    ".gdbinit",
+    ".lldbinit",
+];
+
+/// Files that calls may write as part of their work, and that are compared after the call:
+/// instructions for agents, and what git hooks or shells run once the user has agreed to that.
+const NAMED: &[&str] = &[
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "AGENT.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "CRUSH.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "WARP.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".kilocodemodes",
+    ".roomodes",
+    ".roorules",
+    ".rules",
+    ".goosehints",
+    // Run by git.
+    ".husky",
+    ".githooks",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    // Run by a shell that enters the directory.
+    ".mise",
+    ".mise.toml",
+    ".mise.local.toml",
+    "mise.toml",
+    "mise.local.toml",
+    ".autoenv",
+    ".autoenv.zsh",
+];
+
+/// All names without a pattern.
+pub(super) const ALL: [&[&str]; 2] = [HELD, NAMED];
+
+/// As [`NAMED`], with the name of the directory.
+const NAMED_WITHIN: &[(&str, &str)] = &[
+    (".github", "copilot-instructions.md"),
+    (".github", "instructions"),
+    (".github", "prompts"),
+    (".github", "chatmodes"),
+    (".github", "agents"),
+    (".config", "mise"),
+    (".config", "mise.toml"),
+];
+
+/// True if the kernel keeps a file or directory of this name at the top of a writable directory.
+pub(super) fn is_held(name: &str) -> bool {
+    HELD.contains(&name)
+        || name
+            .strip_suffix(".code-workspace")
+            .is_some_and(|stem| !stem.is_empty())
+        || (name.starts_with(".aider") && has_extension(name, &["yml", "yaml"]))
+}
+
+/// True if a change of this path is named after a call. The depth does not matter.
+pub fn is_named(path: &Path) -> bool {
+    let text = |part: Option<&std::ffi::OsStr>| part.and_then(|it| it.to_str().map(str::to_owned));
+    let Some(name) = text(path.file_name()) else {
+        return false;
+    };
+    let within = text(path.parent().and_then(Path::file_name)).unwrap_or_default();
+    is_named_in(&within, &name)
+}
+
+/// As [`is_named`], for a name and the name of its directory.
+pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
+    is_held(name)
+        || NAMED.contains(&name)
+        || NAMED_WITHIN.contains(&(directory, name))
+        || (name.trim_start_matches('.').starts_with("lefthook")
+            && has_extension(name, &["yml", "yaml", "toml", "json", "jsonc"]))
+}
+
+fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    let extension = Path::new(name).extension().and_then(|it| it.to_str());
+    extension.is_some_and(|it| extensions.contains(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_count_by_themselves_and_by_their_patterns() {
+        for (path, held, named) in [
+            ("/w/.vscode", true, true),
+            ("/w/a/b/.envrc", true, true),
+            ("/w/x.code-workspace", true, true),
+            ("/w/.code-workspace", false, false),
+            ("/w/.aider.any.yml", true, true),
+            ("/w/lefthook-local.yml", false, true),
+            ("/w/AGENTS.md", false, true),
+            ("/w/.github/copilot-instructions.md", false, true),
+            ("/w/docs/copilot-instructions.md", false, false),
+            ("/w/.npmrc", false, false),
+            ("/w/conftest.py", false, false),
+        ] {
+            let name = Path::new(path).file_name().unwrap().to_str().unwrap();
+            assert_eq!(is_held(name), held, "{path}");
+            assert_eq!(is_named(Path::new(path)), named, "{path}");
+        }
+    }
+}

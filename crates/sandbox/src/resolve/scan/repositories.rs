@@ -1,0 +1,223 @@
+//! Finds the files that git reads before it runs a program, in all repositories that calls may
+//! write.
+
+use super::Version;
+use agent_bash_core::sandbox::Plan;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Configuration, and the file that says where configuration and hooks are.
+const READ: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
+
+/// As [`READ`], for the git directory of a linked worktree.
+const READ_OF_WORKTREE: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
+
+/// The steps of a stopped rebase.
+const TODO: &str = "rebase-merge/git-rebase-todo";
+
+/// The maximum number of repositories, the depth below `modules`, and the maximum number of bytes
+/// read of a file.
+const MOST: usize = 200;
+const DEPTH: usize = 6;
+const BYTES: usize = 1 << 20;
+
+/// The repositories of a scan.
+#[derive(Debug)]
+pub(super) struct Repositories {
+    /// The writable paths of the plan.
+    writable: Vec<PathBuf>,
+    /// Directories with a `.git`.
+    trees: BTreeSet<PathBuf>,
+    /// Git directories.
+    directories: BTreeSet<PathBuf>,
+}
+
+impl Repositories {
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self {
+            writable: plan.writable.clone(),
+            trees: BTreeSet::new(),
+            directories: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a git directory, its submodules' and its common one.
+    pub(super) fn add(&mut self, directory: &Path) {
+        if self.directories.len() >= MOST || !self.is_writable(directory) {
+            return;
+        }
+        if self.directories.insert(directory.to_owned()) {
+            self.add_modules(&directory.join("modules"), DEPTH);
+            if let Some(common) = referred(directory, "commondir", "") {
+                self.add(&common);
+            }
+        }
+    }
+
+    /// Adds the repository of a directory with a `.git`.
+    pub(super) fn add_at(&mut self, tree: &Path) {
+        self.trees.insert(tree.to_owned());
+        let git = tree.join(".git");
+        let leads = if git.is_file() {
+            referred(tree, ".git", "gitdir:")
+        } else {
+            fs::canonicalize(&git).ok().filter(|it| it.is_dir())
+        };
+        if let Some(directory) = leads {
+            self.add(&directory);
+        }
+    }
+
+    /// Returns the files that count.
+    pub(super) fn files(&self) -> BTreeMap<PathBuf, Version> {
+        let mut files = BTreeMap::new();
+        let mut add = |path: PathBuf| {
+            if let Some(version) = Version::at(&path) {
+                files.insert(path, version);
+            }
+        };
+        for directory in &self.directories {
+            if is_worktree(directory) {
+                add_worktree(directory, &mut add);
+                continue;
+            }
+            for name in READ {
+                add(directory.join(name));
+            }
+            for hook in entries(&directory.join("hooks")) {
+                if hook.extension().is_none_or(|it| it != "sample") {
+                    add(hook);
+                }
+            }
+            for worktree in entries(&directory.join("worktrees")) {
+                add_worktree(&worktree, &mut add);
+            }
+            if has_commands(&directory.join(TODO)) {
+                add(directory.join(TODO));
+            }
+        }
+        let counts = |it: &&PathBuf| !is_plain_worktree(it) && is_git_directory(it);
+        for directory in self.directories.iter().filter(counts) {
+            if let Some(version) = Version::at(&directory.join("HEAD")) {
+                // A checkout writes it, so that only its validity counts.
+                let version = Version {
+                    inode: 0,
+                    kind: 0,
+                    ..version.whatever_happens()
+                };
+                files.insert(directory.join("HEAD"), version);
+            }
+        }
+        for tree in &self.trees {
+            let git = tree.join(".git");
+            let Some(version) = Version::at(&git) else {
+                continue;
+            };
+            let is_directory = version.kind == 0o040_000;
+            if is_directory {
+                files.insert(git, version.whatever_happens());
+            } else if !is_linked(tree) {
+                files.insert(git, version);
+            }
+        }
+        files
+    }
+
+    fn is_writable(&self, path: &Path) -> bool {
+        self.writable.iter().any(|it| path.starts_with(it))
+    }
+
+    fn add_modules(&mut self, directory: &Path, depth: usize) {
+        for module in entries(directory) {
+            if module.join("HEAD").exists() {
+                self.add(&module);
+            } else if depth > 0 && module.is_dir() && !module.is_symlink() {
+                self.add_modules(&module, depth - 1);
+            }
+        }
+    }
+}
+
+/// Adds the files of a linked worktree. One as git creates it has none, as all configuration is in
+/// its repository.
+fn add_worktree(own: &Path, add: &mut impl FnMut(PathBuf)) {
+    if !is_plain_worktree(own) {
+        for name in READ_OF_WORKTREE {
+            add(own.join(name));
+        }
+    }
+    if has_commands(&own.join(TODO)) {
+        add(own.join(TODO));
+    }
+}
+
+fn is_plain_worktree(own: &Path) -> bool {
+    let common = own.parent().filter(|it| it.ends_with("worktrees"));
+    let common = common.and_then(Path::parent);
+    let leads = referred(own, "commondir", "");
+    common.is_some()
+        && leads.as_deref() == common
+        && own.join("config.worktree").symlink_metadata().is_err()
+}
+
+/// True if the `.git` of a tree is the file of such a worktree.
+fn is_linked(tree: &Path) -> bool {
+    let own = referred(tree, ".git", "gitdir:");
+    own.is_some_and(|own| is_plain_worktree(&own))
+}
+
+/// True for the git directory of a linked worktree.
+fn is_worktree(directory: &Path) -> bool {
+    directory
+        .parent()
+        .is_some_and(|it| it.ends_with("worktrees"))
+}
+
+/// True if git takes the directory for a repository: it has a valid `HEAD`, objects and references.
+pub(super) fn is_git_directory(directory: &Path) -> bool {
+    let head = directory.join("HEAD");
+    let is_valid = match fs::read_link(&head) {
+        Ok(target) => target.starts_with("refs"),
+        Err(_) => text(&head).is_some_and(|text| {
+            let text = text.trim_end();
+            let name = text.strip_prefix("ref:").map(str::trim_start);
+            name.is_some_and(|name| name.starts_with("refs/"))
+                || (text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        }),
+    };
+    let common = referred(directory, "commondir", "").unwrap_or_else(|| directory.to_owned());
+    is_valid && common.join("objects").exists() && common.join("refs").exists()
+}
+
+/// Returns the existing directory that a file names.
+fn referred(directory: &Path, file: &str, label: &str) -> Option<PathBuf> {
+    let text = text(&directory.join(file))?;
+    let path = directory.join(text.strip_prefix(label)?.trim());
+    fs::canonicalize(path).ok().filter(|path| path.is_dir())
+}
+
+/// True if one of the steps runs a program.
+fn has_commands(todo: &Path) -> bool {
+    let runs = |line: &str| matches!(line.split_whitespace().next(), Some("exec" | "x"));
+    text(todo).is_some_and(|text| text.lines().any(runs))
+}
+
+/// Returns the text of a regular file, up to a size.
+fn text(path: &Path) -> Option<String> {
+    use rustix::fs::{Mode, OFlags};
+    use std::io::Read;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(BYTES as u64).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}

@@ -1,0 +1,433 @@
+//! What a sandboxed call leaves in its workspace decides neither where a later call may write nor
+//! by which settings it runs, and what programs outside would run of it is named.
+
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A home with a repository `repo` and a directory `victim` that no call may write.
+struct Scene {
+    world: World,
+}
+
+impl Scene {
+    fn new() -> Result<Self> {
+        let world = World::new()?;
+        for name in ["repo/app", "victim"] {
+            fs::create_dir_all(world.cwd().join(name))?;
+        }
+        let scene = Self { world };
+        scene.outside("git init -q && echo a > a.txt && git add a.txt && git commit -qm a")?;
+        Ok(scene)
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.world.cwd().join("repo")
+    }
+
+    fn victim(&self) -> PathBuf {
+        self.world.cwd().join("victim")
+    }
+
+    /// A script of the user's in the repository.
+    fn outside(&self, script: &str) -> Result<()> {
+        let mut command = self.world.command(Path::new("bash"));
+        command.args(["-c", script]).current_dir(self.repo());
+        for name in ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "EMAIL"] {
+            command.env(name, "user@example.invalid");
+        }
+        let ran = product::run(command, None)?;
+        ensure!(ran.code == 0, "{script}: {ran:?}");
+        Ok(())
+    }
+
+    fn command(&self, directory: &Path, words: &[&str]) -> Result<Command> {
+        let mut command = self.world.command(product::agent_bash()?);
+        command.args(["run", "--json", "--sandbox", "workspace_write"]);
+        command.args(words).current_dir(directory);
+        Ok(command)
+    }
+
+    fn call(&self, directory: &Path, words: &[&str]) -> Result<Value> {
+        result(&product::run(self.command(directory, words)?, None)?)
+    }
+
+    fn is_spared(&self) -> Result<bool> {
+        Ok(fs::read_dir(self.victim())?.next().is_none())
+    }
+}
+
+fn result(ran: &Ran) -> Result<Value> {
+    serde_json::from_str(&ran.stdout).with_context(|| format!("{ran:?}"))
+}
+
+/// What the result names as changed.
+fn named(result: &Value) -> Vec<String> {
+    let notices = result["notices"].as_array().into_iter().flatten();
+    let changed = notices.filter(|notice| notice["kind"] == "protected_changed");
+    let paths = changed.flat_map(|notice| notice["paths"].as_array().into_iter().flatten());
+    paths
+        .filter_map(|path| path.as_str().map(str::to_owned))
+        .collect()
+}
+
+fn text(result: &Value) -> &str {
+    result["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn directory_replaced_by_link_is_no_workspace_however_it_is_reached() -> Result<()> {
+    for place in ["app", "app/deep"] {
+        let scene = Scene::new()?;
+        let start = scene.repo().join(place);
+        fs::create_dir_all(&start)?;
+        fs::create_dir_all(scene.victim().join("deep"))?;
+        let replace = format!(
+            "cd {0} && mv app app.old && ln -s ../victim app",
+            scene.repo().display()
+        );
+        scene.call(&start, &[&replace])?;
+        ensure!(
+            scene.repo().join("app").is_symlink(),
+            "the call replaces it"
+        );
+        let write = "echo x > planted; echo x > ../planted";
+        let mut by_name = scene.command(&start, &[write])?;
+        by_name.env("PWD", &start);
+        let mut by_place = scene.command(&start, &[write])?;
+        by_place.env_remove("PWD");
+        let option = start.to_string_lossy();
+        let by_option = scene.command(&scene.world.home(), &["--cwd", &option, write])?;
+        for command in [by_name, by_place, by_option] {
+            let result = result(&product::run(command, None)?)?;
+            ensure!(text(&result).contains("symbolic link"), "{place}: {result}");
+            ensure!(
+                result["status"]["kind"] == "not_started",
+                "{place}: {result}"
+            );
+        }
+        for name in ["planted", "deep/planted"] {
+            ensure!(!scene.victim().join(name).exists(), "{place}: {name}");
+        }
+        // A link that leads nowhere else is harmless.
+        fs::remove_file(scene.repo().join("app"))?;
+        symlink("app.old", scene.repo().join("app"))?;
+        let result = scene.call(&start, &["echo x > made"])?;
+        ensure!(result["status"]["code"] == 0, "{place}: {result}");
+    }
+    Ok(())
+}
+
+#[test]
+fn workspace_stays_what_it_was_when_a_call_removes_its_repository() -> Result<()> {
+    let scene = Scene::new()?;
+    let outer = scene.world.cwd().join("repo");
+    let inner = outer.join("inner");
+    fs::create_dir_all(inner.join("app"))?;
+    // Nothing can be mounted over a link, so that it can be removed.
+    fs::create_dir_all(inner.join(".store"))?;
+    symlink(".store", inner.join(".git"))?;
+    scene.call(&inner.join("app"), &["rm ../.git; echo x > ../made"])?;
+    ensure!(!inner.join(".git").is_symlink() && inner.join("made").exists());
+    scene.call(
+        &inner.join("app"),
+        &["echo x > ../../made; echo x > ../again"],
+    )?;
+    ensure!(!outer.join("made").exists() && inner.join("again").exists());
+    Ok(())
+}
+
+#[test]
+fn writable_directory_within_another_is_kept_in_place_and_no_link_stands_for_it() -> Result<()> {
+    let scene = Scene::new()?;
+    let (outer, inner) = (
+        scene.world.home().join("outer"),
+        scene.world.home().join("outer/a/inner"),
+    );
+    fs::create_dir_all(&inner)?;
+    let options = |script: &'static str| {
+        let paths = [&outer, &inner].map(|path| path.to_string_lossy().into_owned());
+        let [outer, inner] = paths;
+        [
+            "--writable".into(),
+            outer,
+            "--writable".into(),
+            inner,
+            script.to_owned(),
+        ]
+    };
+    let call = |script| {
+        let words = options(script);
+        scene.call(&scene.repo(), &words.each_ref().map(String::as_str))
+    };
+    let made = call(
+        "echo x > ~/outer/a/inner/made; mv ~/outer/a ~/outer/b; mv ~/outer/a/inner ~/outer/a/other",
+    )?;
+    let is_full = made["sandbox"]["enforced"] == "full";
+    ensure!(inner.join("made").exists() || !is_full, "{made}");
+    if inner.exists() {
+        fs::rename(&inner, outer.join("old"))?;
+    }
+    fs::create_dir_all(outer.join("a"))?;
+    symlink(scene.victim(), &inner)?;
+    let refused = call("echo x > ~/outer/a/inner/planted")?;
+    ensure!(text(&refused).contains("symbolic link"), "{refused}");
+    ensure!(scene.is_spared()?, "{refused}");
+    Ok(())
+}
+
+#[test]
+fn settings_below_the_root_count_as_they_were_whatever_a_call_does_to_them() -> Result<()> {
+    let scene = Scene::new()?;
+    let app = scene.repo().join("app");
+    let config = scene.world.home().join(".config/agent-bash");
+    fs::create_dir_all(&config)?;
+    fs::write(config.join("config.toml"), "[sandbox]\nnetwork = \"on\"\n")?;
+    let file = app.join(".agent-bash.toml");
+    let network = |directory: &Path| -> Result<String> {
+        let result = scene.call(directory, &["true"])?;
+        Ok(result["sandbox"]["network"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned())
+    };
+    ensure!(network(&app)? == "on");
+    fs::write(&file, "[sandbox]\nnetwork = \"off\"\n")?;
+    for script in [
+        "rm -f .agent-bash.toml",
+        "cd ..; mv app old; cp -r old app; rm app/.agent-bash.toml",
+        "echo '[sandbox]' > .agent-bash.toml",
+        "ln -sf /dev/null .agent-bash.toml",
+        "mkdir -p sub; : > ../.agent-bash.toml",
+    ] {
+        scene.call(&app, &[script])?;
+        ensure!(network(&app)? == "off", "{script}");
+    }
+    // One that is nearer, and one that no start would survive.
+    fs::create_dir_all(app.join("near"))?;
+    let near = app.join("near");
+    for script in [": > .agent-bash.toml", "echo nonsense > .agent-bash.toml"] {
+        let result = scene.call(&near, &[script])?;
+        let is_named = named(&result)
+            .iter()
+            .any(|path| path.ends_with("near/.agent-bash.toml"));
+        ensure!(is_named, "{script}: {result}");
+        ensure!(network(&near)? == "off", "{script}");
+        fs::remove_file(near.join(".agent-bash.toml"))?;
+    }
+    // What the user writes counts.
+    fs::write(&file, "[sandbox]\nnetwork = \"loopback\"\n")?;
+    ensure!(network(&app)? == "loopback");
+    Ok(())
+}
+
+#[test]
+fn what_git_would_run_is_named_wherever_a_call_puts_it() -> Result<()> {
+    for (before, script, want) in [
+        ("", "rm -f .git/HEAD", ".git/HEAD"),
+        ("", "echo nonsense > .git/HEAD", ".git/HEAD"),
+        (
+            "",
+            "mv .git/refs .git/other; mv .git/objects .git/others",
+            ".git/HEAD",
+        ),
+        (
+            "",
+            "mkdir -p objects refs; echo 'ref: refs/heads/main' > HEAD; : > config",
+            "config",
+        ),
+        (
+            "",
+            "mkdir -p a/b/objects a/b/refs; echo 'ref: refs/heads/main' > a/b/HEAD; : > a/b/config",
+            "a/b/config",
+        ),
+        ("", "git init -q lib", "lib/.git"),
+        ("", "git init -q --bare lib", "lib/config"),
+        (
+            "",
+            "git init -q --separate-git-dir lib/store lib",
+            "lib/.git",
+        ),
+        (
+            "rm -rf .git",
+            "mkdir src; git init -q --separate-git-dir src/.d .",
+            ".git",
+        ),
+        (
+            "git init -q lib",
+            "echo '[core]' >> lib/.git/config",
+            "lib/.git/config",
+        ),
+        (
+            "git init -q lib",
+            ": > lib/.git/hooks/post-checkout",
+            "lib/.git/hooks/post-checkout",
+        ),
+        (
+            "git init -q lib",
+            "rm -r lib/.git; echo 'gitdir: ../x' > lib/.git",
+            "lib/.git",
+        ),
+        (
+            "git init -q --bare store",
+            "echo '[core]' >> store/config",
+            "store/config",
+        ),
+        (
+            "git worktree add -q side",
+            "echo ../../../x > .git/worktrees/side/commondir",
+            "commondir",
+        ),
+        (
+            "git worktree add -q side",
+            ": > .git/worktrees/side/config.worktree",
+            "config.worktree",
+        ),
+        (
+            "git worktree add -q side",
+            "echo 'gitdir: ../x' > side/.git",
+            "side/.git",
+        ),
+        (
+            "",
+            "mkdir .git/rebase-merge; echo 'exec touch x' > .git/rebase-merge/git-rebase-todo",
+            "git-rebase-todo",
+        ),
+        (
+            "",
+            "mkdir -p .git/modules/new/objects .git/modules/new/refs; cp .git/HEAD .git/config .git/modules/new",
+            "modules/new/config",
+        ),
+    ] {
+        let scene = Scene::new()?;
+        scene.outside(before)?;
+        let result = scene.call(&scene.repo(), &[script])?;
+        let names = named(&result);
+        ensure!(
+            names.iter().any(|path| path.ends_with(want)),
+            "{before}; {script}: {result}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn repository_that_a_file_leads_to_within_the_workspace_is_kept() -> Result<()> {
+    let scene = Scene::new()?;
+    scene.outside("mv .git .bare && echo 'gitdir: ./.bare' > .git && git status")?;
+    let was = fs::read(scene.repo().join(".bare/config"))?;
+    let script = "echo '[core]' >> .bare/config; echo x > .bare/hooks/post-checkout; echo 'gitdir: x' > .git";
+    let result = scene.call(&scene.repo(), &[script])?;
+    if result["sandbox"]["enforced"] == "full" {
+        ensure!(
+            fs::read(scene.repo().join(".bare/config"))? == was,
+            "{result}"
+        );
+        ensure!(
+            !scene.repo().join(".bare/hooks/post-checkout").exists(),
+            "{result}"
+        );
+        ensure!(named(&result).is_empty(), "{result}");
+    } else {
+        ensure!(named(&result).len() > 2, "{result}");
+    }
+    Ok(())
+}
+
+#[test]
+fn names_count_at_any_depth_and_ordinary_work_is_not_named() -> Result<()> {
+    let scene = Scene::new()?;
+    let files = [
+        "pkg/.envrc",
+        "pkg/.vscode/tasks.json",
+        "a/b/c/.claude/settings.json",
+        "pkg/.mcp.json",
+        "opencode.json",
+        ".vimrc",
+        ".helix/languages.toml",
+        "x.code-workspace",
+        "CLAUDE.md",
+        "pkg/AGENTS.md",
+        ".github/copilot-instructions.md",
+        ".husky/pre-commit",
+        "lefthook.yml",
+    ];
+    let all = files.join(" ");
+    for before in [
+        format!("mkdir -p $(dirname {all}); for f in {all}; do echo old > $f; done"),
+        "rm -rf *; rm -rf .[a-f]* .[h-z]*".to_owned(),
+    ] {
+        scene.outside(&before)?;
+        let script = format!(
+            "mkdir -p $(dirname {all}); for f in {all}; do echo changed > $f; done 2> /dev/null; true"
+        );
+        let result = scene.call(&scene.repo(), &[&script])?;
+        let names = named(&result);
+        for file in files {
+            let path = scene.repo().join(file);
+            let is_changed = fs::read_to_string(&path).is_ok_and(|text| text == "changed\n");
+            let is_named = names
+                .iter()
+                .any(|name| path.starts_with(name) || Path::new(name) == path);
+            ensure!(!is_changed || is_named, "{before}: {file}: {result}");
+        }
+    }
+    let removed = scene.call(&scene.repo(), &["rm -r pkg"])?;
+    ensure!(
+        named(&removed)
+            .iter()
+            .any(|path| path.ends_with("pkg/.envrc")),
+        "{removed}"
+    );
+    for script in [
+        "git -c user.name=n -c user.email=e commit -q --allow-empty -m b; git switch -qc other; git switch -q -",
+        "mkdir -p src/deep node_modules/x/.vscode; echo x > src/deep/file; echo x > node_modules/x/.vscode/a",
+        "git worktree add -q side; git worktree remove side",
+        "git worktree add -q kept",
+        "echo x >> a.txt; git stash -q; git stash pop -q; git gc -q",
+        "cat pkg/AGENTS.md CLAUDE.md; ls -la .git/hooks",
+    ] {
+        let result = scene.call(&scene.repo(), &[script])?;
+        ensure!(named(&result).is_empty(), "{script}: {result}");
+    }
+    Ok(())
+}
+
+#[test]
+fn another_writable_directory_is_protected_like_the_workspace() -> Result<()> {
+    let scene = Scene::new()?;
+    let other = scene.world.home().join("other");
+    for name in [".git/hooks", ".vscode", "sub"] {
+        fs::create_dir_all(other.join(name))?;
+    }
+    for name in [".git/config", ".vscode/tasks.json"] {
+        fs::write(other.join(name), "old\n")?;
+    }
+    let option = other.to_string_lossy();
+    let script = "cd ~/other && for f in .git/config .git/hooks/x .vscode/tasks.json sub/.envrc .mcp.json; do echo changed > $f; done; true";
+    let result = scene.call(&scene.repo(), &["--writable", &option, script])?;
+    let names = named(&result);
+    for file in [
+        ".git/config",
+        ".git/hooks/x",
+        ".vscode/tasks.json",
+        "sub/.envrc",
+        ".mcp.json",
+    ] {
+        let path = other.join(file);
+        let is_changed = fs::read_to_string(&path).is_ok_and(|text| text == "changed\n");
+        let is_named = names.iter().any(|name| path.starts_with(name));
+        ensure!(!is_changed || is_named, "{file}: {result}");
+        let is_new = ["sub/.envrc", ".mcp.json"].contains(&file);
+        ensure!(
+            is_changed == is_new || result["sandbox"]["enforced"] != "full",
+            "{file}: {result}"
+        );
+    }
+    Ok(())
+}
