@@ -22,5 +22,5 @@ pub use adapter::{Adapter, Source};
 pub use case::{Case, Cases, Expect, Requirement, Setup, Step, load};
 pub use run::play;
 pub use servers::{Mcp, Rpc, RpcOn, TargetSetup, shake_hands, shake_hands_as};
-pub use surface::{Call, CliJson, CliText, Reply, Surface};
+pub use surface::{Call, CliJson, CliText, InEngine, Reply, Surface};
 pub use table::table;

@@ -20,6 +20,7 @@ pub mod packages;
 pub mod poll;
 pub mod procfs;
 pub mod product;
+pub mod refusals;
 pub mod server_client;
 pub mod targets;
 pub mod tmux;

@@ -317,8 +317,10 @@ pub(crate) const CRATES: &[Crate] = &[
         workspace: &["agent-bash-core"],
         third_party: &[
             "anyhow",
+            "libc",
             "regex",
             "rustix",
+            "seccompiler",
             "serde",
             "serde_json",
             "signal-hook",

@@ -834,6 +834,8 @@ export interface NoticeSandboxPartial {
   kind: "sandbox_partial";
   /** The promises that are not enforced. */
   missing: Lack[];
+  /** Attempts to reach the network are refused without being counted. */
+  network_uncounted?: boolean;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

@@ -181,6 +181,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) trial: Option<Arc<Overlay>>,
     /// Where what it changes is recorded.
     pub(crate) trace: Option<PathBuf>,
+    /// True if a call that turns out to be untraced is started again, to be scanned instead.
+    pub(crate) needs_trace: bool,
     /// True if the call must not be traced.
     pub(crate) unwatched: bool,
 }

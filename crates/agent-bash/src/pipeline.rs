@@ -11,7 +11,6 @@ use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
 use crate::stage::parse_input::{Input, ParsedInput};
 use crate::stage::policy::PolicyVerdict;
-use crate::stage::run::Watched;
 use crate::stage::{
     artifact, background, changes, journal, offer, parse_input, policy, remote, run, shape,
     terminal, timeout, working_directory,
@@ -176,6 +175,7 @@ async fn run_locally(
         pool: boxed.as_ref().map_or(Some(0), |boxed| boxed.pool),
         trial: changing.as_ref().and_then(Changing::trial),
         trace: changing.as_ref().and_then(Changing::trace),
+        needs_trace: tool.changes.is_asked_for(),
         unwatched: unwatched.is_some(),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
@@ -204,10 +204,17 @@ async fn run_locally(
         }
         return Ok(ended);
     }
-    let watched = Watched::of(options.live, call);
-    let outcome = changes::run_within(tool, changing.as_mut(), cancel, |cancel| {
-        run::run(tool, &decisions, &spec, &mut output, watched, cancel)
-    });
+    let asked = (&request, &*typed);
+    let kept = (&mut changing, &mut output);
+    let outcome = changes::run(
+        tool,
+        call,
+        asked,
+        (&decisions, spec),
+        kept,
+        options.live,
+        cancel,
+    );
     let outcome = outcome.await;
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
     let outcome = outcome?;

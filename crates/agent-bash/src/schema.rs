@@ -12,6 +12,7 @@ mod words;
 mod workspace;
 
 use crate::SandboxSettings;
+use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Profile, TextLayout};
 use agent_bash_policy::SafeMode;
 use serde::{Deserialize, Serialize};
@@ -53,11 +54,12 @@ impl ToolSchema {
         self
     }
 
-    /// The same tool with calls in a box: its description says what they may touch. Unchanged
-    /// without one.
+    /// The same tool with calls in a sandbox: its description says what they may touch, and, if
+    /// `enforced` is known, what of it does not hold here. Unchanged without a sandbox.
     #[must_use]
-    pub fn within(mut self, own: &SandboxSettings) -> Self {
-        let Some(text) = sandbox::description(own) else {
+    pub fn within(mut self, own: &SandboxSettings, enforced: Option<&Report>) -> Self {
+        let missing = enforced.map(|report| &report.missing[..]);
+        let Some(text) = sandbox::description(own, missing) else {
             return self;
         };
         self.description = format!("{}\n\n{text}", self.description);
@@ -92,8 +94,8 @@ pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Escalation, profiles};
-    use agent_bash_core::sandbox::{Network, SandboxLevel};
+    use crate::{Escalation, Lacking, profiles};
+    use agent_bash_core::sandbox::{Lack, Network, SandboxLevel, Tier};
 
     fn bash(profile: &Profile) -> ToolSchema {
         tool(profile, Path::new("/src/project"))
@@ -113,7 +115,7 @@ mod tests {
     fn a_box_is_described_and_none_changes_nothing() {
         let plain = bash(profiles::ALL[0]);
         let mut own = SandboxSettings::default();
-        assert_eq!(plain.clone().within(&own), plain);
+        assert_eq!(plain.clone().within(&own, None), plain);
         for (level, network, escalation, wanted) in [
             (
                 SandboxLevel::ReadOnly,
@@ -135,13 +137,47 @@ mod tests {
             ),
         ] {
             (own.level, own.network, own.escalation) = (level, network, escalation);
-            let boxed = plain.clone().within(&own);
+            let boxed = plain.clone().within(&own, None);
             assert!(boxed.description.contains(wanted), "{}", boxed.description);
             let field = &boxed.input_schema["properties"]["sandbox"];
             assert_eq!(field["required"], json!(["reason"]));
             let asks = boxed.description.contains("asks for it");
             assert_eq!(asks, escalation == Escalation::Ask);
         }
+    }
+
+    #[test]
+    fn description_says_what_does_not_hold_and_does_not_promise_it() {
+        let plain = bash(profiles::ALL[0]);
+        let mut own = SandboxSettings {
+            level: SandboxLevel::WorkspaceWrite,
+            ..SandboxSettings::default()
+        };
+        let mut report = Report {
+            tier: Tier::Base,
+            missing: vec![Lack::Protected, Lack::Signals],
+        };
+        let described = |own: &SandboxSettings, report: &Report| {
+            plain.clone().within(own, Some(report)).description
+        };
+        let partial = described(&own, &report);
+        let (promised, signalled) = ("stay as they are", "not be signalled");
+        assert!(
+            !partial.contains(promised) && !partial.contains(signalled),
+            "{partial}"
+        );
+        for lack in &report.missing {
+            assert!(partial.contains(lack.consequence()), "{lack}: {partial}");
+        }
+        own.lacking = Lacking::Refuse;
+        assert!(described(&own, &report).contains("every call is refused"));
+        own.level = SandboxLevel::ReadOnly;
+        report.missing = vec![Lack::Protected];
+        assert!(!described(&own, &report).contains("partly"));
+        own.level = SandboxLevel::WorkspaceWrite;
+        report.missing.clear();
+        let full = described(&own, &report);
+        assert!(full.contains(promised) && full.contains(signalled) && !full.contains("partly"));
     }
 
     #[test]

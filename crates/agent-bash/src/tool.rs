@@ -13,7 +13,7 @@ use crate::stage::parse_input::Input;
 use crate::tool_context::{Audit, Interception, JobStarter, Terminal, ToolContext};
 use crate::trials;
 use agent_bash_core::changes::ChangesLevel;
-use agent_bash_core::sandbox::Report;
+use agent_bash_core::sandbox::{Report, SandboxLevel};
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
     Profile, RemoteHost, Shell, StreamId, ToolResult,
@@ -162,10 +162,17 @@ impl BashTool {
     }
 
     /// As [`Self::schema`], with trials where they are possible in its directory and can be looked
-    /// at. That is tried: the first time it takes a few milliseconds.
+    /// at, and with what of the sandbox does not hold here. Both are tried: the first time that
+    /// takes a few milliseconds.
     pub async fn offered_schema(&self) -> ToolSchema {
         let wiring = &self.wiring;
-        let schema = self.schema();
+        let is_boxed = wiring.sandbox.settings.level != SandboxLevel::Off;
+        let enforced = match is_boxed {
+            // That there is no sandbox at all is said by each call, which is refused.
+            true => wiring.executor.confines().await.ok(),
+            false => None,
+        };
+        let schema = self.schema_within(enforced.as_ref());
         if trials::are_offered(wiring, &wiring.host.cwd).await {
             schema.with_trials()
         } else {
@@ -175,9 +182,13 @@ impl BashTool {
 
     /// The tool definition for a model.
     pub fn schema(&self) -> ToolSchema {
+        self.schema_within(None)
+    }
+
+    fn schema_within(&self, enforced: Option<&Report>) -> ToolSchema {
         schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
             .under(self.wiring.safe_mode.as_ref())
-            .within(&self.wiring.sandbox.settings)
+            .within(&self.wiring.sandbox.settings, enforced)
     }
 
     /// Its profile.
@@ -216,6 +227,14 @@ impl BashTool {
     /// Why no call can be sandboxed.
     pub async fn confines(&self) -> Result<Report, NotStarted> {
         self.wiring.executor.confines().await
+    }
+
+    /// Whether what its calls change can be recorded while they do, as far as that is known before.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn watches(&self) -> Result<(), String> {
+        self.wiring.executor.watches().await
     }
 
     /// The shell that runs the scripts.

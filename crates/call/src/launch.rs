@@ -24,7 +24,9 @@ pub async fn launch(
     or_fallback: bool,
 ) -> Result<Supervised, StartError> {
     let launched = match supervisor.launch(base, clock).await {
-        Err(StartError::NoHello) => supervisor.launch(base, clock).await,
+        Err(StartError::NoHello | StartError::EndedEarly(_)) => {
+            supervisor.launch(base, clock).await
+        }
         other => other,
     };
     match launched {

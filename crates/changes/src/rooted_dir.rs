@@ -4,12 +4,13 @@
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, fstat, open, openat2, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, open, openat, openat2,
+    statx,
 };
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
 
 /// How a directory is opened whose entries are looked at, renamed or removed.
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -73,7 +74,7 @@ impl RootedDir {
         }
         let known = self.last.as_ref().is_some_and(|(last, _)| last == path);
         if !known {
-            let fd = openat2(&self.fd, path, HANDLE, Mode::empty(), BENEATH)?;
+            let fd = open_below(&self.fd, path, HANDLE)?;
             self.last = Some((path.to_owned(), fd));
         }
         // Just set if it was not known.
@@ -104,8 +105,61 @@ impl RootedDir {
     /// Opens a file for reading; no link is followed.
     pub(crate) fn file(&mut self, path: &Path) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        openat2(self.fd.as_fd(), path, flags, Mode::empty(), BENEATH)
+        open_below(&self.fd, path, flags)
     }
+}
+
+/// Opens what is really below a directory: over no link, and on its own mount.
+fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    match openat2(top, path, flags, Mode::empty(), BENEATH) {
+        // The system call is refused: gVisor, kernels before 5.6, filters of system calls that do not know it.
+        Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, path, flags),
+        opened => opened,
+    }
+}
+
+/// The same, one name at a time. Fails as `openat2` does: `ELOOP` at a link, `EXDEV` at another mount or a `..`.
+fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mount = mount_id(top)?;
+    let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut within = openat(top, ".", step | OFlags::DIRECTORY, Mode::empty())?;
+    let mut names = path.components().peekable();
+    while let Some(Component::Normal(name)) = names.next() {
+        let next = openat(&within, name, step, Mode::empty())?;
+        let kind = FileType::from_raw_mode(fstat(&next)?.st_mode);
+        if kind == FileType::Symlink {
+            return Err(Errno::LOOP);
+        }
+        if mount_id(&next)? != mount {
+            return Err(Errno::XDEV);
+        }
+        if names.peek().is_some() {
+            if kind != FileType::Directory {
+                return Err(Errno::NOTDIR);
+            }
+            within = next;
+        } else {
+            return openat(&within, name, flags | OFlags::NOFOLLOW, Mode::empty());
+        }
+    }
+    // The path is empty, or leads out.
+    Err(Errno::XDEV)
+}
+
+/// The number of the mount that an open file is on.
+fn mount_id(file: &OwnedFd) -> Result<u64, Errno> {
+    if let Ok(found) = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)
+        && found.stx_mask & StatxFlags::MNT_ID.bits() != 0
+    {
+        return Ok(found.stx_mnt_id);
+    }
+    // Kernels before 5.8, and filters of system calls that refuse `statx`.
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()));
+    let info = info.map_err(|_| Errno::NOSYS)?;
+    let number = info
+        .lines()
+        .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    number.ok_or(Errno::NOSYS)
 }
 
 /// Opens a directory by path, following links: for callers' own choices.
@@ -114,15 +168,51 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
         .canonicalize()
         .map_err(ChangesError::io("opening", path))?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, &path, flags, Mode::empty())
-        .map_err(ChangesError::errno("opening", &path))?;
+    openat(CWD, &path, flags, Mode::empty()).map_err(ChangesError::errno("opening", &path))?;
     Ok(path)
 }
 
 /// The mount that a directory is on: renames lead no further.
 pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
-    let flags = AtFlags::SYMLINK_NOFOLLOW;
-    let found = statx(CWD, path, flags, StatxFlags::MNT_ID)
-        .map_err(ChangesError::errno("looking at", path))?;
-    Ok(found.stx_mnt_id)
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = openat(CWD, path, flags, Mode::empty()).and_then(|opened| mount_id(&opened));
+    found.map_err(ChangesError::errno("looking at", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn step_by_step_fails_where_openat2_fails() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir_all(temp.path().join("a/b")).unwrap();
+        fs::write(temp.path().join("a/b/file"), "content").unwrap();
+        symlink("a", temp.path().join("link")).unwrap();
+        symlink("file", temp.path().join("a/b/to_file")).unwrap();
+        let open_top = |path: &Path| open(path, HANDLE, Mode::empty()).unwrap();
+        let top = open_top(temp.path());
+        let file = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for (path, flags, want) in [
+            ("a/b", HANDLE, None),
+            ("a/b/file", file, None),
+            ("a/b/file", HANDLE, Some(Errno::NOTDIR)),
+            ("a/b/file/x", file, Some(Errno::NOTDIR)),
+            ("a/none/x", HANDLE, Some(Errno::NOENT)),
+            ("link/b", HANDLE, Some(Errno::LOOP)),
+            ("link", HANDLE, Some(Errno::LOOP)),
+            ("a/b/to_file", file, Some(Errno::LOOP)),
+            ("../x", HANDLE, Some(Errno::XDEV)),
+        ] {
+            let by_steps = open_by_steps(&top, Path::new(path), flags).map(drop);
+            assert_eq!(by_steps.err(), want, "{path}");
+            let at_once = openat2(&top, path, flags, Mode::empty(), BENEATH).map(drop);
+            assert_eq!(at_once.err(), want, "{path}");
+        }
+        let root = open_top(Path::new("/"));
+        let proc = open_by_steps(&root, Path::new("proc/self"), HANDLE).map(drop);
+        assert_eq!(proc, Err(Errno::XDEV));
+    }
 }

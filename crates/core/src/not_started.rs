@@ -108,6 +108,14 @@ pub enum NotStarted {
         /// Why.
         reason: String,
     },
+    /// The changes of the call were to be recorded
+    /// ([`RunSpec::needs_trace`](crate::RunSpec::needs_trace)), which is not possible here. The
+    /// pipeline runs the call again without a record.
+    #[error("what the command changes cannot be recorded: {reason}")]
+    Unwatched {
+        /// The reason.
+        reason: String,
+    },
     /// Another error, for example of the system or of a host's own executor.
     #[error("{reason}")]
     Other {

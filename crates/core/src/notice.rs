@@ -141,6 +141,9 @@ pub enum NoticeKind {
     SandboxPartial {
         /// The promises that are not enforced.
         missing: Vec<Lack>,
+        /// Attempts to reach the network are refused without being counted.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        network_uncounted: bool,
     },
     /// Files changed or appeared that run or configure programs outside the sandbox.
     ProtectedChanged {
@@ -320,8 +323,19 @@ impl NoticeKind {
                 };
                 format!("{refused} refused; this call has {has}.")
             }
-            Self::SandboxPartial { missing } => {
-                format!("The sandbox is partial here: {}.", listed(missing))
+            Self::SandboxPartial {
+                missing,
+                network_uncounted,
+            } => {
+                let uncounted = if *network_uncounted {
+                    " Attempts to reach the network fail (`Permission denied`) and are not counted."
+                } else {
+                    ""
+                };
+                let missing = Lack::consequences(missing);
+                format!(
+                    "The sandbox is only partly enforced here. What does not hold: {missing}.{uncounted}"
+                )
             }
             Self::ProtectedChanged { paths } => format!(
                 "This call changed {}, which run or configure programs outside of the sandbox.",
@@ -487,8 +501,11 @@ mod tests {
                 "1 attempt to reach the network was refused; this call has only a loopback interface.",
             ),
             (
-                NoticeKind::SandboxPartial { missing },
-                "The sandbox is partial here: protected, ipc.",
+                NoticeKind::SandboxPartial {
+                    missing,
+                    network_uncounted: true,
+                },
+                "The sandbox is only partly enforced here. What does not hold: hooks and configuration of git, editors and agents in the workspace can be written (protected), shared memory of the user's other processes can be reached (ipc). Attempts to reach the network fail (`Permission denied`) and are not counted.",
             ),
             (
                 NoticeKind::ProtectedChanged { paths },

@@ -150,6 +150,9 @@ pub struct RunSpec {
     /// The directory of the change set that records changes and preimages; `None` records nothing.
     /// [`Outcome::traced`] says how complete the record is.
     pub trace: Option<PathBuf>,
+    /// With [`Self::trace`]: if the shell turns out to be untraced once it has started, run nothing
+    /// ([`NotStarted::Unwatched`]).
+    pub needs_trace: bool,
     /// Run without a trace, because a traced process cannot gain privileges. A session replaces its
     /// traced shell by an untraced one.
     pub unwatched: bool,
@@ -182,6 +185,7 @@ impl RunSpec {
             sandbox: None,
             trial: None,
             trace: None,
+            needs_trace: false,
             unwatched: false,
             pool: Some(0),
         }
@@ -219,6 +223,7 @@ setters! {
     sandbox: Option<Arc<Plan>>,
     trial: Option<Arc<Overlay>>,
     trace: Option<PathBuf>,
+    needs_trace: bool,
     unwatched: bool,
     pool: Option<u64>,
 }

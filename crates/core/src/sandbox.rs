@@ -148,6 +148,31 @@ pub enum Lack {
     Moves,
 }
 
+impl Lack {
+    /// What is possible, or is not, because this promise is not kept: a clause.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Protected => {
+                "hooks and configuration of git, editors and agents in the workspace can be written"
+            }
+            Self::Metadata => "permissions and times of files outside can be changed",
+            Self::Stat => "names and sizes of secrets can be seen",
+            Self::Ipc => "shared memory of the user's other processes can be reached",
+            Self::Terminals => "terminals cannot be opened by name",
+            Self::Signals => "the user's other processes can be signalled",
+            Self::Truncate => "files outside can be shortened",
+            Self::Moves => "files cannot be moved between directories",
+        }
+    }
+
+    /// The consequences of all of these, each with its word; empty if there are none.
+    pub fn consequences(missing: &[Self]) -> String {
+        let one = |lack: &Self| format!("{} ({lack})", lack.consequence());
+        let all: Vec<String> = missing.iter().map(one).collect();
+        all.join(", ")
+    }
+}
+
 /// The observed sandbox of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

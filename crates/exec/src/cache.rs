@@ -8,7 +8,7 @@ use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{Configured, SnapshotForCall, Snapshots};
-use crate::start::{self, OfCall};
+use crate::start::{self, OfCall, unrecorded};
 use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
@@ -406,6 +406,11 @@ impl Executor for ShellCache {
                 self.done_with(spec, &kind, Some(handover.shell.supervised))
                     .await;
                 return Ok(cancelled_before(&*options.clock));
+            }
+            if let Some(reason) = unrecorded(spec, handover.shell.fds.unwatched.as_ref()) {
+                let supervised = handover.shell.supervised;
+                self.done_with(spec, &kind, Some(supervised)).await;
+                return Err(reason);
             }
             let Handover { shell, warm } = handover;
             let refused = match Call::hand_over(spec, shell, warm, options, cancel) {

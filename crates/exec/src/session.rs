@@ -22,6 +22,7 @@ use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::snapshot::Snapshot;
+use crate::start::unrecorded;
 use agent_bash_call::cancelled_before;
 use agent_bash_core::{
     Cancel, Clock, Definitions, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
@@ -226,6 +227,10 @@ impl ShellSession {
                 Some(shell) => shell,
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
+            if let Some(refused) = unrecorded(spec, shell.unwatched.as_ref()) {
+                self.shell = Some(shell);
+                return Err(refused);
+            }
             shell.set_apart(spec.survivors).await;
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
             let after = match call.await {

@@ -2,8 +2,8 @@
 
 use crate::pool::{ComingShell, ShellKind, WaitingShell};
 use crate::record;
-use agent_bash_core::Streams;
 use agent_bash_core::changes::Overlay;
+use agent_bash_core::{NotStarted, RunSpec, Streams};
 use agent_bash_process::supervisor::{ShellStart, StartError, Supervised};
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
@@ -60,5 +60,13 @@ pub(crate) fn order(
         supervised,
         snapshot: snapshot.clone(),
         fds: None,
+    })
+}
+
+/// Why a call is refused that needs a record, in a shell that is not watched for this reason.
+pub(crate) fn unrecorded(spec: &RunSpec, unwatched: Option<&String>) -> Option<NotStarted> {
+    let reason = unwatched.filter(|_| spec.needs_trace && spec.trace.is_some())?;
+    Some(NotStarted::Unwatched {
+        reason: reason.clone(),
     })
 }

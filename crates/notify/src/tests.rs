@@ -1,6 +1,6 @@
 //! Threads whose system calls wait for the test's thread.
 
-use crate::{Instruction, Listener, install};
+use crate::{Instruction, Listener, inherited, install};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc;
@@ -71,4 +71,21 @@ fn a_second_listener_and_a_program_that_is_none_are_errors() {
     let (nonsense, first, second) = thread.join().unwrap();
     assert_eq!((nonsense, first), (io::ErrorKind::InvalidInput, true));
     assert_eq!(second.raw_os_error(), Some(libc::EBUSY));
+}
+
+#[test]
+fn inherited_descriptor_is_copied_and_a_closed_one_is_an_error() {
+    use std::io::{Read, Write};
+    use std::os::fd::AsRawFd;
+    let (mut read, write) = io::pipe().unwrap();
+    let copy = inherited(write.as_raw_fd()).unwrap();
+    assert_ne!(copy.as_raw_fd(), write.as_raw_fd());
+    drop(write);
+    let mut copy = std::fs::File::from(copy);
+    copy.write_all(b"x").unwrap();
+    drop(copy);
+    let mut text = String::new();
+    read.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "x");
+    assert!(inherited(-1).is_err());
 }

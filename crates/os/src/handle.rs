@@ -1,22 +1,51 @@
-//! A pidfd: unlike a pid, it refers to the same process even if the pid is reused.
+//! A handle to a process (a pidfd): a pid may be reused, but the handle keeps referring to the process it was
+//! opened for.
+//!
+//! A system that refuses pidfds (gVisor, kernels before 5.3, a filter of system calls) gets a substitute: the pid
+//! with the start time of the process. It has no descriptor to wait for, and a process that ends and whose pid is
+//! reused between the comparison and the signal is not noticed.
 
-use rustix::process::{Pid, Signal};
+use crate::{ProcessInfo, pidfd};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A process that can be signalled and awaited even if its pid was reused. Linux only; elsewhere,
-/// opening fails.
+/// A process that can be signalled even if its pid has been reused.
 #[derive(Debug)]
-pub struct ProcessHandle(OwnedFd);
+pub struct ProcessHandle {
+    pid: Pid,
+    by: By,
+}
+
+/// How the process is recognised.
+#[derive(Debug)]
+enum By {
+    /// By the kernel.
+    Pidfd(OwnedFd),
+    /// By the time it started, if `/proc` shows that.
+    StartTime(Option<u64>),
+}
 
 impl ProcessHandle {
     /// Opens the process that has this pid at the moment.
     ///
     /// # Errors
-    /// No process has this pid, or the system does not support pidfds.
+    /// There is no such process.
     pub fn open(pid: i32) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Self(system::open(pid)?))
+        let by = match pidfd::open(pid) {
+            Ok(pidfd) => By::Pidfd(pidfd),
+            Err(error @ (Errno::SRCH | Errno::MFILE | Errno::NFILE)) => return Err(error.into()),
+            Err(_) => {
+                if test_kill_process(pid) == Err(Errno::SRCH) {
+                    return Err(Errno::SRCH.into());
+                }
+                let info = ProcessInfo::read(pid.as_raw_pid());
+                By::StartTime(info.map(|info| info.start_time))
+            }
+        };
+        Ok(Self { pid, by })
     }
 
     /// Sends a signal, given by number.
@@ -25,49 +54,91 @@ impl ProcessHandle {
     /// The process has ended, the permission is missing, or the signal does not exist.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(system::signal(&self.0, signal)?)
+        if let By::Pidfd(pidfd) = &self.by {
+            match pidfd::signal(pidfd, signal) {
+                // The kernel and filters of system calls use the same errors: `kill` tells which.
+                Err(Errno::NOSYS | Errno::PERM | Errno::ACCESS) => {}
+                sent => return Ok(sent?),
+            }
+        }
+        if self.has_ended() {
+            return Err(Errno::SRCH.into());
+        }
+        Ok(kill_process(self.pid, signal)?)
+    }
+
+    /// True if the process has ended, reaped or not. Does not wait.
+    pub fn has_ended(&self) -> bool {
+        match &self.by {
+            By::Pidfd(pidfd) => pidfd::has_ended(pidfd),
+            By::StartTime(started) => match ProcessInfo::read(self.pid.as_raw_pid()) {
+                Some(now) => now.zombie || Some(now.start_time) != *started,
+                None => started.is_some() || test_kill_process(self.pid) == Err(Errno::SRCH),
+            },
+        }
+    }
+
+    /// A descriptor that becomes readable when the process has ended. `None` where the system refuses pidfds: the
+    /// caller asks [`Self::has_ended`] again and again.
+    pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+        match &self.by {
+            By::Pidfd(pidfd) => Some(pidfd.as_fd()),
+            By::StartTime(_) => None,
+        }
+    }
+
+    /// As [`Self::pidfd`], for an event loop to own.
+    pub fn into_pidfd(self) -> Option<OwnedFd> {
+        match self.by {
+            By::Pidfd(pidfd) => Some(pidfd),
+            By::StartTime(_) => None,
+        }
     }
 }
 
-/// Becomes readable when the process has ended.
-impl AsFd for ProcessHandle {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
+#[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "a test starts what it signals")]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
 
-/// Like [`AsFd`], for an event loop that owns the descriptor.
-impl From<ProcessHandle> for OwnedFd {
-    fn from(handle: ProcessHandle) -> Self {
-        handle.0
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod system {
-    use super::{OwnedFd, Pid, Signal};
-    use rustix::io::Errno;
-    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
-
-    pub(super) fn open(pid: Pid) -> Result<OwnedFd, Errno> {
-        pidfd_open(pid, PidfdFlags::empty())
+    fn sleeping() -> Child {
+        Command::new("sleep").arg("60").spawn().unwrap()
     }
 
-    pub(super) fn signal(handle: &OwnedFd, signal: Signal) -> Result<(), Errno> {
-        pidfd_send_signal(handle, signal)
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod system {
-    use super::{OwnedFd, Pid, Signal};
-    use rustix::io::Errno;
-
-    pub(super) fn open(_: Pid) -> Result<OwnedFd, Errno> {
-        Err(Errno::NOSYS)
+    fn without_pidfd(pid: i32) -> ProcessHandle {
+        ProcessHandle {
+            pid: Pid::from_raw(pid).unwrap(),
+            by: By::StartTime(ProcessInfo::read(pid).map(|info| info.start_time)),
+        }
     }
 
-    pub(super) fn signal(_: &OwnedFd, _: Signal) -> Result<(), Errno> {
-        Err(Errno::NOSYS)
+    #[test]
+    fn handle_signals_its_process_with_and_without_a_pidfd() {
+        for open in [|pid| ProcessHandle::open(pid).unwrap(), without_pidfd] {
+            let mut child = sleeping();
+            let handle = open(child.id().cast_signed());
+            assert!(!handle.has_ended());
+            handle.signal(Signal::KILL.as_raw()).unwrap();
+            while !handle.has_ended() {
+                std::thread::yield_now();
+            }
+            child.wait().unwrap();
+            assert!(handle.has_ended());
+            assert!(handle.signal(Signal::KILL.as_raw()).is_err());
+        }
+        assert!(ProcessHandle::open(i32::MAX).is_err());
+    }
+
+    #[test]
+    fn handle_without_pidfd_does_not_signal_another_process_with_the_same_pid() {
+        let mut child = sleeping();
+        let mut handle = without_pidfd(child.id().cast_signed());
+        handle.by = By::StartTime(Some(1));
+        assert!(handle.has_ended());
+        assert!(handle.signal(Signal::KILL.as_raw()).is_err());
+        assert!(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

@@ -7,6 +7,7 @@
 mod handle;
 mod identity;
 mod known;
+mod pidfd;
 mod private_dir;
 mod process_info;
 mod remove;

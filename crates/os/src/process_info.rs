@@ -1,10 +1,9 @@
 //! What `/proc` reports about one process, with a fallback if it does not.
 //!
 //! A process may end, and its pid may be reused, right after the read. To signal a process safely,
-//! use a [`ProcessHandle`].
+//! use a [`ProcessHandle`](crate::ProcessHandle).
 
-use crate::ProcessHandle;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::pidfd;
 use rustix::io::Errno;
 use rustix::process::{Pid, getpgid, getsid, test_kill_process};
 use std::fs;
@@ -42,13 +41,13 @@ impl ProcessInfo {
             return Some(shown);
         }
         let number = Pid::from_raw(pid)?;
-        let handle = ProcessHandle::open(pid).ok()?;
-        let mut end = [PollFd::new(&handle, PollFlags::IN)];
-        let at_once = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
+        let has_ended = match pidfd::open(number) {
+            Ok(opened) => pidfd::has_ended(&opened),
+            Err(Errno::SRCH) => return None,
+            // The system refuses pidfds.
+            Err(_) if test_kill_process(number) == Err(Errno::SRCH) => return None,
+            Err(_) => false,
         };
-        let has_ended = poll(&mut end, Some(&at_once)).is_ok_and(|count| count > 0);
         let raw = |found: Result<Pid, Errno>| found.map_or(0, Pid::as_raw_pid);
         Some(Self {
             pid,

@@ -3,13 +3,13 @@
 
 use crate::refused::{UNNAMED_FILE, refused};
 use agent_bash_os::open_known;
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Creates a FIFO that only its owner can open.
 ///
@@ -27,13 +27,72 @@ pub fn is_known_directory(path: &Path) -> bool {
 }
 
 /// Where a path leads without links, as far as the kernel knows that from its caches: no file system is asked, and no
-/// automounter.
+/// automounter. Where the kernel cannot be asked so (before Linux 5.12, or a filter of system calls refuses it), the path
+/// is looked up, which may block for as long as a file system does; still no automounter is asked.
 ///
 /// # Errors
-/// `NotFound` if the kernel knows that nothing is there; another one if it would have to look it up.
+/// `NotFound` if nothing is there; another one if the kernel would have to look it up, or an automounter would.
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
-    let opened = open_known(path, OFlags::empty())?;
-    std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+    match open_known(path, OFlags::empty()) {
+        Ok(opened) => std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())),
+        Err(error) if cannot_ask(error) => looked_up(path),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// True if the system does not answer from its caches at all.
+fn cannot_ask(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::OPNOTSUPP
+    )
+}
+
+/// Links that a path may lead over, as for the kernel.
+const LINKS: usize = 40;
+
+/// Where an absolute path leads without links, looked up one name at a time.
+fn looked_up(path: &Path) -> io::Result<PathBuf> {
+    let mut found = PathBuf::from("/");
+    let mut links = 0;
+    let mut rest: Vec<OsString> = names(path);
+    while let Some(name) = rest.pop() {
+        if name == ".." {
+            found.pop();
+            continue;
+        }
+        let next = found.join(&name);
+        // Opened like this, an automounter's directory mounts nothing.
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(&next, flags, Mode::empty())?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
+        if kind == FileType::Symlink {
+            links += 1;
+            if links > LINKS {
+                return Err(Errno::LOOP.into());
+            }
+            let target = std::fs::read_link(&next)?;
+            if target.is_absolute() {
+                found = PathBuf::from("/");
+            }
+            rest.extend(names(&target));
+        } else if !rest.is_empty() && system::is_automounter(&opened) {
+            return Err(Errno::AGAIN.into());
+        } else {
+            found = next;
+        }
+    }
+    Ok(found)
+}
+
+/// The names in a path, the last one first.
+fn names(path: &Path) -> Vec<OsString> {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    });
+    names.rev().collect()
 }
 
 /// The target of a symbolic link, as far as the kernel knows the link from its caches: as [`known_path`], without what
@@ -42,19 +101,27 @@ pub fn known_path(path: &Path) -> io::Result<PathBuf> {
 /// # Errors
 /// Nothing is there, it is no link, or the kernel would have to look it up.
 pub fn known_link(path: &Path) -> io::Result<PathBuf> {
-    let opened = open_known(path, OFlags::NOFOLLOW)?;
+    let opened = match open_known(path, OFlags::NOFOLLOW) {
+        Ok(opened) => opened,
+        Err(error) if cannot_ask(error) && !path.parent().is_some_and(is_automounter) => {
+            return std::fs::read_link(path);
+        }
+        Err(error) => return Err(error.into()),
+    };
     let target = rustix::fs::readlinkat(&opened, c"", Vec::new())?;
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
 /// Whether to look up a name in this directory mounts something.
 pub fn is_automounter(directory: &Path) -> bool {
-    system::is_automounter(directory)
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty());
+    opened.is_ok_and(|opened| system::is_automounter(opened))
 }
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path};
+    use super::{AsFd, Errno, OwnedFd};
     use rustix::fs::{MemfdFlags, memfd_create};
     use rustix::net::{RecvFlags, SendFlags};
     use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -74,16 +141,16 @@ mod system {
         let _ = fcntl_setpipe_size(pipe, 1);
     }
 
-    pub(crate) fn is_automounter(directory: &Path) -> bool {
+    pub(crate) fn is_automounter(directory: impl AsFd) -> bool {
         // As in linux/magic.h.
         const AUTOFS: i64 = 0x187;
-        rustix::fs::statfs(directory).is_ok_and(|found| found.f_type == AUTOFS)
+        rustix::fs::fstatfs(directory).is_ok_and(|found| found.f_type == AUTOFS)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path};
+    use super::{AsFd, Errno, OwnedFd};
     use rustix::fs::{Mode, OFlags, open, unlink};
     use rustix::io::{FdFlags, fcntl_setfd};
     use rustix::net::{RecvFlags, SendFlags};
@@ -110,7 +177,7 @@ mod system {
 
     pub(crate) fn shrink_pipe(_: impl AsFd) {}
 
-    pub(crate) fn is_automounter(_: &Path) -> bool {
+    pub(crate) fn is_automounter(_: impl AsFd) -> bool {
         false
     }
 }
@@ -135,4 +202,36 @@ pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
 /// elsewhere a no-op.
 pub fn shrink_pipe(pipe: impl AsFd) {
     system::shrink_pipe(pipe);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn path_is_looked_up_as_the_kernel_resolves_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("a/b")).unwrap();
+        fs::write(base.join("a/b/file"), "").unwrap();
+        symlink("a/b", base.join("near")).unwrap();
+        symlink(base.join("near"), base.join("a/far")).unwrap();
+        symlink("loop", base.join("loop")).unwrap();
+        for path in [
+            "a/b/file",
+            "near/file",
+            "a/far/../b/file",
+            "near/../far/file",
+            ".",
+        ] {
+            let path = base.join(path);
+            assert_eq!(looked_up(&path).unwrap(), fs::canonicalize(&path).unwrap());
+        }
+        let missing = looked_up(&base.join("near/none")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        assert!(looked_up(&base.join("loop")).is_err());
+        assert_eq!(looked_up(Path::new("/")).unwrap(), Path::new("/"));
+    }
 }

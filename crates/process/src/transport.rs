@@ -2,7 +2,8 @@
 //! everything in its process group.
 
 use agent_bash_os::ProcessHandle;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -11,6 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::sync::oneshot;
 
 /// A transport that was started.
 #[derive(Debug)]
@@ -98,15 +100,14 @@ impl Carrier {
     /// As [`Self::ended`], and its exit code, for a program of ours at this end: `None` if a signal ended it.
     pub async fn code(&mut self) -> Option<i32> {
         let pid = self.pid()?;
+        let pidfd = ProcessHandle::open(pid.cast_signed()).ok();
+        let pidfd = pidfd.and_then(ProcessHandle::into_pidfd);
         // Not a pipe, but becomes readable like one.
-        let handle = ProcessHandle::open(pid.cast_signed())
-            .and_then(|handle| Receiver::from_owned_fd_unchecked(handle.into()));
-        match handle {
-            Ok(handle) => {
-                let _ = handle.readable().await;
+        match pidfd.map(Receiver::from_owned_fd_unchecked) {
+            Some(Ok(pidfd)) => {
+                let _ = pidfd.readable().await;
             }
-            // Where it cannot be waited for, it is killed when it is dropped.
-            Err(_) => std::future::pending().await,
+            Some(Err(_)) | None => waited_for(pid.cast_signed()).await,
         }
         self.end()?.code()
     }
@@ -125,6 +126,24 @@ impl Carrier {
             }
             ended => ended.ok().flatten(),
         }
+    }
+}
+
+/// Waits for the end of a child without reaping it, on a thread: where the system refuses pidfds nothing tells the
+/// event loop. If no thread can be started, this never returns, and the child is killed when it is dropped.
+async fn waited_for(pid: i32) {
+    let (tell, ended) = oneshot::channel();
+    let wait = move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        if let Some(pid) = Pid::from_raw(pid) {
+            while matches!(waitid(WaitId::Pid(pid), options), Err(Errno::INTR)) {}
+        }
+        // The receiver may be gone.
+        let _ = tell.send(());
+    };
+    let thread = std::thread::Builder::new().name("agent-bash-wait".to_owned());
+    if thread.spawn(wait).is_err() || ended.await.is_err() {
+        std::future::pending().await
     }
 }
 
@@ -159,6 +178,15 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn end_is_noticed_without_a_pidfd() {
+        let transport = started("exit 3");
+        let pid = transport.carrier.pid().unwrap().cast_signed();
+        waited_for(pid).await;
+        let mut carrier = transport.carrier;
+        assert_eq!(carrier.code().await, Some(3));
+    }
+
+    #[tokio::test]
     async fn its_group_goes_with_it() {
         let mut transport = started("sleep 600 & echo $!; wait");
         let mut line = [0; 32];
@@ -167,8 +195,8 @@ mod tests {
             .trim()
             .parse()
             .unwrap();
-        let sleeping = ProcessHandle::open(pid).unwrap();
-        let sleeping = Receiver::from_owned_fd_unchecked(sleeping.into()).unwrap();
+        let sleeping = ProcessHandle::open(pid).unwrap().into_pidfd().unwrap();
+        let sleeping = Receiver::from_owned_fd_unchecked(sleeping).unwrap();
         drop(transport);
         let ended = tokio::time::timeout(std::time::Duration::from_secs(5), sleeping.readable());
         ended.await.expect("it still runs").unwrap();

@@ -7,11 +7,12 @@ use crate::networks::Entrance;
 use crate::plan::Order;
 use crate::report::Message;
 use agent_bash_core::sandbox::Report;
-use rustix::fs::{Mode, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{IoSlice, Read, Seek, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,15 +32,14 @@ pub fn init() {
     }
 }
 
-/// Parses the command line: descriptors of the order and the report pipe, the program, its
-/// `argv[0]` and arguments.
+/// The words of a launcher's command line: descriptors of the order and of the report socket, the program, its `argv[0]`
+/// and arguments.
 fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
-    let mut descriptor = |access| taken_over(&args.next()?, access);
-    let (Some(order), Some(report)) = (descriptor(OFlags::RDONLY), descriptor(OFlags::WRONLY))
-    else {
+    let mut descriptor = || taken_over(&args.next()?);
+    let (Some(order), Some(report)) = (descriptor(), descriptor()) else {
         return FAILED;
     };
-    let mut report = File::from(report);
+    let mut report = UnixStream::from(report);
     let Err(error) = enter_sandbox(File::from(order), &mut report, args);
     let message = match error {
         SandboxError::NoTrial(reason) => Message::NoTrial(reason),
@@ -53,7 +53,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
 
 fn enter_sandbox(
     order: File,
-    report: &mut File,
+    report: &mut UnixStream,
     mut args: impl Iterator<Item = OsString>,
 ) -> Result<std::convert::Infallible, SandboxError> {
     let order = read_order(order)?;
@@ -97,13 +97,13 @@ fn enter_sandbox(
 /// Starts the trace for the reader of the report. It is the last step, so that the launcher's own
 /// changes are not traced.
 #[cfg(target_os = "linux")]
-fn be_watched(report: &mut File) -> Result<(), SandboxError> {
+fn be_watched(report: &mut UnixStream) -> Result<(), SandboxError> {
     let begun = crate::trace::begin();
-    let message = match &begun {
-        Ok(listener) => Message::Watched(listener.as_raw_fd()),
-        Err(error) => Message::Unwatched(error.to_string()),
+    let said = match &begun {
+        Ok(listener) => say_with(report, &Message::Watched, listener),
+        Err(error) => say(report, &Message::Unwatched(error.to_string())),
     };
-    say(report, &message).map_err(SandboxError::step("reporting"))?;
+    said.map_err(SandboxError::step("reporting"))?;
     if begun.is_ok() {
         crate::trace::wait_to_be_watched();
     }
@@ -111,7 +111,7 @@ fn be_watched(report: &mut File) -> Result<(), SandboxError> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn be_watched(_: &mut File) -> Result<(), SandboxError> {
+fn be_watched(_: &mut UnixStream) -> Result<(), SandboxError> {
     Err(SandboxError::lacks("Linux"))
 }
 
@@ -120,19 +120,14 @@ fn restrict(order: &Order, entrance: Option<&Entrance>) -> Result<Option<Report>
     crate::restrict::restrict(order, entrance)
 }
 
-/// Returns the socket of a shared network as a close-on-exec descriptor. A socket cannot be
-/// reopened by path.
+/// The way into a shared network, as a descriptor that the program does not inherit.
 #[cfg(target_os = "linux")]
 fn entrance(order: &Order) -> Result<Option<Entrance>, SandboxError> {
-    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
     let Some((part, number)) = order.network else {
         return Ok(None);
     };
-    let own = || {
-        let this = pidfd_open(getpid(), PidfdFlags::empty())?;
-        pidfd_getfd(this, number, PidfdGetfdFlags::empty())
-    };
-    let socket = own().map_err(SandboxError::step("taking over the network's socket"))?;
+    let socket = agent_bash_notify::inherited(number)
+        .map_err(SandboxError::step("taking over the network's socket"))?;
     Ok(Some(Entrance { part, socket }))
 }
 
@@ -165,23 +160,53 @@ fn close_all_but(kept: &[i32]) {
 
 fn read_order(mut file: File) -> Result<Order, SandboxError> {
     let mut text = Vec::new();
+    // The writer's offset is shared.
+    file.rewind()
+        .map_err(SandboxError::step("reading the order"))?;
     file.read_to_end(&mut text)
         .map_err(SandboxError::step("reading the order"))?;
     serde_json::from_slice(&text).map_err(SandboxError::step("reading the order"))
 }
 
-fn say(report: &mut File, message: &Message) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    report.write_all(&line)
+fn say(report: &mut UnixStream, message: &Message) -> std::io::Result<()> {
+    report.write_all(&line(message)?)
 }
 
-/// Returns the inherited descriptor as a close-on-exec one. It is reopened by path, since owning a
-/// raw number needs `unsafe`.
-fn taken_over(number: &OsStr, access: OFlags) -> Option<OwnedFd> {
+/// The same, with a descriptor.
+#[cfg(target_os = "linux")]
+fn say_with(report: &UnixStream, message: &Message, sent: &OwnedFd) -> std::io::Result<()> {
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+    let line = line(message)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let sent = [sent.as_fd()];
+    ancillary.push(SendAncillaryMessage::ScmRights(&sent));
+    // Less than a page into an empty socket: it is sent as a whole.
+    sendmsg(
+        report,
+        &[IoSlice::new(&line)],
+        &mut ancillary,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}
+
+fn line(message: &Message) -> std::io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The inherited descriptor with this number, as one that the program does not inherit.
+#[cfg(target_os = "linux")]
+fn taken_over(number: &OsStr) -> Option<OwnedFd> {
     let number: i32 = number.to_str()?.parse().ok().filter(|fd| *fd > 2)?;
-    let path = format!("/proc/self/fd/{number}");
-    let owned = rustix::fs::open(path, access | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let owned = agent_bash_notify::inherited(number).ok()?;
     nix::unistd::close(number).ok()?;
     Some(owned)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn taken_over(_: &OsStr) -> Option<OwnedFd> {
+    None
 }

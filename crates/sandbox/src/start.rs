@@ -7,13 +7,22 @@ use crate::report::Message;
 use agent_bash_core::sandbox::Report;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::FdFlags;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IoSliceMut, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The largest size of a launcher's messages in bytes.
+#[cfg(target_os = "linux")]
+const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const RECEIVE: RecvFlags = RecvFlags::empty();
+
+/// How many bytes of what a launcher says are read.
 const MOST: usize = 64 * 1024;
 
 /// A launcher to be started: its command line and inherited descriptors.
@@ -32,12 +41,12 @@ impl Start {
         let text = serde_json::to_vec(order).map_err(SandboxError::step("writing the order"))?;
         file.write_all(&text)
             .map_err(SandboxError::step::<io::Error>("writing the order"))?;
-        // Both are close-on-exec.
-        let (messages, report) =
-            io::pipe().map_err(SandboxError::step::<io::Error>("opening the report pipe"))?;
+        // Close-on-exec, both of them. Not a pipe: a descriptor comes by it, too.
+        let (messages, report) = UnixStream::pair()
+            .map_err(SandboxError::step::<io::Error>("opening the report socket"))?;
         let (messages, report) = (OwnedFd::from(messages), OwnedFd::from(report));
         rustix::io::fcntl_setfd(&report, FdFlags::empty())
-            .map_err(SandboxError::step("opening the report pipe"))?;
+            .map_err(SandboxError::step("opening the report socket"))?;
         Ok(Self {
             order: file.into(),
             messages,
@@ -61,10 +70,10 @@ impl Start {
         ]
     }
 
-    /// Reads the messages of the launcher with this pid. The program runs when this returns `Ok`.
+    /// What the launcher says once it was started. The program runs when this returns.
     ///
-    /// `patience` bounds each wait.
-    pub fn report(self, launcher: i32, patience: Duration) -> Result<StartedProgram, SandboxError> {
+    /// `patience` bounds each wait for it.
+    pub fn report(self, patience: Duration) -> Result<StartedProgram, SandboxError> {
         drop((self.order, self.report));
         let patience = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
@@ -72,12 +81,12 @@ impl Start {
         };
         let mut heard = Heard::default();
         let mut text = Vec::new();
-        while read_more(&self.messages, &patience, &mut text)
+        while read_more(&self.messages, &patience, &mut text, &mut heard.descriptors)
             .map_err(SandboxError::step("waiting for the launcher"))?
         {
             while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = text.drain(..=end).collect();
-                heard.take(&line, launcher, &patience)?;
+                heard.take(&line, &patience)?;
             }
         }
         heard.all().ok_or(SandboxError::Silent)
@@ -100,16 +109,13 @@ struct Heard {
     ready: bool,
     sandbox: Option<Report>,
     watched: Option<Result<OwnedFd, String>>,
+    /// Descriptors that came with what was read.
+    descriptors: VecDeque<OwnedFd>,
 }
 
 impl Heard {
-    /// Handles one message.
-    fn take(
-        &mut self,
-        line: &[u8],
-        launcher: i32,
-        patience: &Timespec,
-    ) -> Result<(), SandboxError> {
+    /// What is meant by a line.
+    fn take(&mut self, line: &[u8], patience: &Timespec) -> Result<(), SandboxError> {
         let message = serde_json::from_slice(line)
             .map_err(SandboxError::step("reading what the launcher said"))?;
         match message {
@@ -117,10 +123,15 @@ impl Heard {
                 self.ready = true;
                 self.sandbox = sandbox;
             }
-            Message::Watched(number) => {
-                let taken = taken_from(launcher, number, patience)
-                    .map_err(|error| SandboxError::Unwatched(error.to_string()))?;
-                self.watched = Some(Ok(taken));
+            Message::Watched => {
+                let listener = self
+                    .descriptors
+                    .pop_front()
+                    .ok_or(io::ErrorKind::InvalidData.into());
+                let listener = listener.and_then(|listener| first_looked_at(listener, patience));
+                let listener =
+                    listener.map_err(|error| SandboxError::Unwatched(error.to_string()))?;
+                self.watched = Some(Ok(listener));
             }
             Message::Unwatched(reason) => self.watched = Some(Err(reason)),
             Message::NoTrial(reason) => return Err(SandboxError::NoTrial(reason)),
@@ -139,14 +150,10 @@ impl Heard {
     }
 }
 
-/// Takes over the launcher's listener. The launcher waits for the first inspection.
+/// The listener, once the launcher's first call was looked at: until then it does not go on.
 #[cfg(target_os = "linux")]
-fn taken_from(launcher: i32, number: i32, patience: &Timespec) -> io::Result<OwnedFd> {
+fn first_looked_at(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> {
     use agent_bash_notify::Listener;
-    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
-    let pid = Pid::from_raw(launcher).ok_or(io::ErrorKind::InvalidInput)?;
-    let process = pidfd_open(pid, PidfdFlags::empty())?;
-    let taken = pidfd_getfd(process, number, PidfdGetfdFlags::empty())?;
     let listener = Listener::new(taken.try_clone()?)?;
     loop {
         let mut ready = [PollFd::new(&taken, PollFlags::IN)];
@@ -166,7 +173,7 @@ fn taken_from(launcher: i32, number: i32, patience: &Timespec) -> io::Result<Own
 }
 
 #[cfg(not(target_os = "linux"))]
-fn taken_from(_: i32, _: i32, _: &Timespec) -> io::Result<OwnedFd> {
+fn first_looked_at(_: OwnedFd, _: &Timespec) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -183,17 +190,35 @@ fn unnamed_file() -> Result<File, SandboxError> {
     Err(SandboxError::lacks("Linux"))
 }
 
-/// Reads available data. False at the end of the file.
-fn read_more(pipe: &OwnedFd, patience: &Timespec, text: &mut Vec<u8>) -> io::Result<bool> {
+/// Reads what has come. False at the end of the file.
+fn read_more(
+    socket: &OwnedFd,
+    patience: &Timespec,
+    text: &mut Vec<u8>,
+    descriptors: &mut VecDeque<OwnedFd>,
+) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
-        let mut ready = [PollFd::new(pipe, PollFlags::IN)];
+        let mut ready = [PollFd::new(socket, PollFlags::IN)];
         match poll(&mut ready, Some(patience)) {
             Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
             Err(rustix::io::Errno::INTR) => continue,
             other => other?,
         };
-        let count = rustix::io::read(pipe, &mut buffer)?;
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let parts = &mut [IoSliceMut::new(&mut buffer)];
+        let count = match recvmsg(socket, parts, &mut ancillary, RECEIVE) {
+            Ok(message) => message.bytes,
+            // The launcher has ended with something unread.
+            Err(rustix::io::Errno::CONNRESET) => 0,
+            Err(error) => return Err(error.into()),
+        };
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                descriptors.extend(fds);
+            }
+        }
         text.extend_from_slice(&buffer[..count]);
         return Ok(count > 0 && text.len() < MOST);
     }
@@ -211,7 +236,7 @@ mod tests {
             tv_nsec: 0,
         };
         for line in text.lines() {
-            heard.take(line.as_bytes(), 0, &patience)?;
+            heard.take(line.as_bytes(), &patience)?;
         }
         Ok(heard.all())
     }
@@ -236,8 +261,8 @@ mod tests {
         let text = "{\"unwatched\":\"why\"}\n{\"ready\":null}";
         let ready = heard(text).unwrap().unwrap();
         assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));
-        // A descriptor of a process that does not exist.
-        let text = "{\"watched\":5}\n{\"ready\":null}";
+        // Without a descriptor.
+        let text = "\"watched\"\n{\"ready\":null}";
         assert!(matches!(heard(text), Err(SandboxError::Unwatched(_))));
     }
 }

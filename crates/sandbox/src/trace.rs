@@ -7,7 +7,7 @@ pub use table::{Call, Effect, FileArgument, Flags, Follow, Operand, call};
 
 use crate::base::seccomp::program::{ARCHITECTURE, Case, Elsewhere, FilterAction, Rule, assemble};
 use crate::base::seccomp::rules::any_of;
-use agent_bash_notify::{Instruction, install};
+use agent_bash_notify::{Instruction, Listener, install};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
 use std::io;
@@ -42,7 +42,8 @@ pub fn begin() -> io::Result<OwnedFd> {
 /// The kernel is too old, or a listener exists already.
 pub fn is_possible() -> io::Result<()> {
     let thread = std::thread::Builder::new().name("agent-bash-try".to_owned());
-    let tried = thread.spawn(|| begin().map(drop))?.join();
+    let tried = thread.spawn(|| begin().and_then(Listener::new).map(drop))?;
+    let tried = tried.join();
     tried.unwrap_or_else(|_| Err(io::Error::other("trying it failed")))
 }
 

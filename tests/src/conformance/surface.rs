@@ -3,6 +3,7 @@
 use super::case::Case;
 use crate::poll;
 use crate::product::{self, CommandResult};
+use crate::refusals::{self, Engine};
 use crate::server_client::ServerClient;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
@@ -11,6 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 /// A call to be made.
@@ -89,23 +91,50 @@ impl Surface for CliJson {
     }
 
     fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
-        let arguments = ["run", "--json", "--request", "--profile", call.profile];
-        let tools = call.tools_option().map(OsString::from);
-        let arguments = arguments.map(OsString::from).into_iter().chain(tools);
-        let ran = run_cli(call, arguments, Some(call.request))?;
-        let result: Value = serde_json::from_str(&ran.stdout)
-            .with_context(|| format!("stdout is no result object: {ran:?}"))?;
-        let text = result["text"]
-            .as_str()
-            .with_context(|| format!("the result has no text: {result}"))?;
-        Ok(Reply {
-            text: text.to_owned(),
-            result: Some(result.clone()),
-            exit_code: Some(ran.code),
-            stderr: ran.stderr,
-            ..Reply::default()
-        })
+        by_json(call, call.world.command(product::agent_bash()?))
     }
+}
+
+/// The same where a container engine's refusals are in force.
+#[derive(Debug)]
+pub struct InEngine {
+    /// The engine.
+    pub engine: Engine,
+    /// The program `refuse`.
+    pub refuse: PathBuf,
+}
+
+impl Surface for InEngine {
+    fn name(&self) -> &'static str {
+        self.engine.name
+    }
+
+    fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
+        let refusals = self.engine.refusals;
+        by_json(
+            call,
+            refusals::agent_bash(call.world, &self.refuse, refusals)?,
+        )
+    }
+}
+
+fn by_json(call: &Call<'_>, product: Command) -> Result<Reply> {
+    let arguments = ["run", "--json", "--request", "--profile", call.profile];
+    let tools = call.tools_option().map(OsString::from);
+    let arguments = arguments.map(OsString::from).into_iter().chain(tools);
+    let ran = run_cli(call, product, arguments, Some(call.request))?;
+    let result: Value = serde_json::from_str(&ran.stdout)
+        .with_context(|| format!("stdout is no result object: {ran:?}"))?;
+    let text = result["text"]
+        .as_str()
+        .with_context(|| format!("the result has no text: {result}"))?;
+    Ok(Reply {
+        text: text.to_owned(),
+        result: Some(result.clone()),
+        exit_code: Some(ran.code),
+        stderr: ran.stderr,
+        ..Reply::default()
+    })
 }
 
 /// `agent-bash run 'script'` with flags: the text on stdout.
@@ -143,7 +172,8 @@ impl Surface for CliText {
             arguments.push("--request".into());
             input = Some(call.request);
         }
-        let ran = run_cli(call, arguments, input)?;
+        let product = call.world.command(product::agent_bash()?);
+        let ran = run_cli(call, product, arguments, input)?;
         Ok(Reply {
             text: ran.stdout,
             exit_code: Some(ran.code),
@@ -183,10 +213,10 @@ fn flags(request: &Value) -> Option<(&str, Vec<String>)> {
 
 fn run_cli(
     call: &Call<'_>,
+    mut command: Command,
     arguments: impl IntoIterator<Item = OsString>,
     input: Option<&str>,
 ) -> Result<CommandResult> {
-    let mut command = call.world.command(product::agent_bash()?);
     command.envs(call.environment).args(arguments);
     let child = product::start(command, input)?;
     let id = child.id();

@@ -7,7 +7,8 @@ mod targets;
 mod tool_definitions;
 
 use agent_bash::process::supervisor;
-use agent_bash_tests::conformance::{self, CliJson, CliText, Mcp, Rpc, Surface};
+use agent_bash_tests::conformance::{self, CliJson, CliText, InEngine, Mcp, Rpc, Surface};
+use agent_bash_tests::refusals::ENGINES;
 use agent_bash_tests::targets::{may_be_left_out, not_run};
 use library::Library;
 use libtest_mimic::{Arguments, Trial};
@@ -35,7 +36,14 @@ fn main() -> anyhow::Result<()> {
             may_be_left_out("docker").map_err(|error| error.to_string().into())
         })),
     }
-    let surfaces = here.iter().map(|here| (here, false));
+    let refuse = Path::new(env!("CARGO_BIN_EXE_refuse"));
+    let engines = ENGINES.map(|engine| -> Arc<dyn Surface> {
+        Arc::new(InEngine {
+            engine,
+            refuse: refuse.to_owned(),
+        })
+    });
+    let surfaces = here.iter().chain(&engines).map(|here| (here, false));
     let surfaces: Vec<_> = surfaces
         .chain(there.iter().map(|there| (there, true)))
         .collect();

@@ -7,6 +7,7 @@
 mod audit;
 mod census;
 mod commands;
+mod containers;
 mod examples;
 mod exit_codes;
 mod faults;

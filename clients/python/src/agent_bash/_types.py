@@ -1163,7 +1163,7 @@ class NoticeSandboxNetwork(TypedDict):
     text: str
 
 
-class NoticeSandboxPartial(TypedDict):
+class _NoticeSandboxPartialAlways(TypedDict):
     """The sandbox does not enforce all of its promises here. Reported once per conversation."""
 
     kind: Literal["sandbox_partial"]
@@ -1173,6 +1173,13 @@ class NoticeSandboxPartial(TypedDict):
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
+
+
+class NoticeSandboxPartial(_NoticeSandboxPartialAlways, total=False):
+    """The sandbox does not enforce all of its promises here. Reported once per conversation."""
+
+    # Attempts to reach the network are refused without being counted.
+    network_uncounted: bool
 
 
 class NoticeSandboxUnknown(TypedDict):

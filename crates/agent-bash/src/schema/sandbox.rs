@@ -1,11 +1,12 @@
 //! The model's description of the sandbox, and the field that requests another one.
 
-use crate::{Escalation, SandboxSettings, Tmp};
-use agent_bash_core::sandbox::{Network, SandboxLevel};
+use crate::{Escalation, Lacking, SandboxSettings, Tmp};
+use agent_bash_core::sandbox::{Lack, Network, SandboxLevel};
 use serde_json::{Value, json};
 
-/// Returns the description of the sandbox in force; `None` without one.
-pub(super) fn description(own: &SandboxSettings) -> Option<String> {
+/// Returns the description of the sandbox in force; `None` without one. `missing` is what this
+/// system does not enforce, if that is known.
+pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Option<String> {
     let temporary = match own.tmp {
         Tmp::Private => "$TMPDIR",
         Tmp::Shared => "/tmp",
@@ -15,17 +16,41 @@ pub(super) fn description(own: &SandboxSettings) -> Option<String> {
         SandboxLevel::ReadOnly => "$TMPDIR".to_owned(),
         SandboxLevel::WorkspaceWrite => format!("the workspace and {temporary}"),
     };
+    let lacks = |lack| missing.is_some_and(|missing| missing.contains(&lack));
     let kept = match own.level {
-        SandboxLevel::WorkspaceWrite => {
+        SandboxLevel::WorkspaceWrite if !lacks(Lack::Protected) => {
             "hooks and configuration of git, editors and agents in it stay as they are (so `git config` and `git remote \
              add` fail); "
         }
         _ => "",
     };
+    let signals = if lacks(Lack::Signals) {
+        ""
+    } else {
+        ", and processes of other calls not be signalled (jobs are ended by the job tool)"
+    };
     let network = match own.network {
         Network::Off => "no network",
         Network::Loopback => "a network of their own, without the outside",
         Network::On => "the network",
+    };
+    let partly = match missing {
+        None => " A result names what this system does not enforce of that.".to_owned(),
+        Some(missing) => {
+            let is_felt =
+                |lack: &&Lack| own.level != SandboxLevel::ReadOnly || **lack != Lack::Protected;
+            let felt: Vec<Lack> = missing.iter().filter(is_felt).copied().collect();
+            match (&felt[..], own.lacking) {
+                ([], _) => String::new(),
+                (felt, Lacking::Accept) => format!(
+                    " This system enforces it only partly. What does not hold: {}.",
+                    Lack::consequences(felt)
+                ),
+                (_, Lacking::Refuse) => {
+                    " This system enforces it only partly, so every call is refused.".to_owned()
+                }
+            }
+        }
     };
     let more = match own.escalation {
         Escalation::Never => "",
@@ -34,8 +59,8 @@ pub(super) fn description(own: &SandboxSettings) -> Option<String> {
         }
     };
     Some(format!(
-        "Commands run in a sandbox ({}): they may write in {places} only and have {network}; {kept}secrets cannot be read, \
-         and processes of other calls not be signalled (jobs are ended by the job tool).{more}",
+        "Commands run in a sandbox ({}): they may write in {places} only and have {network}; {kept}secrets cannot be \
+         read{signals}.{partly}{more}",
         own.level
     ))
 }

@@ -11,7 +11,6 @@ use crate::profiles;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::changes::Changing;
-use crate::stage::run::Watched;
 use crate::stage::{changes, journal, parse_input, run, shape};
 use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
@@ -111,22 +110,17 @@ pub(super) async fn run(
         pool: Some(0),
         trial: None,
         trace: changing.as_ref().and_then(Changing::trace),
+        needs_trace: tool.changes.is_asked_for(),
         unwatched: unwatched.is_some(),
     };
     let marked = changing.as_mut().map_or(Ok(()), Changing::mark);
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
-    let watched = Watched::of(options.live, &mut call);
     let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
         Ok(spec) => {
-            run::run(
-                tool,
-                &decisions,
-                &spec,
-                &mut output,
-                watched,
-                cancel.clone(),
-            )
-            .await
+            let asked = (&request, &*typed);
+            let kept = (&mut changing, &mut output);
+            let (live, spec) = (options.live, (&decisions, spec));
+            changes::run(tool, &mut call, asked, spec, kept, live, cancel).await
         }
         Err(error) => Err(error),
     };

@@ -2,8 +2,9 @@
 
 mod compared;
 mod limit;
+mod run;
 
-pub(crate) use limit::run_within;
+pub(crate) use run::run;
 
 use crate::blocking::run_blocking;
 use crate::call::Call;
@@ -108,6 +109,33 @@ pub(crate) async fn begin(
         Err(reason) => {
             call.notices.extend(is_asked_for.then(|| unknown(reason)));
             Ok(None)
+        }
+    }
+}
+
+/// Prepares comparing what a call changes, which was to be recorded and, for this reason, is not. Nothing of it has run.
+/// `typed`: as for [`begin`].
+async fn begin_unwatched(
+    tool: &ToolContext,
+    call: &mut Call,
+    request: &Request,
+    reason: &str,
+    (recorded, typed): (Option<Changing>, &str),
+) -> Option<Changing> {
+    if let Some(recorded) = recorded {
+        recorded.give_up().await;
+    }
+    let unwatched = &tool.changes.unwatched;
+    unwatched.remember(request.session.as_ref(), reason);
+    let command = named(&tool.hide, &tool.environment_policy, request, typed);
+    match compared::before(tool, call, reason).await {
+        Ok((store, before)) => {
+            let how = How::Scan(before.of_command(command));
+            Some(Changing::new(store, how))
+        }
+        Err(reason) => {
+            call.notices.push(unknown(reason));
+            None
         }
     }
 }
@@ -299,9 +327,7 @@ impl Changing {
     async fn give_up(self) {
         let Self { store, how, .. } = self;
         let gone = run_blocking(move || match how {
-            How::Trial(set, _) => store.drop_trial(set).map(drop),
-            How::Trace(set, _) => store.finish(set).map(drop),
-            How::Job(set) => store.drop_job(&set),
+            How::Trial(set, _) | How::Trace(set, _) | How::Job(set) => store.remove(set),
             How::Scan(_) => Ok(()),
         });
         // What is left is put in order when the store is opened next.
@@ -433,9 +459,15 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
 }
 
 fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Changes, String> {
+    const UNWATCHED: &str = "it ran where no process can watch it";
     let lacking = match traced {
+        Some(traced) if traced.unwatched => {
+            let reason = traced.lacking.as_deref().unwrap_or(UNWATCHED).to_owned();
+            store.remove(set).map_err(error_text)?;
+            return Err(reason);
+        }
         Some(traced) => traced.lacking.as_deref(),
-        None => Some("it ran where it cannot be traced"),
+        None => Some(UNWATCHED),
     };
     let ended = match lacking {
         None => store.finish(set),

@@ -52,6 +52,7 @@ pub(crate) fn spec(
         .sandbox(decisions.sandbox.clone())
         .trial(decisions.trial.clone())
         .trace(decisions.trace.clone())
+        .needs_trace(decisions.needs_trace)
         .unwatched(decisions.unwatched)
         // No shell that waits has them.
         .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))

@@ -7,7 +7,7 @@ use crate::refusal::{NotSandboxed, Refusal};
 use crate::sandbox::{CallSandbox, Escalation, Lacking, Prepared, SandboxSettings};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
-    Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
+    Lack, Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
 };
 use agent_bash_core::{Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
 use agent_bash_exec::Job;
@@ -248,6 +248,12 @@ pub(crate) fn observed(boxed: &CallSandbox, job: &Job) -> Option<ObservedSandbox
     Some(ObservedSandbox::new(Report { tier, missing }))
 }
 
+/// What is missing that a call at this level could tell: where nothing is writable, protected files stay.
+fn felt(said: &Sandboxed) -> Vec<Lack> {
+    let is_felt = |lack: &Lack| said.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
+    said.missing.iter().copied().filter(is_felt).collect()
+}
+
 /// What whoever reads the result should know of it.
 pub(crate) fn notices(boxed: &CallSandbox, tool: &ToolContext, said: &Sandboxed) -> Vec<Notice> {
     let mut notices = Vec::new();
@@ -263,9 +269,12 @@ pub(crate) fn notices(boxed: &CallSandbox, tool: &ToolContext, said: &Sandboxed)
         let network = said.network;
         notices.push(NoticeKind::SandboxNetwork { refused, network });
     }
-    if !said.missing.is_empty() && tool.sandbox.is_first_partial() {
-        let missing = said.missing.clone();
-        notices.push(NoticeKind::SandboxPartial { missing });
+    let missing = felt(said);
+    if !missing.is_empty() && tool.sandbox.is_first_partial() {
+        notices.push(NoticeKind::SandboxPartial {
+            missing,
+            network_uncounted: said.network == Network::Off && said.network_refused.is_none(),
+        });
     }
     if !boxed.changed.is_empty() {
         let paths = boxed.changed.iter().map(|path| path.display().to_string());

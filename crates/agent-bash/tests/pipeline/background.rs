@@ -187,7 +187,9 @@ async fn the_result_of_a_job_says_what_its_box_is() {
             "{state:?}"
         );
         assert!(
-            result.text.contains("[The sandbox is partial here: stat.]"),
+            result
+                .text
+                .contains("What does not hold: names and sizes of secrets can be seen (stat)."),
             "{}",
             result.text
         );

@@ -175,7 +175,9 @@ async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result()
     assert!(tool.schema().description.contains("workspace_write"));
     // Missing promises are reported once.
     assert!(
-        first.text.contains("[The sandbox is partial here: stat.]"),
+        first
+            .text
+            .contains("What does not hold: names and sizes of secrets can be seen (stat)."),
         "{}",
         first.text
     );
@@ -566,7 +568,9 @@ async fn every_profile_says_what_the_box_did() {
                 other.display()
             ),
             "[4 attempts to reach the network were refused; this call has none.]".to_owned(),
-            "[The sandbox is partial here: ipc.]".to_owned(),
+            "[The sandbox is only partly enforced here. What does not hold: shared memory of the user's other processes \
+             can be reached (ipc).]"
+                .to_owned(),
             format!(
                 "[This call changed {}, which run or configure programs outside of the sandbox.]",
                 case.project.path("repo/.vscode").display()

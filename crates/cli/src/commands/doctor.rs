@@ -1,11 +1,14 @@
 //! `agent-bash doctor`: checks what works on this system, by running harmless commands.
 
+mod changes;
+
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
 use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::output;
 use crate::runtime;
 use crate::start::{Chosen, Start};
+use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::{Lack, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
@@ -126,6 +129,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         Some(path) => path.display().to_string(),
         None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
     };
+    let [record, trial] = changes(&settings, &theirs, start).await;
     let is_readable = Grade::of(broken.is_none());
     let read = broken.unwrap_or_else(|| "can be read".to_owned());
     let runs = Grade::of(canary.status == Status::Exited { code: 0 });
@@ -144,6 +148,8 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         Finding::new(runs, "canary", ran),
         supervisor(&canary),
         sandbox(&tool, start, &theirs).await?,
+        record,
+        trial,
         survivors(&left_behind),
         Finding::new(keeps, "artifacts", kept),
         space(&tool).await,
@@ -239,6 +245,27 @@ fn enforced(missing: &[Lack]) -> (Grade, String) {
     let missing: Vec<&str> = missing.iter().map(|lack| lack.word()).collect();
     let detail = format!("partial, without {}", missing.join(", "));
     (Grade::Note, detail)
+}
+
+/// Whether what commands do to files can be undone, and tried. None is a problem if the settings ask for a record.
+async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Finding; 2] {
+    let changes::Tried { record, trial } = changes::tried(settings, start, SESSION).await;
+    let wanted = theirs.changes.level.unwrap_or(ChangesLevel::Off);
+    let lacking = match wanted {
+        ChangesLevel::Off => Grade::Note,
+        _ => Grade::Problem,
+    };
+    let works = "what a command did to files was recorded and undone";
+    let records = match record {
+        Ok(()) => Finding::new(Grade::Works, "records", works),
+        Err(why) => Finding::new(lacking, "records", format!("no undo: {why}")),
+    };
+    let works = "what a command did to files was held back";
+    let trials = match trial {
+        Ok(()) => Finding::new(Grade::Works, "trials", works),
+        Err(why) => Finding::new(Grade::Note, "trials", why),
+    };
+    [records, trials]
 }
 
 /// Whether a process that moved to a session of its own (`setsid`) is still named.

@@ -25,6 +25,7 @@ use agent_bash_tui::Terminals;
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -191,9 +192,11 @@ async fn prepare_on(
 ) -> anyhow::Result<Prepared> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let options = ConversationOptions::one_shot(&args.state, supervisor.clone());
+    let cwd = cwd(args)?;
+    let session = target::open_in(cwd, name, settings, start, options, |builder| builder);
     let session = tokio::select! {
         biased;
-        session = target::open(name, settings, start, options, |builder| builder) => session?,
+        session = session => session?,
         () = called_off.cancel().cancelled() => bail!("cancelled before the target was reached"),
     };
     Ok(Prepared {
@@ -264,6 +267,14 @@ async fn call(
     Ok((result, code))
 }
 
+/// The directory that the command line names.
+fn cwd(args: &RunArgs) -> Result<Option<&str>, Usage> {
+    let text = |dir: &PathBuf| Usage(format!("--cwd {} is not UTF-8", dir.display()));
+    let dir = args.cwd.as_ref();
+    dir.map(|dir| dir.to_str().ok_or_else(|| text(dir)))
+        .transpose()
+}
+
 /// The call described by the command line.
 fn input(args: &RunArgs) -> anyhow::Result<Input> {
     if args.request {
@@ -272,14 +283,11 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
             .map_err(|error| Usage(format!("the request on stdin is not JSON: {error}")))?;
         return Ok(Input::Json(value));
     }
-    let cwd = match &args.cwd {
-        Some(dir) => Some(
-            dir.to_str()
-                .ok_or_else(|| Usage(format!("--cwd {} is not UTF-8", dir.display())))?
-                .to_owned(),
-        ),
-        None => None,
-    };
+    let cwd = cwd(args)?.map(|cwd| match &args.on {
+        // The session on the target begins there.
+        Some(_) if !cwd.starts_with(['/', '~']) => ".".to_owned(),
+        _ => cwd.to_owned(),
+    });
     let env = args.env.iter();
     let env = env.map(|(name, value)| (name.clone(), Some(value.clone())));
     Ok(Input::Request(

@@ -7,7 +7,7 @@ use crate::output;
 use crate::runtime;
 use crate::start::{Chosen, Start};
 use crate::table::table;
-use agent_bash::core::sandbox::{Enforced, SandboxLevel, Sandboxed};
+use agent_bash::core::sandbox::{Enforced, Lack, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, ToolResult};
 use agent_bash::process::make_temporary;
 use agent_bash::process::supervisor::Supervisor;
@@ -210,12 +210,11 @@ fn row_of_directory(
 }
 
 fn enforced(said: &Sandboxed) -> String {
-    let missing: Vec<&str> = said.missing.iter().map(|lack| lack.word()).collect();
-    match &missing[..] {
+    match &said.missing[..] {
         [] => "A sandbox is enforced here in full.\n\n".to_owned(),
-        _ => format!(
-            "A sandbox is partial here; what is missing: {}.\n\n",
-            missing.join(", ")
+        missing => format!(
+            "A sandbox is only partly enforced here. What does not hold: {}.\n\n",
+            Lack::consequences(missing)
         ),
     }
 }

@@ -5,8 +5,13 @@ use crate::commands::remote_command;
 use crate::output;
 use crate::runtime;
 use crate::start::{Chosen, Start};
+use agent_bash::core::Clock;
+use agent_bash::core::sandbox::{Report, SandboxLevel};
+use agent_bash::process::SystemClock;
+use agent_bash::process::supervisor::Supervisor;
 use agent_bash::schema;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Prints name, description and schema as one JSON document.
 pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
@@ -23,12 +28,28 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
         ..Chosen::default()
     })?;
     let policy = loaded.settings.policy()?;
+    let own = loaded.settings.sandbox_in_force();
+    let enforced = match own.level {
+        SandboxLevel::Off => None,
+        _ => enforced(start)?,
+    };
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
         .under(policy.safe_mode.as_ref())
-        .within(&loaded.settings.sandbox_in_force());
+        .within(&own, enforced.as_ref());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)
+}
+
+/// What of a sandbox this system enforces; `None` if it cannot have any.
+fn enforced(start: &Start) -> anyhow::Result<Option<Report>> {
+    let runtime = runtime::start(Some(2))?;
+    let supervisor = Supervisor::this_program(&start.token);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let directory = start.host.temp_dir();
+    let enforced = runtime.block_on(supervisor.confines(&directory, &clock));
+    runtime.shutdown_background();
+    Ok(enforced.ok())
 }
 
 /// The tool as a server for that target offers it.

@@ -6,7 +6,7 @@ use agent_bash::BashToolBuilder;
 use agent_bash::remote::Uploads;
 use agent_bash::session::{Conversation, ConversationOptions, OpenError};
 use agent_bash::settings::Settings;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// This program, whatever became of its file since it was started.
@@ -20,8 +20,28 @@ pub(crate) async fn open(
     options: ConversationOptions,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
 ) -> anyhow::Result<Conversation> {
+    open_in(None, name, settings, start, options, add).await
+}
+
+/// As [`open`]. Calls work in `cwd`, by which the target's workspace is found; relative to the target's own directory.
+pub(crate) async fn open_in(
+    cwd: Option<&str>,
+    name: &str,
+    settings: &Settings,
+    start: &Start,
+    options: ConversationOptions,
+    add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
+) -> anyhow::Result<Conversation> {
     let target = settings.target(name);
-    let target = target.map_err(|error| Usage(format!("--on: {error}")))?;
+    let mut target = target.map_err(|error| Usage(format!("--on: {error}")))?;
+    if let Some(cwd) = cwd {
+        let within = match &target.cwd {
+            // A home directory there is not below another directory.
+            Some(own) if !cwd.starts_with('~') => Path::new(own).join(cwd).display().to_string(),
+            _ => cwd.to_owned(),
+        };
+        target.cwd = Some(within);
+    }
     let program = settings
         .targets
         .get(name)

@@ -123,6 +123,11 @@ pub enum Event {
         /// Protocol version.
         version: u32,
     },
+    /// It cannot supervise here, and ends. Sent instead of `Hello`.
+    CannotServe {
+        /// What the system refused.
+        reason: String,
+    },
     /// A shell waits for its script. Descriptors: script file, control pipe's write end, read ends of its streams.
     Started {
         /// Pid and process group of the shell.

@@ -72,8 +72,7 @@ impl Launcher {
         prepare(&mut program);
         let child = program.spawn().unwrap();
         if let Some(start) = launched {
-            let pid = i32::try_from(child.id()).unwrap();
-            start.report(pid, Duration::from_secs(5)).unwrap();
+            start.report(Duration::from_secs(5)).unwrap();
         }
         (child, begun.elapsed().as_secs_f64() * 1e6)
     }

@@ -54,9 +54,9 @@ pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError
         name(&work)
     );
     let layers = CString::new(layers).map_err(|error| no(error.to_string()))?;
-    let flags = mounts::flags_of(&lower).map_err(|error| refused(root, &upper, error))?;
-    rustix::mount::mount("overlay", name(&lower), "overlay", flags, &*layers)
-        .map_err(|error| refused(root, &upper, error))?;
+    let refuse = |error| refused(root, (&trial.upper, &upper), error);
+    let flags = mounts::flags_of(&lower).map_err(refuse)?;
+    rustix::mount::mount("overlay", name(&lower), "overlay", flags, &*layers).map_err(refuse)?;
     for (path, real) in kept {
         mount_bind(name(&real), path)
             .map_err(|error| no(format!("mounting `{}`: {error}", path.display())))?;
@@ -95,14 +95,31 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
     )))
 }
 
-/// Explains why the kernel refused the mount.
-fn refused(root: &Path, upper: &OwnedFd, error: Errno) -> SandboxError {
+/// What puts the state directory on a file system of another kind.
+fn cure() -> &'static str {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let memory = openat(CWD, "/dev/shm", flags, Mode::empty());
+    let memory = memory.and_then(|opened| fstatfs(&opened));
+    match memory {
+        Ok(found) if found.f_type != OVERLAYFS => {
+            "set `AGENT_BASH_STATE_DIR` to a directory on another file system, such as `/dev/shm/agent-bash`, for all commands of `agent-bash`"
+        }
+        _ => {
+            "set `AGENT_BASH_STATE_DIR` to a directory on another file system, such as a volume, for all commands of `agent-bash`"
+        }
+    }
+}
+
+/// Why the kernel does not mount it.
+fn refused(root: &Path, (kept, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS);
     no(match error {
         Errno::NODEV => "this kernel has no overlayfs".to_owned(),
         Errno::INVAL if nested => format!(
-            "what it changes would be kept on an overlay (a container's own, perhaps), and the kernel takes no overlay for that; put the state directory on another file system (`{root}`: {error})"
+            "what it changes would be kept in `{}`, which is on an overlay (a container's own, perhaps), and the kernel takes none for that; {} (`{root}`: {error})",
+            kept.display(),
+            cure()
         ),
         Errno::PERM | Errno::ACCESS => format!(
             "this system lets no unprivileged process mount an overlay on `{root}`: {error}"

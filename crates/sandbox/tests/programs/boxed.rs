@@ -88,7 +88,7 @@ fn started(
         .args(&words[1..])
         .spawn()?;
     drop(entrance);
-    match start.report(child.id().cast_signed(), PATIENCE) {
+    match start.report(PATIENCE) {
         Ok(ready) => Ok((child, ready.sandbox)),
         Err(error) => {
             child.wait()?;

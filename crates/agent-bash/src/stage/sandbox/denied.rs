@@ -7,8 +7,9 @@ use agent_bash_sink::SinkReport;
 use rustix::fs::{Access as Mode, access};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What the C library and common runtimes say for EACCES, EPERM, EROFS, and EBUSY: that is what replacing a file is that
@@ -38,6 +39,32 @@ pub(crate) struct Message {
     paths: Vec<String>,
     /// It says that nothing is there.
     is_absent: bool,
+    /// What it says was refused.
+    error: Refusal,
+}
+
+/// What an error message says was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// A write: the file system is read-only, or the file is a mount.
+    Write,
+    /// A read or a write (`EACCES`).
+    Access,
+    /// Anything, such as a signal or a mount, or a file's permissions (`EPERM`).
+    Other,
+}
+
+impl Refusal {
+    fn of(text: &str) -> Self {
+        let begins = |phrases: &[&str]| phrases.iter().any(|phrase| text.starts_with(phrase));
+        if begins(&["ead-only", "evice or"]) {
+            Self::Write
+        } else if begins(&["ermission", "EACCES"]) {
+            Self::Access
+        } else {
+            Self::Other
+        }
+    }
 }
 
 /// The error messages in an output. Looks at no file.
@@ -53,7 +80,10 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<Denied
     let denied = messages.iter().filter_map(|message| {
         let forbidden = |path: &String| {
             let (path, access) = forbidden(plan, &cwd.join(path))?;
-            let is_meant = !message.is_absent || access == Access::Read;
+            let is_meant = match access {
+                Access::Read => true,
+                Access::Write => !message.is_absent && was_a_write(message.error, &path),
+            };
             (is_meant && host_could(access, &path)).then_some((path, access))
         };
         let (path, access) = message.paths.iter().find_map(forbidden)?;
@@ -85,6 +115,7 @@ fn in_message(line: &str) -> Option<Message> {
     (!found.is_empty()).then_some(Message {
         paths: found,
         is_absent: denied.is_none(),
+        error: Refusal::of(&line[at..]),
     })
 }
 
@@ -97,7 +128,11 @@ fn behind(text: &str) -> Option<&str> {
 /// Of `cat: a.txt: P` the file. A single word may also say that this is an error; of a sentence without quotes a last word
 /// with a slash is taken for a file.
 fn in_front(text: &str) -> Option<&str> {
-    let (before, _) = text.rsplit_once(": ")?;
+    let (before, between) = text.rsplit_once(": ")?;
+    // The error follows at once but for its first letter and, in Python, its number; else another word is the subject,
+    // as in `kill: (1) - Operation not permitted`.
+    let is_next = between.chars().count() <= 1 || between.starts_with("[Errno ");
+    let before = Some(before).filter(|_| is_next)?;
     let (_, last) = before.rsplit_once(": ").unwrap_or(("", before));
     let is_named = before.len() > last.len() && !last.contains(' ');
     let is_kind = ["error", "fatal", "warning"].contains(&last.to_lowercase().as_str());
@@ -188,10 +223,86 @@ fn host_could(wanted: Access, path: &Path) -> bool {
     }
 }
 
+/// System calls that the sandbox refuses with `EACCES`, as programs name them where they name no file (`perror`).
+const CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
+
+/// `f_type` of `/proc`, as in linux/magic.h.
+const PROC: i64 = 0x9FA0;
+
+/// Whether what was refused can have been writing this file, rather than reading it or something that is no file.
+fn was_a_write(error: Refusal, path: &Path) -> bool {
+    let Ok(found) = fs::symlink_metadata(path) else {
+        // It was to be created, which the sandbox refuses with no other error.
+        let is_call = path
+            .file_name()
+            .is_some_and(|name| CALLS.iter().any(|call| name == *call));
+        return error != Refusal::Other && !is_call;
+    };
+    let is_process = || rustix::fs::statfs(path).is_ok_and(|found| found.f_type == PROC);
+    error == Refusal::Write || (is_readable(&found) && !is_process())
+}
+
+/// Whether this user may read the file by its permissions, as a command without capabilities.
+fn is_readable(found: &Metadata) -> bool {
+    let mode = found.mode();
+    if found.is_symlink() || found.uid() == rustix::process::geteuid().as_raw() {
+        return found.is_symlink() || mode & 0o400 != 0;
+    }
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    let own = [rustix::process::getegid()];
+    let is_member = own
+        .iter()
+        .chain(&groups)
+        .any(|group| group.as_raw() == found.gid());
+    mode & if is_member { 0o040 } else { 0o004 } != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use agent_bash_core::sandbox::{Level, Network, Tier};
+
+    #[test]
+    fn only_a_file_whose_writing_was_refused_is_named() {
+        let temp = tempfile::tempdir().unwrap();
+        let cwd = temp.path().canonicalize().unwrap();
+        fs::write(cwd.join("there"), "").unwrap();
+        let plan = Plan {
+            level: Level::ReadOnly,
+            network: Network::Off,
+            tier: Tier::Full,
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+        };
+        for (line, want) in [
+            ("bash: line 1: new: Read-only file system", Some("new")),
+            ("bash: line 1: new: Permission denied", Some("new")),
+            ("bash: line 1: there: Permission denied", Some("there")),
+            ("tee: there: Read-only file system", Some("there")),
+            (
+                "chmod: changing permissions of 'there': Operation not permitted",
+                Some("there"),
+            ),
+            ("bash: line 1: kill: (1) - Operation not permitted", None),
+            ("kill: 1: Operation not permitted", None),
+            ("ping: socket: Operation not permitted", None),
+            ("bash: socket: Permission denied", None),
+            ("nc: bind: Permission denied", None),
+            ("mount: none: Operation not permitted", None),
+            ("cat: /proc/1/environ: Permission denied", None),
+            (
+                "ls: cannot open directory '/proc/1/fd': Permission denied",
+                None,
+            ),
+        ] {
+            let message: Vec<Message> = in_message(line).into_iter().collect();
+            let found = named(&plan, &cwd, &message);
+            let want = want.map(|name| cwd.join(name).display().to_string());
+            assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
+        }
+    }
 
     #[test]
     fn a_message_is_about_what_stands_in_front_of_the_error_and_about_paths() {

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -156,14 +156,30 @@ impl Supervised {
         };
         let greeted = match hello {
             Ok((Event::Hello { version }, _)) => self.greet(version),
+            Ok((Event::CannotServe { reason }, _)) => Err(StartError::CannotServe(reason)),
             Ok(_) => Err(StartError::OtherVersion),
-            Err(Disconnected) => Err(StartError::NoHello),
+            Err(Disconnected) => {
+                let ended = self.exit_status().await;
+                Err(ended.map_or(StartError::NoHello, StartError::EndedEarly))
+            }
         };
         // A program that is not our supervisor will not exit when its socket is closed.
         if let (Err(_), Some(child)) = (&greeted, &mut self.child) {
             let _ = child.kill();
         }
         greeted.map(|()| self)
+    }
+
+    /// How its process has ended, if it has. A process closes its descriptors a moment before it can be reaped.
+    async fn exit_status(&mut self) -> Option<ExitStatus> {
+        let child = self.child.as_mut()?;
+        for _ in 0..5 {
+            if let Some(status) = child.try_wait().ok().flatten() {
+                return Some(status);
+            }
+            self.clock.sleep(Duration::from_millis(10)).await;
+        }
+        None
     }
 
     /// Processes its hello.

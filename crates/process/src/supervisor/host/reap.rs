@@ -149,11 +149,11 @@ impl Ending {
             return true;
         };
         // Not a pipe, but becomes readable like one.
-        let handle = ProcessHandle::open(Pid::from_child(child).as_raw_pid())
-            .and_then(|handle| Receiver::from_owned_fd_unchecked(handle.into()));
-        match handle {
-            Ok(handle) => handle.readable().await.is_ok(),
-            Err(_) => false,
+        let handle = ProcessHandle::open(Pid::from_child(child).as_raw_pid()).ok();
+        let pidfd = handle.and_then(ProcessHandle::into_pidfd);
+        match pidfd.map(Receiver::from_owned_fd_unchecked) {
+            Some(Ok(pidfd)) => pidfd.readable().await.is_ok(),
+            Some(Err(_)) | None => false,
         }
     }
 

@@ -205,6 +205,7 @@ impl Supervised {
             Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),
             Event::NoTrial { reason } => Err(StartError::NoTrial(reason)),
             Event::StartFailed { reason } => Err(StartError::Shell(reason)),
+            Event::CannotServe { reason } => Err(StartError::CannotServe(reason)),
             Event::Hello { version } => self.greet(version).map(|()| None),
             _ => Ok(None),
         }

@@ -15,6 +15,12 @@ pub enum StartError {
         "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
     )]
     NoHello,
+    /// It ended before it answered.
+    #[error("the supervisor ended before it answered ({0})")]
+    EndedEarly(std::process::ExitStatus),
+    /// The system refuses what it needs.
+    #[error("the supervisor cannot work here: {0}")]
+    CannotServe(String),
     /// It has another version of this crate.
     #[error("the supervisor is of another version; restart this program")]
     OtherVersion,

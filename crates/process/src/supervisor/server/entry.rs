@@ -5,6 +5,9 @@ use super::launch::Starter;
 use super::serve::Server;
 use super::tree::Tree;
 use crate::proc_scan;
+use crate::refused::refused;
+use crate::supervisor::channel::{self, Wait};
+use crate::supervisor::protocol::Event;
 use crate::supervisor::{HERE, NAME};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
@@ -12,6 +15,7 @@ use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -60,23 +64,38 @@ fn supervise(here: bool) -> io::Result<()> {
     rustix::io::ioctl_fionbio(&socket, true)?;
     // Only fails if it is a session leader already.
     let _ = rustix::process::setsid();
-    become_subreaper()?;
-    let children = watch_children()?;
-    for signal in WITHSTOOD {
-        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    match prepare() {
+        Ok(tree) => Server::new(socket, tree, Starter::Child).run(),
+        Err(error) => {
+            let reason = error.to_string();
+            let event = Event::CannotServe { reason };
+            channel::send(socket.as_fd(), &event, &[], Wait::ForRoom)?;
+            Err(error)
+        }
     }
-    let tree = Tree::Below {
+}
+
+/// What a supervisor needs of the system.
+fn prepare() -> io::Result<Tree> {
+    become_subreaper()
+        .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
+    let children = watch_children().map_err(|error| refused("handling SIGCHLD", error))?;
+    for signal in WITHSTOOD {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+            .map_err(|error| refused("handling signals", error))?;
+    }
+    Ok(Tree::Below {
         children,
         spared: BTreeSet::new(),
-    };
-    Server::new(socket, tree, Starter::Child).run()
+    })
 }
 
 #[cfg(target_os = "linux")]
 fn become_subreaper() -> io::Result<()> {
     // At most 15 characters; `ps -o comm` would show "exe" otherwise.
     let _ = rustix::thread::set_name(c"agent-bash-sup");
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    // Any other number than 1 is an error for some kernels (gVisor).
+    rustix::process::set_child_subreaper(Some(rustix::process::Pid::INIT))?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Processes that are tracked by pid, start time and a pidfd that reports their end, so that a reused pid is never
+//! Processes that are tracked by pid, start time and a handle that reports their end, so that a reused pid is never
 //! mistaken for one of them.
 
 use agent_bash_os::ProcessHandle;
@@ -6,7 +6,11 @@ use agent_bash_os::ProcessInfo;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+/// How often members are looked at where the system refuses pidfds.
+pub(super) const LOOK: Duration = Duration::from_millis(10);
 
 /// For polling without waiting.
 const AT_ONCE: Timespec = Timespec {
@@ -51,16 +55,12 @@ impl Handles {
         true
     }
 
-    /// Removes members that have ended. Only the pidfds count: a process listing may miss a process whose parent
+    /// Removes members that have ended. Only the handles count: a process listing may miss a process whose parent
     /// ends while it is read.
     pub(super) fn forget_ended(&mut self) {
-        let mut fds = self.polled();
-        if !poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|count| count > 0) {
-            return;
+        if self.somebody_has_ended() {
+            self.all.retain(|_, member| !member.handle.has_ended());
         }
-        let ended: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
-        let mut ended = ended.into_iter();
-        self.all.retain(|_, _| !ended.next().unwrap_or_default());
     }
 
     /// Removes all members.
@@ -78,21 +78,27 @@ impl Handles {
 
     /// Descriptors that become readable when a member ends.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.all.values().map(|handle| handle.handle.as_fd())
+        self.all.values().filter_map(|member| member.handle.pidfd())
+    }
+
+    /// When to look for ended members without a descriptor; `None` if all have one.
+    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+        self.without_pidfd().next().map(|_| now + LOOK)
+    }
+
+    fn without_pidfd(&self) -> impl Iterator<Item = &ProcessHandle> {
+        let handles = self.all.values().map(|member| &member.handle);
+        handles.filter(|handle| handle.pidfd().is_none())
     }
 
     /// Whether a member has ended that was not removed yet.
     pub(super) fn somebody_has_ended(&self) -> bool {
-        let mut fds = self.polled();
-        !fds.is_empty() && poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|count| count > 0)
-    }
-
-    /// Ordered by pid.
-    fn polled(&self) -> Vec<PollFd<'_>> {
-        let handles = self.all.values();
-        handles
-            .map(|handle| PollFd::new(&handle.handle, PollFlags::IN))
-            .collect()
+        let mut fds: Vec<PollFd<'_>> = self
+            .fds()
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        let is_reported = !fds.is_empty() && poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|n| n > 0);
+        is_reported || self.without_pidfd().any(ProcessHandle::has_ended)
     }
 
     /// Sends each member these signals, in order.

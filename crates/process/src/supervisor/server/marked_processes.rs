@@ -4,14 +4,15 @@
 //! A process that removes all of these (a double fork into a new session with an empty environment and its output
 //! closed) is not found.
 
-use super::handles::Handles;
+use super::handles::{Handles, LOOK};
 use super::reaped::{Reaped, shell_end};
 use crate::proc_scan;
 use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::process::{Pid, WaitOptions};
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
+use std::time::Instant;
 
 /// The environment variable that marks a call's processes.
 pub(super) const VARIABLE: &str = "AGENT_BASH_CALL";
@@ -33,10 +34,17 @@ pub(super) struct Marked {
 struct Leader {
     pid: i32,
     start_time: u64,
-    handle: ProcessHandle,
+    /// `None` if it cannot be opened: it is looked at again and again.
+    handle: Option<ProcessHandle>,
     reaped: bool,
     /// Inodes of its output pipes.
     pipes: Vec<u64>,
+}
+
+impl Leader {
+    fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+        self.handle.as_ref().and_then(ProcessHandle::pidfd)
+    }
 }
 
 impl Marked {
@@ -52,11 +60,11 @@ impl Marked {
     /// Registers a shell that was started as a child of this process.
     pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
         self.known.clear();
-        self.shell = ProcessHandle::open(pid).ok().map(|handle| Leader {
+        self.shell = Some(Leader {
             pid,
             // It has not been reaped, so the pid is still its own.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
-            handle,
+            handle: ProcessHandle::open(pid).ok(),
             reaped: false,
             pipes: pipes.to_vec(),
         });
@@ -64,11 +72,19 @@ impl Marked {
 
     /// Descriptors that become readable when a process ends.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        let shell = self.shell.iter().filter(|shell| !shell.reaped);
-        shell
-            .map(|shell| shell.handle.as_fd())
-            .chain(self.known.fds())
-            .collect()
+        let shell = self.unreaped().and_then(Leader::pidfd);
+        shell.into_iter().chain(self.known.fds()).collect()
+    }
+
+    /// When to [`Self::reap`] if no descriptor says so; `None` if there is one for every process.
+    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+        let shell = self.unreaped().filter(|shell| shell.pidfd().is_none());
+        let shell = shell.map(|_| now + LOOK);
+        shell.or_else(|| self.known.next_look(now))
+    }
+
+    fn unreaped(&self) -> Option<&Leader> {
+        self.shell.as_ref().filter(|shell| !shell.reaped)
     }
 
     pub(super) fn reap(&mut self, shell: Option<i32>) -> Reaped {

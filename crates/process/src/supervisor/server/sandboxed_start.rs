@@ -136,7 +136,7 @@ impl SandboxedStart {
     /// Waits until the shell runs in it; if it never will, the launcher is killed.
     pub(super) fn closed(self, launcher: i32) -> Result<Closed, SandboxError> {
         let held_back = self.held_back;
-        let reported = self.start.report(launcher, PATIENCE);
+        let reported = self.start.report(PATIENCE);
         let closed = reported.and_then(|ready| {
             let watched = ready
                 .watched

@@ -131,11 +131,10 @@ impl Server {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let continued = self.continued.as_ref().map(Continued::next);
         let job = self.job.as_ref().and_then(Job::next);
-        let session_processes = self
-            .session_processes
-            .iter()
-            .filter_map(SessionProcesses::next);
+        let session_processes = self.session_processes.iter();
+        let session_processes = session_processes.filter_map(|it| it.next(now()));
         let timeout = ladder.into_iter().chain(continued).chain(job);
+        let timeout = timeout.chain(self.tree.next_look(now()));
         let timeout = timeout.chain(session_processes).min();
         let timeout = timeout.map(|next| {
             let left = next.saturating_duration_since(now());

@@ -95,13 +95,14 @@ impl SessionProcesses {
     }
 
     /// When to call [`Self::look_after`] if nothing else happens.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let ending = self.ending.as_ref().map(Rounds::next);
+        let look = self.members.next_look(now);
         let job = match &self.keeper {
             Keeper::Job { job, .. } => job.next(),
             Keeper::Host | Keeper::Session => None,
         };
-        ending.into_iter().chain(job).min()
+        ending.into_iter().chain(look).chain(job).min()
     }
 
     /// Their pids.

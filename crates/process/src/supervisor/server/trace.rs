@@ -15,8 +15,6 @@ mod touched;
 pub(super) use attribution::LiveProcesses;
 pub(super) use start::{Before, start};
 
-pub(crate) use agent_bash_sandbox::trace::is_possible;
-
 use agent_bash_changes::{BackgroundChanges, ChangesError, KeepOutcome, Recorder, Touch};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
@@ -43,6 +41,16 @@ const PATIENCE_AT_END: Duration = Duration::from_secs(30);
 
 /// The thread that records hangs, or is gone.
 const SILENT: &str = "whoever records them does not answer";
+
+/// Whether this process may have programs watched, as far as that shows without starting one.
+///
+/// # Errors
+/// The kernel is too old, somebody watches this process already, or a filter of system calls forbids what it takes.
+pub(crate) fn is_possible() -> io::Result<()> {
+    trace::is_possible()?;
+    memory::is_readable(std::process::id().cast_signed())
+        .map_err(|error| io::Error::other(format!("reading a program's memory: {error}")))
+}
 
 /// Watches a shell and everything that it starts, for as long as it is not dropped.
 #[derive(Debug)]

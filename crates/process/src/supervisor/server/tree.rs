@@ -48,6 +48,14 @@ impl Tree {
         }
     }
 
+    /// When to [`Self::reap`] if no descriptor says so; `None` if there is one for every process.
+    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+        match self {
+            Self::Below { .. } => None,
+            Self::Marked(marked) => marked.next_look(now),
+        }
+    }
+
     /// Reaps all that have ended. `shell` is that of the call while it is alive.
     pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped {
         match self {

@@ -1,8 +1,13 @@
 //! What arguments of a waiting call point to.
+//!
+//! Read by `process_vm_readv`. Where a filter of system calls refuses that (Docker 20.10 and older containerd without
+//! `CAP_SYS_PTRACE`), `/proc/PID/mem` is read, which takes three calls instead of one.
 
 use nix::errno::Errno;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::pread;
 use std::io::IoSliceMut;
 
 /// The longest path that the kernel takes, with its end.
@@ -22,6 +27,15 @@ pub(super) fn text(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
     Ok(text)
 }
 
+/// Whether the memory of a process, in which the paths are, can be read.
+pub(super) fn is_readable(process: i32) -> Result<(), Errno> {
+    match text(process, 0) {
+        // Nothing is at this address, or the process has ended.
+        Ok(_) | Err(Errno::EFAULT | Errno::ESRCH | Errno::ENAMETOOLONG) => Ok(()),
+        Err(refused) => Err(refused),
+    }
+}
+
 /// As many bytes as are wanted.
 pub(super) fn exactly<const LENGTH: usize>(
     thread: i32,
@@ -36,6 +50,22 @@ pub(super) fn exactly<const LENGTH: usize>(
 
 /// As many as there are, at most those wanted.
 pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    match by_call(thread, address, into) {
+        // Nothing is at the address, or nobody has the number: the other way would say the same.
+        Err(refused) if !matches!(refused, Errno::EFAULT | Errno::ESRCH) => {
+            by_file(thread, address, into).map_err(|other| match other {
+                // The kernel says so of the file where it says `EFAULT` of the call.
+                Errno::EIO => Errno::EFAULT,
+                // The thread has ended.
+                Errno::ENOENT | Errno::ESRCH => Errno::ESRCH,
+                _ => refused,
+            })
+        }
+        read => read,
+    }
+}
+
+fn by_call(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     let base = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
     let first = (PAGE - base % PAGE).min(into.len());
     let whole = [
@@ -48,12 +78,27 @@ pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, 
     process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &whole)
 }
 
+fn by_file(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    let errno = |error: rustix::io::Errno| Errno::from_raw(error.raw_os_error());
+    let path = format!("/proc/{thread}/mem");
+    let memory = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let memory = memory.map_err(errno)?;
+    loop {
+        match pread(&memory, &mut *into, address) {
+            Err(rustix::io::Errno::INTR) => {}
+            // The process has no memory any more.
+            Ok(0) => return Err(Errno::EFAULT),
+            read => return read.map_err(errno),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_text_ends_with_its_nul_wherever_it_stands() {
+    fn text_ends_with_its_nul_wherever_it_starts() {
         let own = std::process::id().cast_signed();
         let mut page = vec![b'x'; 3 * PAGE];
         page[PAGE..PAGE + 6].copy_from_slice(b"/a b\0c");
@@ -62,5 +107,23 @@ mod tests {
         assert_eq!(text(own, page.as_ptr() as u64), Err(Errno::ENAMETOOLONG));
         assert_eq!(exactly::<2>(own, start), Ok(*b"/a"));
         assert_eq!(text(own, 0), Err(Errno::EFAULT));
+    }
+
+    #[test]
+    fn file_shows_the_same_memory_as_the_call() {
+        let own = std::process::id().cast_signed();
+        let there: Vec<u8> = (0..2 * PAGE).map(|at| at.to_le_bytes()[0]).collect();
+        let start = there.as_ptr() as u64;
+        let both = |address, length| {
+            let (mut called, mut opened) = (vec![0; length], vec![0; length]);
+            let by_call = by_call(own, address, &mut called);
+            assert_eq!(by_call.ok(), by_file(own, address, &mut opened).ok());
+            assert_eq!(called, opened);
+            called
+        };
+        assert_eq!(both(start + 7, PAGE), there[7..PAGE + 7]);
+        both(0, 8);
+        let gone = by_file(i32::MAX, start, &mut [0]);
+        assert_eq!(gone, Err(Errno::ENOENT));
     }
 }

@@ -10,7 +10,6 @@ use super::{Tracer, memory};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell_command::{Prepared, ShellCommand};
 use agent_bash_sandbox::SandboxError;
-use nix::errno::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
 use std::os::fd::OwnedFd;
@@ -76,13 +75,10 @@ fn kill(pid: i32) {
     }
 }
 
-/// Whether its memory can be read, in which the paths are: without that, every change would be unknown.
+/// Without its memory, every change would be unknown.
 fn watchable(pid: i32) -> Result<(), NotLaunched> {
-    match memory::text(pid, 0) {
-        Err(error @ (Errno::EPERM | Errno::EACCES | Errno::ENOSYS)) => Err(unwatched(&error)),
-        // Nothing is there.
-        _ => Ok(()),
-    }
+    memory::is_readable(pid)
+        .map_err(|error| unwatched(&format_args!("reading the shell's memory: {error}")))
 }
 
 fn unwatched(reason: &dyn Display) -> NotLaunched {

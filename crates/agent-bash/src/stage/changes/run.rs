@@ -1,0 +1,37 @@
+//! Running a call whose changes are kept. If its shell turns out not to be watched, nothing of it has run yet: it is
+//! compared before and after instead.
+
+use super::{Changing, begin_unwatched, limit::run_within};
+use crate::call::{Call, Decisions};
+use crate::stage::run::{self, Watched};
+use crate::tool_context::ToolContext;
+use agent_bash_core::{Cancel, NotStarted, Outcome, OutputConsumer, Request, RunSpec};
+use agent_bash_sink::CallOutput;
+
+/// Runs the script to its end. The request and the command as the user knows it are for the set of changes.
+pub(crate) async fn run(
+    tool: &ToolContext,
+    call: &mut Call,
+    (request, typed): (&Request, &str),
+    (decisions, mut spec): (&Decisions<'_>, RunSpec),
+    (changing, output): (&mut Option<Changing>, &mut CallOutput),
+    mut live: Option<&mut dyn OutputConsumer>,
+    cancel: &Cancel,
+) -> Result<Outcome, NotStarted> {
+    loop {
+        // A shorter borrow, which ends with this attempt.
+        let live = live
+            .as_mut()
+            .map(|live| -> &mut dyn OutputConsumer { *live });
+        let watched = Watched::of(live, call);
+        let ran = run_within(tool, changing.as_mut(), cancel, |cancel| {
+            run::run(tool, decisions, &spec, output, watched, cancel)
+        });
+        let reason = match ran.await {
+            Err(NotStarted::Unwatched { reason }) if spec.needs_trace => reason,
+            ran => return ran,
+        };
+        *changing = begin_unwatched(tool, call, request, &reason, (changing.take(), typed)).await;
+        (spec.trace, spec.needs_trace) = (None, false);
+    }
+}

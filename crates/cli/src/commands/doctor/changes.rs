@@ -1,0 +1,127 @@
+//! Whether what commands do to files can be recorded and undone here, and held back by a trial: both are done once, in a
+//! directory of their own.
+
+use crate::commands::session;
+use crate::start::Start;
+use agent_bash::core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
+use agent_bash::core::{Cancel, Status, ToolResult};
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::settings::Settings;
+use agent_bash::sink::Lifetime;
+use agent_bash::{Conversation, HostContext};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// What a command writes, and what was in the file before.
+const BEFORE: &str = "before\n";
+const COMMAND: &str = "echo after > file";
+
+/// What works here.
+pub(super) struct Tried {
+    /// A record, and an undo of it.
+    pub(super) record: Result<(), String>,
+    /// A trial.
+    pub(super) trial: Result<(), String>,
+}
+
+/// Tries both with the user's settings, in a directory below the temporary one.
+pub(super) async fn tried(settings: &Settings, start: &Start, session: &str) -> Tried {
+    let tree = match tempfile::tempdir_in(start.host.temp_dir()) {
+        Ok(tree) => tree,
+        Err(error) => {
+            let why = format!("{}: {error}", start.host.temp_dir().display());
+            return Tried {
+                record: Err(why.clone()),
+                trial: Err(why),
+            };
+        }
+    };
+    let opened = opened(settings, start, session, tree.path());
+    let (record, trial) = match opened {
+        Ok(session) => (
+            recorded(&session, tree.path()).await,
+            held_back(&session, tree.path()).await,
+        ),
+        Err(error) => (Err(format!("{error:#}")), Err(format!("{error:#}"))),
+    };
+    if let Some(state) = start.host.state_dir() {
+        // There may be none.
+        let _ = fs::remove_dir_all(state.join("changes").join(session));
+    }
+    Tried { record, trial }
+}
+
+fn opened(
+    settings: &Settings,
+    start: &Start,
+    name: &str,
+    tree: &Path,
+) -> anyhow::Result<Conversation> {
+    let mut settings = settings.clone();
+    settings.changes.level = Some(ChangesLevel::Undo);
+    settings.changes.root = Some(tree.canonicalize()?);
+    let start = Start {
+        host: HostContext {
+            cwd: tree.to_owned(),
+            ..start.host.clone()
+        },
+        token: start.token.clone(),
+    };
+    let supervisor = Supervisor::this_program(&start.token);
+    let lifetime = Lifetime::Session;
+    session::open_with(&settings, &start, &supervisor, name, lifetime, |builder| {
+        builder
+    })
+}
+
+async fn run(session: &Conversation, tree: &Path, request: Value) -> Result<Changes, String> {
+    fs::write(tree.join("file"), BEFORE).map_err(|error| error.to_string())?;
+    let result = session.tool().execute(request, &Cancel::new()).await;
+    match result {
+        ToolResult {
+            status: Status::Exited { code: 0 },
+            changes: Some(changes),
+            ..
+        } => Ok(changes),
+        other => Err(other.text.trim().to_owned()),
+    }
+}
+
+async fn recorded(session: &Conversation, tree: &Path) -> Result<(), String> {
+    let changes = run(session, tree, json!(COMMAND)).await?;
+    if changes.by == ChangesBy::Scan {
+        let why =
+            "files are compared before and after a call, which lists changes and cannot undo them";
+        return Err(match session.tool().watches().await {
+            Err(reason) => format!("{why}: {reason}"),
+            Ok(()) => why.to_owned(),
+        });
+    }
+    if !changes.exact || changes.undo != Undoable::Whole {
+        return Err("a record is not complete".to_owned());
+    }
+    let sets = session.changes();
+    let undone = sets
+        .run_blocking(move |sets| sets.undo(changes.id, &[], false))
+        .await;
+    undone.map_err(|error| error.to_string())?;
+    is_as_before(tree)
+}
+
+async fn held_back(session: &Conversation, tree: &Path) -> Result<(), String> {
+    let request = json!({"command": COMMAND, "trial": true});
+    let changes = run(session, tree, request).await?;
+    if changes.state != ChangesState::Held {
+        return Err("nothing was held back".to_owned());
+    }
+    is_as_before(tree)
+}
+
+fn is_as_before(tree: &Path) -> Result<(), String> {
+    match fs::read_to_string(tree.join("file")) {
+        Ok(content) if content == BEFORE => Ok(()),
+        Ok(_) => Err("the file is not as before".to_owned()),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
+    }
+}

@@ -1,0 +1,24 @@
+//! Descriptors that a process inherits by number.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+/// Returns a descriptor of this process for the file that it inherited under this number. The new one has another number
+/// above 2 and is closed when a program is executed; the inherited one stays open.
+///
+/// # Errors
+/// `EBADF`: no file is open under this number.
+pub fn inherited(number: i32) -> io::Result<OwnedFd> {
+    /// The lowest number that is no standard stream.
+    const LOWEST: libc::c_int = 3;
+    #[expect(unsafe_code, reason = "there is no safe interface that takes a number")]
+    // SAFETY: the call touches no memory, and a number that is not open is an error.
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, LOWEST) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    #[expect(unsafe_code, reason = "the descriptor comes as a number")]
+    // SAFETY: the kernel has just opened it for this call, so nobody else owns it.
+    let owned = unsafe { OwnedFd::from_raw_fd(copy) };
+    Ok(owned)
+}

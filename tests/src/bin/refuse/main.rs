@@ -1,0 +1,69 @@
+//! `refuse NUMBER[:ARGUMENT=VALUE…]=ERROR … -- PROGRAM WORDS…`: runs the program under a filter by which these system calls
+//! fail so, for it and everything it starts: as in a container, without one. Argument numbers begin with 0; `!` in place of
+//! the first `=` is for every other value.
+
+use anyhow::{Context, Result, bail};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// The rules of one error: a filter has one answer.
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn condition(text: &str) -> Result<SeccompCondition> {
+    let (index, value) = text
+        .split_once(['=', '!'])
+        .context("an argument has a value")?;
+    let is = match text.contains('!') {
+        true => SeccompCmpOp::Ne,
+        false => SeccompCmpOp::Eq,
+    };
+    let width = SeccompCmpArgLen::Dword;
+    Ok(SeccompCondition::new(
+        index.parse()?,
+        width,
+        is,
+        value.parse()?,
+    )?)
+}
+
+fn main() -> Result<()> {
+    let mut words = std::env::args_os().skip(1);
+    let mut by_error: BTreeMap<u32, Rules> = BTreeMap::new();
+    for word in words.by_ref() {
+        let word = word.to_str().context("a refusal is UTF-8")?;
+        if word == "--" {
+            break;
+        }
+        let (call, error) = word.rsplit_once('=').context("a refusal names its error")?;
+        let mut parts = call.split(':');
+        let number = parts.next().context("a refusal has a number")?;
+        let conditions: Vec<SeccompCondition> = parts.map(condition).collect::<Result<_>>()?;
+        let rules = by_error.entry(error.parse()?).or_default();
+        let rules = rules.entry(number.parse()?).or_default();
+        if !conditions.is_empty() {
+            rules.push(SeccompRule::new(conditions)?);
+        }
+    }
+    // All are made before one is in force.
+    let filters = by_error.into_iter().map(|(error, rules)| {
+        let architecture = std::env::consts::ARCH.try_into()?;
+        let (others, these) = (SeccompAction::Allow, SeccompAction::Errno(error));
+        let filter = SeccompFilter::new(rules, others, these, architecture)?;
+        Ok(filter.try_into()?)
+    });
+    for filter in filters.collect::<Result<Vec<BpfProgram>>>()? {
+        apply_filter(&filter)?;
+    }
+    let program = words.next().context("a program follows `--`")?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this process becomes the program"
+    )]
+    let error = Command::new(&program).args(words).exec();
+    bail!("{}: {error}", program.display())
+}

@@ -1,0 +1,188 @@
+//! What container engines refuse: system calls that fail there, as data. Without an engine, the program `refuse` makes them
+//! fail in the same way.
+//!
+//! Measured with their default profiles, as root without further capabilities: `dockerd` 20.10.24, moby's profile of June
+//! 2026, podman 4.3.1, `runsc` of December 2022.
+
+use crate::product;
+use crate::world::World;
+use anyhow::{Context, Result};
+use libc::{EINVAL, ENOSYS, EPERM};
+use std::path::Path;
+use std::process::Command;
+
+/// A system call that fails.
+#[derive(Debug, Clone, Copy)]
+pub struct Refusal {
+    /// Its number.
+    pub number: i64,
+    /// Only with such arguments.
+    pub when: &'static [When],
+    /// What it fails with.
+    pub error: i32,
+}
+
+/// A condition on an argument, by its number from 0.
+#[derive(Debug, Clone, Copy)]
+pub enum When {
+    /// It has this value.
+    Is(u8, u64),
+    /// It has another one.
+    IsNot(u8, u64),
+}
+
+/// Any call of this number fails with this error.
+pub const fn always(number: i64, error: i32) -> Refusal {
+    when(number, &[], error)
+}
+
+/// Calls of this number with such arguments fail with this error.
+pub const fn when(number: i64, when: &'static [When], error: i32) -> Refusal {
+    Refusal {
+        number,
+        when,
+        error,
+    }
+}
+
+/// An engine with its default profile.
+#[derive(Debug, Clone, Copy)]
+pub struct Engine {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// What it refuses.
+    pub refusals: &'static [Refusal],
+}
+
+/// `fchmodat2`, which `libc` does not number everywhere.
+const FCHMODAT2: i64 = 452;
+
+/// Namespaces and mounts, which take `CAP_SYS_ADMIN` in Docker.
+const NO_NAMESPACES: [Refusal; 12] = [
+    always(libc::SYS_unshare, EPERM),
+    always(libc::SYS_setns, EPERM),
+    always(libc::SYS_mount, EPERM),
+    always(libc::SYS_umount2, EPERM),
+    always(libc::SYS_pivot_root, EPERM),
+    always(libc::SYS_open_tree, EPERM),
+    always(libc::SYS_move_mount, EPERM),
+    always(libc::SYS_fsopen, EPERM),
+    always(libc::SYS_mount_setattr, EPERM),
+    always(libc::SYS_open_by_handle_at, EPERM),
+    always(libc::SYS_keyctl, EPERM),
+    always(libc::SYS_clone3, ENOSYS),
+];
+
+/// The calls by which a process reaches into another one, and which take `CAP_SYS_PTRACE`.
+const NO_PIDFD_GETFD: Refusal = always(libc::SYS_pidfd_getfd, EPERM);
+
+const DOCKER_20: [Refusal; 17] = joined(
+    NO_NAMESPACES,
+    [
+        NO_PIDFD_GETFD,
+        always(libc::SYS_process_vm_readv, EPERM),
+        always(libc::SYS_process_vm_writev, EPERM),
+        always(libc::SYS_kcmp, EPERM),
+        always(FCHMODAT2, ENOSYS),
+    ],
+);
+
+const DOCKER_2026: [Refusal; 15] = joined(
+    NO_NAMESPACES,
+    [
+        NO_PIDFD_GETFD,
+        always(libc::SYS_io_uring_setup, EPERM),
+        always(libc::SYS_kcmp, EPERM),
+    ],
+);
+
+const PODMAN: [Refusal; 4] = [
+    NO_PIDFD_GETFD,
+    always(libc::SYS_io_uring_setup, ENOSYS),
+    always(libc::SYS_kcmp, EPERM),
+    always(FCHMODAT2, ENOSYS),
+];
+
+const GVISOR: [Refusal; 14] = [
+    // A filter with a listener: SECCOMP_FILTER_FLAG_NEW_LISTENER, alone and with WAIT_KILLABLE_RECV.
+    when(libc::SYS_seccomp, &[When::Is(1, 0x8)], EINVAL),
+    when(libc::SYS_seccomp, &[When::Is(1, 0x28)], EINVAL),
+    // PR_SET_CHILD_SUBREAPER with another number than 1.
+    when(
+        libc::SYS_prctl,
+        &[When::Is(0, 36), When::IsNot(1, 1)],
+        EINVAL,
+    ),
+    always(libc::SYS_landlock_create_ruleset, ENOSYS),
+    always(libc::SYS_landlock_add_rule, ENOSYS),
+    always(libc::SYS_landlock_restrict_self, ENOSYS),
+    always(libc::SYS_mount, EPERM),
+    always(libc::SYS_process_vm_readv, ENOSYS),
+    always(libc::SYS_clone3, ENOSYS),
+    always(libc::SYS_openat2, ENOSYS),
+    always(libc::SYS_pidfd_open, ENOSYS),
+    always(libc::SYS_pidfd_send_signal, ENOSYS),
+    always(libc::SYS_pidfd_getfd, ENOSYS),
+    always(FCHMODAT2, ENOSYS),
+];
+
+/// The engines.
+pub const ENGINES: [Engine; 4] = [
+    Engine {
+        name: "docker-20",
+        refusals: &DOCKER_20,
+    },
+    Engine {
+        name: "docker-2026",
+        refusals: &DOCKER_2026,
+    },
+    Engine {
+        name: "podman",
+        refusals: &PODMAN,
+    },
+    Engine {
+        name: "gvisor",
+        refusals: &GVISOR,
+    },
+];
+
+const fn joined<const A: usize, const B: usize, const ALL: usize>(
+    first: [Refusal; A],
+    second: [Refusal; B],
+) -> [Refusal; ALL] {
+    assert!(ALL == A + B);
+    let mut all = [always(0, 0); ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < A { first[at] } else { second[at - A] };
+        at += 1;
+    }
+    all
+}
+
+impl Refusal {
+    fn word(&self) -> String {
+        let Self { number, error, .. } = self;
+        let when: String = self
+            .when
+            .iter()
+            .map(|when| match when {
+                When::Is(index, value) => format!(":{index}={value}"),
+                When::IsNot(index, value) => format!(":{index}!{value}"),
+            })
+            .collect();
+        format!("{number}{when}={error}")
+    }
+}
+
+/// The product in a world where these calls fail; `refuse` is the program of that name.
+///
+/// # Errors
+/// The product could not be built.
+pub fn agent_bash(world: &World, refuse: &Path, refusals: &[Refusal]) -> Result<Command> {
+    let product = product::agent_bash().context("the product")?;
+    let mut command = world.command(refuse);
+    command.args(refusals.iter().map(Refusal::word));
+    command.arg("--").arg(product);
+    Ok(command)
+}
