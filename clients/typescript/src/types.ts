@@ -647,7 +647,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
 
 /** Another tool fits better; the command was run. */
 export interface NoticeAdvice {
@@ -845,6 +845,13 @@ export interface NoticeSandboxUnknown {
   kind: "sandbox_unknown";
   /** The unknown observations. */
   unknown: Unknown[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A program was ended by the signal for system calls that the sandbox does not have. */
+export interface NoticeSandboxUnsupported {
+  kind: "sandbox_unsupported";
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

@@ -1,5 +1,5 @@
-//! The box of a tool's calls: what the settings say about it, what is kept of it between calls, and
-//! that of one call.
+//! The sandbox of a tool's calls: the settings, the state between calls, and the sandbox of one
+//! call.
 
 mod looks;
 mod names;
@@ -26,14 +26,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use workspaces::Workspaces;
 
-/// The box of calls: section `[sandbox]` of the settings. The default is none.
+/// Settings of the sandbox: section `[sandbox]`. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// How much may be written.
     pub level: SandboxLevel,
-    /// What network there is.
+    /// The network of calls.
     pub network: Network,
-    /// What happens where the system cannot enforce all of it.
+    /// The policy if the system cannot enforce all promises.
     pub lacking: Lacking,
     /// Writable in addition to the workspace; absolute, or beginning with `~/`, as all of these.
     pub writable: Vec<PathBuf>,
@@ -54,7 +54,7 @@ pub struct SandboxSettings {
     pub directory: Option<PathBuf>,
 }
 
-/// What happens where something that is not essential cannot be enforced.
+/// The policy if an optional promise cannot be enforced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lacking {
@@ -77,11 +77,11 @@ pub enum Tmp {
     Shared,
 }
 
-/// What becomes of a call that asks for more than the settings allow.
+/// The policy for a call that asks for more than the settings allow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Escalation {
-    /// It is refused.
+    /// The request is refused.
     #[default]
     Never,
     /// The host's [`Approver`](crate::Approver) decides.
@@ -123,7 +123,7 @@ impl SandboxSettings {
         }
     }
 
-    /// What is wanted of a box at `level`.
+    /// Returns the wanted sandbox at `level`.
     fn wanted(&self, level: Level) -> Wanted {
         Wanted {
             network: self.network,
@@ -172,8 +172,8 @@ struct Made {
     facts: Facts,
     plan: Arc<Plan>,
     stamp: Stamp,
-    /// What has been replaced since the first plan: a persistent shell from before does not keep it
-    /// as it is.
+    /// Paths that were replaced since the first plan: an older persistent shell does not protect
+    /// them.
     replaced: BTreeSet<PathBuf>,
     /// How often something was: other shells from before take no more calls.
     replacements: u64,
@@ -188,7 +188,7 @@ struct Made {
 struct SettledSurroundings {
     around: Surroundings,
     since: Duration,
-    /// What is protected as it was found in them, once they had settled.
+    /// The protected paths as found in them, once they had settled.
     settled: Option<Watched>,
 }
 
@@ -359,7 +359,7 @@ impl SandboxState {
         *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(scan);
     }
 
-    /// Whether nobody has been told yet that the box is partial. True once.
+    /// True once: the sandbox is partial, and that was not reported yet.
     pub(crate) fn is_first_partial(&self) -> bool {
         !self.partial.swap(true, Ordering::Relaxed)
     }
@@ -401,9 +401,9 @@ impl Made {
         }
     }
 
-    /// What is protected, if it is what it was when the plan was made, and no file system has to be
-    /// asked. Where the directories around it have been the same for a while, that says it for each
-    /// of the paths.
+    /// Returns the protected paths if they are unchanged since the plan, without asking a file
+    /// system. If the directories around them have been unchanged for a while, that holds for each
+    /// path.
     fn as_it_was(&mut self, now: Duration) -> Option<Watched> {
         let seen = self
             .surroundings
@@ -482,9 +482,9 @@ pub(crate) struct CallSandbox {
     pub(crate) names: Option<Names>,
     /// True if a program ended with `SIGSYS`.
     pub(crate) ended_by_sigsys: bool,
-    /// Those that are different after it.
+    /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
-    /// What could not be found out, as a file system does not answer.
+    /// Unknown observations, because a file system did not answer.
     pub(crate) unknown: Vec<Unknown>,
 }
 
@@ -553,7 +553,7 @@ mod tests {
             assert!(own.ready(&facts, Duration::ZERO, false, wall).is_some() && !settled());
             assert!(ready().is_some() && settled());
             std::thread::sleep(Surroundings::SETTLED);
-            // What is no name of theirs changes nothing that counts.
+            // A file with another name does not matter.
             fs::write(dir.path().join(".git/hooks/sample"), "").unwrap();
             let before = ready().unwrap().before;
             assert_eq!(before.changed_as_known(), Some(Vec::new()));

@@ -165,7 +165,10 @@ async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
         .shell(shell)
         .timeout(Some(LIMIT))
         .trial(Arc::new(Sample::overlay(&sample).clone()));
-    let ran = tool.executor.run(&spec, &mut NoApprover, &Cancel::new()).await;
+    let ran = tool
+        .executor
+        .run(&spec, &mut NoApprover, &Cancel::new())
+        .await;
     // Its directories are removed away from the runtime.
     let _ = run_blocking(move || drop(sample)).await;
     ran.is_ok_and(|ran| ran.held_back && ran.ending == Ending::Exited { code: 0 })

@@ -107,7 +107,7 @@ impl JournalEntry {
 pub struct Objection {
     /// The reason as a sentence.
     pub message: String,
-    /// What to do instead.
+    /// The alternative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     /// The offending byte range `[start, end)` of the command. Absent if masking a secret moved it.

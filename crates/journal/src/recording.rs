@@ -51,8 +51,8 @@ enum Line {
     Full { full: bool },
 }
 
-/// Returns all journals below a state directory, or those of one name, oldest first. Unreadable
-/// ones are skipped.
+/// Returns all journals below a state directory, or the journals of one name, oldest first.
+/// Unreadable ones are skipped.
 pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     let sessions = match session {
         Some(name) => vec![name.to_owned()],

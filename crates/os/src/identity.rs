@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_with_the_same_number_is_somebody_else() {
+    fn process_with_the_same_pid_is_another_process() {
         let me = ProcessIdentity::current();
         assert_eq!(ProcessIdentity::of(me.pid), Some(me.clone()));
         let other = |change: fn(&mut ProcessIdentity)| {

@@ -12,7 +12,7 @@ pub enum SandboxError {
     /// An essential means is missing.
     #[error("the sandbox needs {what}, which this system lacks")]
     Lacks {
-        /// What is needed, such as "Landlock".
+        /// The missing means, such as "Landlock".
         what: Cow<'static, str>,
     },
     /// A step failed.

@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// The sandbox that settings and requests ask for. Paths are absolute, or begin with `~/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// What the call may write.
+    /// The write access of the call.
     pub level: Level,
     /// The network of the call.
     pub network: Network,
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_of_the_system_are_hidden_from_who_could_read_them() {
+    fn secrets_of_the_system_are_hidden_from_a_host_that_can_read_them() {
         let hidden = Home::new().plan(&write(), "main").unwrap().hidden;
         let shadow = Path::new("/etc/shadow");
         let can_read = fs::File::open(shadow).is_ok();

@@ -2,7 +2,7 @@
 //! over any pair of streams.
 //!
 //! The servers hold no logic about commands: what a call does is decided in `agent-bash`, and the
-//! result is the same object on every interface. They keep track of who asked, who is to be told,
+//! result is the same object on every interface. They keep track of callers and receivers,
 //! and what happens when either side disconnects.
 
 mod into_data;

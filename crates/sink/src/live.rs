@@ -1,4 +1,4 @@
-//! [`LiveUpdates`]: the output of a running command, for whoever watches it.
+//! [`LiveUpdates`]: the output of a running command, for a watcher.
 //!
 //! The executor pushes; the watcher awaits [`LiveUpdates::next`], or takes what is there whenever
 //! it draws. Awaited updates are at least [`LiveOptions::interval`] apart, the last one always

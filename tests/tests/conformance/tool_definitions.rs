@@ -94,7 +94,10 @@ fn by_docs(adapter: &Adapter) -> Result<()> {
     );
     let published = agent_bash::adapters::by_name(&adapter.name)?.source;
     let named = format!("{} {}", source.package, source.version);
-    ensure!(published.contains(&named), "{published:?} does not say {named}");
+    ensure!(
+        published.contains(&named),
+        "{published:?} does not say {named}"
+    );
     Ok(())
 }
 

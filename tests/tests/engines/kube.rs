@@ -106,8 +106,13 @@ fn half_closed() -> Result<()> {
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
     // The worker has exited by itself, and kubectl with it.
-    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&ConnectionEvent::Ended(0)));
-    ensure!(heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Ended(0)], "{heard:?}");
+    let heard = cluster.heard_until(SOON, |heard| {
+        heard.last() == Some(&ConnectionEvent::Ended(0))
+    });
+    ensure!(
+        heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Ended(0)],
+        "{heard:?}"
+    );
     drop(cluster);
     world.assert_nothing_left(SOON);
 
@@ -116,8 +121,13 @@ fn half_closed() -> Result<()> {
     set_lease(&world, "25s")?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
-    let heard = cluster.heard_until(SOON, |heard| heard.last() == Some(&ConnectionEvent::Disconnected));
-    ensure!(heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Disconnected], "{heard:?}");
+    let heard = cluster.heard_until(SOON, |heard| {
+        heard.last() == Some(&ConnectionEvent::Disconnected)
+    });
+    ensure!(
+        heard == [ConnectionEvent::EndOfInput, ConnectionEvent::Disconnected],
+        "{heard:?}"
+    );
     // Only the lease ends the worker.
     let there = cluster.started().context("it was started")?;
     ensure!(is_alive(there), "it needs no end of input");

@@ -1,5 +1,5 @@
-//! What a sandboxed call leaves in its workspace decides neither where a later call may write nor
-//! by which settings it runs, and what programs outside would run of it is named.
+//! Files that a sandboxed call leaves in its workspace decide neither the writable paths nor the
+//! settings of a later call. Files that run programs outside are named.
 
 use agent_bash_tests::product::{self, Ran};
 use agent_bash_tests::world::World;
@@ -66,7 +66,7 @@ fn result(ran: &Ran) -> Result<Value> {
     serde_json::from_str(&ran.stdout).with_context(|| format!("{ran:?}"))
 }
 
-/// What the result names as changed.
+/// Returns the changed files that the result names.
 fn named(result: &Value) -> Vec<String> {
     let notices = result["notices"].as_array().into_iter().flatten();
     let changed = notices.filter(|notice| notice["kind"] == "protected_changed");
@@ -220,7 +220,7 @@ fn settings_below_the_root_count_as_they_were_whatever_a_call_does_to_them() -> 
         ensure!(network(&near)? == "off", "{script}");
         fs::remove_file(near.join(".agent-bash.toml"))?;
     }
-    // What the user writes counts.
+    // The user's own file counts.
     fs::write(&file, "[sandbox]\nnetwork = \"loopback\"\n")?;
     ensure!(network(&app)? == "loopback");
     Ok(())

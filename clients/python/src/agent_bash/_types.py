@@ -915,7 +915,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1189,6 +1189,15 @@ class NoticeSandboxUnknown(TypedDict):
 
     # The unknown observations.
     unknown: List[Unknown]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeSandboxUnsupported(TypedDict):
+    """A program was ended by the signal for system calls that the sandbox does not have."""
+
+    kind: Literal["sandbox_unsupported"]
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str

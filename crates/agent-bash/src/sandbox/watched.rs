@@ -1,6 +1,6 @@
-//! What a box protects, before and after a call. At the full tier the kernel keeps what exists as
-//! it is, unless somebody outside replaces it, and what does not exist yet may appear; at the base
-//! tier either may change.
+//! Compares the protected paths before and after a call. At the full tier the kernel protects
+//! existing paths, unless another process replaces them, and missing ones may appear; at the base
+//! tier both may change.
 
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_sandbox::{Identity, Stamp, Surroundings};
@@ -25,7 +25,7 @@ pub(crate) struct Watched {
     around: Option<Arc<Surroundings>>,
 }
 
-/// What a path was.
+/// The state of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum PathState {
     Absent,
@@ -54,8 +54,7 @@ impl Watched {
         }
     }
 
-    /// The same, of which it is enough to look at these directories, which had settled when it was
-    /// made.
+    /// Limits the comparison to these directories, which had settled at that time.
     pub(crate) fn within(self, around: Surroundings) -> Self {
         Self {
             around: Some(Arc::new(around)),
@@ -146,7 +145,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     } else if found.is_file() {
         sum.update(found.len().to_le_bytes());
         let mut text = Vec::new();
-        // It may be something else by now, of what is left of the call.
+        // Surviving processes of the call may have replaced it.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
         let read = file
@@ -240,7 +239,7 @@ mod tests {
             fs::create_dir(dir.join(".vscode")).unwrap();
         };
         assert_eq!(changed(Tier::Full, &[], both), [".vscode"]);
-        // A mount is gone where somebody puts another file in the place of what it was made on.
+        // A mount is lost when another process replaces its file.
         let replace = |dir: &Path| {
             fs::write(dir.join("other"), "a = 2").unwrap();
             fs::rename(dir.join("other"), dir.join("config")).unwrap();

@@ -185,7 +185,7 @@ impl Loaded {
         })
     }
 
-    /// What counts of a file. What does not is remembered.
+    /// Returns the valid part of a file. The rest is recorded.
     fn find(
         &mut self,
         guarded: &GuardedSettings,

@@ -324,14 +324,14 @@ async fn a_timeout_that_was_clamped_is_said() {
 /// Records the output, and may ask to stop.
 #[derive(Default)]
 struct Watcher {
-    seen: Vec<u8>,
+    bytes: Vec<u8>,
     enough: usize,
 }
 
 impl OutputConsumer for Watcher {
     fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
-        self.seen.extend_from_slice(bytes);
-        if self.seen.len() >= self.enough {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= self.enough {
             Flow::Stop
         } else {
             Flow::Continue
@@ -359,7 +359,7 @@ async fn a_watcher_sees_the_raw_output_and_cannot_end_the_command() {
             .await;
         assert_eq!(result.text, "0\n1\n2\n3\n4\n5\n6\n7\n8\n");
         assert_eq!(
-            watcher.seen,
+            watcher.bytes,
             chunks[..lines]
                 .iter()
                 .flat_map(|(_, b)| b.clone())

@@ -1,4 +1,5 @@
-//! Killed at every step, forwards and backwards; failing at every step; somebody else changing files at every step.
+//! A kill at every step, forwards and backwards; a failure at every step; changes by another
+//! process at every step.
 
 use crate::support::{SESSION, TestTree, Tree, difference};
 use agent_bash_changes::{Care, ChangesError, Step, Steps, Store};
@@ -14,7 +15,7 @@ pub(crate) const TREE: &str = "echo one >a; echo two >b; echo three >c; mkdir -p
 pub(crate) const SCRIPT: &str =
     "echo more >>a; rm b; chmod 600 c; rm -r d/e; echo 6 >d/6; mkdir n; echo 7 >n/7; chmod 700 d";
 
-/// What happens at a step.
+/// An action at a step.
 struct At<F>(F, AtomicUsize);
 
 impl<F> std::fmt::Debug for At<F> {
@@ -49,7 +50,7 @@ pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     Arc::into_inner(seen).unwrap().into_inner().unwrap()
 }
 
-/// What is to be done, and what kills whoever does it: for a process of its own.
+/// The action, and the kill at a step: for a separate process.
 const PLACE: &str = "CHANGES_TEST_PLACE";
 const ACT: &str = "CHANGES_TEST_ACT";
 const STEP: &str = "CHANGES_TEST_STEP";
@@ -144,7 +145,7 @@ fn killed_in_commit(new: fn(&str) -> TestTree) {
             kill(&place, "commit", at, None),
             "step {at} was not reached"
         );
-        // Whoever opens the store finishes it; twice is once.
+        // The next process that opens the store completes it; a second one does nothing.
         drop(place.store());
         let got = place.files();
         if is(&before, &got) {
@@ -283,7 +284,7 @@ fn a_commit_that_fails_anywhere_is_taken_back() {
     }
 }
 
-/// What somebody else does at one of the steps of a commit. What they have saved is there afterwards.
+/// Changes of another process at one of the steps of a commit. Its files remain afterwards.
 fn meddle(
     place: &TestTree,
     held: ChangesId,
@@ -299,7 +300,7 @@ fn meddle(
                     .args(["-euc", theirs])
                     .current_dir(&root)
                     .status();
-                // Whatever is left for them to do: the tree may be half changed.
+                // The rest does not matter: the tree may be half changed.
                 let _ = done;
             }
             Ok(())
@@ -440,7 +441,7 @@ fn the_moment_of_the_mark_counts_as_before() {
         let careless = place.store().with_steps(told(|_, _| Ok(())), care);
         conflicts += usize::from(careless.commit(SESSION, id).is_err());
         if conflicts > 0 {
-            // What is a conflict by `>=` is none by `>`.
+            // A conflict by `>=` is not one by `>`.
             place.commit(id);
             break;
         }
@@ -461,7 +462,7 @@ fn soon(is_so: impl Fn() -> bool) -> bool {
 }
 
 #[test]
-fn a_trial_whose_host_died_is_discarded() {
+fn trial_of_a_dead_host_is_discarded() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let store = place.store();
@@ -469,7 +470,7 @@ fn a_trial_whose_host_died_is_discarded() {
     set.mark().unwrap();
     assert!(crate::support::in_view(&set, SCRIPT).status.success());
     let (id, upper) = (set.id(), set.upper());
-    // While it runs, it is nobody else's.
+    // While the trial runs, no other process can commit it.
     let error = place.store().commit(SESSION, id).unwrap_err().to_string();
     assert!(
         error.contains("belong to a command that is still running"),

@@ -32,9 +32,10 @@ fn a_redo_that_is_killed_anywhere_is_whole_or_was_not() {
     }
 }
 
-/// Its host was killed before it was a set. It has done nothing, and is in nobody's way.
+/// Its host was killed before the change set was complete. It has changed nothing, and blocks no
+/// other.
 #[test]
-fn a_set_that_was_never_made_wholly_is_in_nobodys_way() {
+fn incomplete_change_set_blocks_no_other() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let id = place.hold(SCRIPT).id;
@@ -47,7 +48,7 @@ fn a_set_that_was_never_made_wholly_is_in_nobodys_way() {
     let other = place.hold("echo x >x").id;
     place.commit(other);
     place.undo(other);
-    // It goes with what is old.
+    // The next prune removes it.
     assert!(half.exists());
     let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
     let directory = std::fs::File::open(&half).unwrap();

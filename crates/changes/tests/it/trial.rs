@@ -172,10 +172,7 @@ fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
         if difference(&before, &after).is_empty() {
             let error = place.store().undo("test", id, &[], false);
             let error = error.unwrap_err().to_string();
-            assert!(
-                error.contains("nothing to undo"),
-                "{name}: {error}"
-            );
+            assert!(error.contains("nothing to undo"), "{name}: {error}");
             continue;
         }
         let undone = place.undo(id);

@@ -23,7 +23,7 @@ pub(crate) struct TuiArgs {
     #[arg(long, value_name = "THEME", default_value = "auto")]
     pub(crate) theme: ThemeArg,
 
-    /// What happens to running background jobs when you quit.
+    /// How running background jobs end when you quit.
     #[arg(long, value_name = "WHAT", default_value = "keep")]
     pub(crate) on_quit: OnQuitArg,
 
@@ -44,12 +44,12 @@ pub(crate) enum ThemeArg {
     Plain,
 }
 
-/// What happens to jobs.
+/// The treatment of running jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnQuitArg {
-    /// They continue, and are named.
+    /// The jobs continue, and are named.
     Keep,
-    /// They are ended.
+    /// The jobs are ended.
     End,
     /// The interface asks.
     Ask,

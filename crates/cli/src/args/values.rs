@@ -40,7 +40,7 @@ pub(crate) enum SandboxArg {
     WorkspaceWrite,
 }
 
-/// What happens to the changes of a trial.
+/// The treatment of a trial's changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrialArg {
     /// The changes are held until you commit or discard them.

@@ -31,7 +31,7 @@ pub(crate) struct Named {
     pub(crate) recording: Recording,
 }
 
-/// Returns all records, oldest first, or those of one name.
+/// Returns all records, oldest first, or the records of one name.
 pub(crate) fn all(start: &Start, session: Option<&str>) -> anyhow::Result<Vec<Named>> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let all = recordings(&state(start)?, session).into_iter();

@@ -201,7 +201,10 @@ async fn what_did_not_run_was_not_started() {
         let [spec, _] = ways(&shell, "echo hi");
         let refused = run_with(&support::cache(), &spec, &Cancel::new()).await;
         let reason = refused.unwrap_err().to_string();
-        assert!(reason.contains("the shell ended before it read the script"), "{reason}");
+        assert!(
+            reason.contains("the shell ended before it read the script"),
+            "{reason}"
+        );
     }
     for path in ["/bin/sh", "/bin/bash"] {
         let spec = spec("echo hi")

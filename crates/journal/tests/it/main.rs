@@ -65,7 +65,7 @@ fn read(state: &Path) -> agent_bash_journal::Recorded {
 }
 
 #[test]
-fn what_was_recorded_is_read_again_and_nobody_else_can() {
+fn recorded_journal_is_private_and_readable() {
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::new(options(state.path(), JournalLevel::Full));
     let entries = [entry("one"), entry("two")];

@@ -45,7 +45,7 @@ pub fn protected_among(
 
 /// Returns the file or directory on the way to a changed path that counts by its name, at any depth.
 fn named_in(changed: &Path) -> Option<&Path> {
-    /// What git reads in a repository before it runs a program.
+    /// Files that git reads in a repository before it runs a program.
     const OF_GIT: [&str; 5] = [
         "config",
         "config.worktree",

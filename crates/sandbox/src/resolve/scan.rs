@@ -84,7 +84,7 @@ impl Version {
         })
     }
 
-    /// Returns the version without its time, for a file of which only the existence counts.
+    /// Returns the version without its time, for a file with only its existence compared.
     fn whatever_happens(self) -> Self {
         Self {
             changed: (0, 0),

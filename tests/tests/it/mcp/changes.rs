@@ -96,7 +96,10 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
     for (wrong, said) in [
         (json!({"action": "show"}), "`id` is missing"),
         (json!({"action": "show", "id": "x"}), "named by its number"),
-        (json!({"action": "show", "id": 77}), "changes 77 do not exist"),
+        (
+            json!({"action": "show", "id": 77}),
+            "changes 77 do not exist",
+        ),
         (
             json!({"action": "show", "id": 1, "paths": ["a"]}),
             "leave them out",

@@ -90,11 +90,16 @@ fn frames_are_complete_and_file_positions_are_links() -> Result<()> {
         ensure!(terminal.half_drawn.is_empty(), "{terminal:?}");
         let place = format!("file://{}#12", world.cwd().join("src/main.rs").display());
         ensure!(
-            terminal.links.contains(&("src/main.rs:12:5".to_owned(), place)),
+            terminal
+                .links
+                .contains(&("src/main.rs:12:5".to_owned(), place)),
             "{:?}",
             terminal.links
         );
-        let output = terminal.links.iter().find(|it| it.0.starts_with("artifact://"));
+        let output = terminal
+            .links
+            .iter()
+            .find(|it| it.0.starts_with("artifact://"));
         let (_, uri) = output.context("the full output is no link")?;
         let path = uri.strip_prefix("file://").context("of a file")?;
         let first = std::fs::read_to_string(path)?;

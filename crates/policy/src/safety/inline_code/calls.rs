@@ -20,7 +20,7 @@ pub(super) enum Call {
 enum Deed {
     /// The call runs a command.
     Runs,
-    /// It removes a tree.
+    /// The call removes a tree.
     Removes,
     /// The call removes a tree if its arguments say so.
     RemovesRecursively,

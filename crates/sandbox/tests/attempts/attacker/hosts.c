@@ -112,7 +112,7 @@ static int as_terminal(char **word)
 	return 0;
 }
 
-/* giver SOCKET FILE: whoever connects is given a descriptor by which to append to FILE. */
+/* giver SOCKET FILE: a client that connects receives a descriptor by which to append to FILE. */
 static int as_giver(char **word)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

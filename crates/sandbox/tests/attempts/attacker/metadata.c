@@ -110,7 +110,7 @@ static int by_lock(char **word)
 	return pause();
 }
 
-/* lease FILE: until somebody who would write to it has waited. */
+/* lease FILE: until a process that opens it has waited. */
 static int by_lease(char **word)
 {
 	int fd = must("open", open(word[0], O_RDONLY));

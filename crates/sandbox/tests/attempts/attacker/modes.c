@@ -1,4 +1,4 @@
-/* Ways to leave a program that becomes its owner, whoever runs it: a mode with the bit 04000. */
+/* Ways to leave a program that gives its owner's identity to any user: a mode with the bit 04000. */
 #include "attacker.h"
 #include <linux/openat2.h>
 #include <sys/stat.h>

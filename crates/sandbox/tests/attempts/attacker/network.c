@@ -1,4 +1,4 @@
-/* Ways to reach somebody by sockets. What is sent is always the word `reached`; who listens notes it. */
+/* Ways to reach a process by sockets. The sent word is always `reached`; the listener records it. */
 #include "attacker.h"
 #include <arpa/inet.h>
 #include <linux/if_alg.h>
@@ -119,7 +119,7 @@ static int by_abstract(char **word)
 	return say(fd);
 }
 
-/* pair PATH: a datagram socket made as one of a pair, and yet sent to somebody else. */
+/* pair PATH: a datagram socket made as one of a pair, and yet sent to another socket. */
 static int by_pair(char **word)
 {
 	struct sockaddr_un address;
@@ -185,7 +185,7 @@ static int by_x32_table(char **word)
 	return say(fd);
 }
 
-/* vsock: a socket to whoever runs this virtual machine. */
+/* vsock: a socket to the hypervisor. */
 static int by_vsock(char **word)
 {
 	(void)word;

@@ -60,7 +60,7 @@ static int by_mapped(char **word)
 	return must("msync", msync(text, 8, MS_SYNC));
 }
 
-/* watched DIRECTORY: prints the first name of which something is heard there. */
+/* watched DIRECTORY: prints the first name with an event there. */
 static int by_watched(char **word)
 {
 	char event[4096];
@@ -141,7 +141,7 @@ static int by_protocol(char **word)
 	return 0;
 }
 
-/* serves PORT: tells whoever connects. */
+/* serves PORT: answers each client. */
 static int by_serves(char **word)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(atoi(word[0])) };
@@ -167,7 +167,7 @@ static int by_queued_signal(char **word)
 	return must("sigqueue", sigqueue(atoi(word[0]), SIGKILL, value));
 }
 
-/* tells-apart PID: whether it and this process have the same files open, as whoever may trace it can ask. */
+/* tells-apart PID: whether it and this process have the same files open, which a tracer can ask. */
 static int by_tells_apart(char **word)
 {
 	must("kcmp", syscall(SYS_kcmp, getpid(), atoi(word[0]), 2, 0, 0));

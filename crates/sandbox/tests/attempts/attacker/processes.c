@@ -1,4 +1,4 @@
-/* Ways to act on another process, or to become somebody else. */
+/* Ways to act on another process, or to become another user. */
 #include "attacker.h"
 #include <linux/ioprio.h>
 #include <linux/perf_event.h>
@@ -133,7 +133,7 @@ static int by_mailbox(char **word)
 	return 0;
 }
 
-/* types TEXT: as if somebody had typed it at this terminal, to be read when the call is over. */
+/* types TEXT: as if the user had typed it at this terminal, to be read when the call is over. */
 static int by_types(char **word)
 {
 	for (char *at = word[0]; *at; at++)
@@ -142,8 +142,8 @@ static int by_types(char **word)
 	return must("TIOCSTI", ioctl(0, TIOCSTI, &end));
 }
 
-/* who FILE: makes FILE, so that its owner tells as whom this ran. */
-static int by_who(char **word)
+/* owner FILE: creates FILE, owned by the user of this process. */
+static int by_owner(char **word)
 {
 	return must("open", open(word[0], O_WRONLY | O_CREAT | O_EXCL, 0644)) < 0;
 }
@@ -152,7 +152,7 @@ static int by_who(char **word)
 static int by_as_user(char **word)
 {
 	must("setuid", setresuid(-1, atoi(word[0]), -1));
-	return by_who(word + 1);
+	return by_owner(word + 1);
 }
 
 /* new-user clone3|clone|unshare: as the root of a user namespace of its own. */
@@ -219,7 +219,7 @@ const struct way processes[] = {
 	{ "queue", 2, by_queue },
 	{ "mailbox", 2, by_mailbox },
 	{ "types", 1, by_types },
-	{ "who", 1, by_who },
+	{ "owner", 1, by_owner },
 	{ "as-user", 2, by_as_user },
 	{ "new-user", 1, by_new_user },
 	{ "host-name", 1, by_host_name },

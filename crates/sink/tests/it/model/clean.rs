@@ -313,28 +313,28 @@ fn control_or_ascii(byte: u8, end: usize, tokens: &mut Vec<(Token, usize)>) {
 /// Skips the sequence whose ESC is at `at`; returns where the text continues.
 fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usize {
     #[derive(PartialEq)]
-    enum State {
+    enum Sequence {
         Esc,
         EscMore,
         Csi,
         Osc,
         Other,
     }
-    let mut state = State::Esc;
+    let mut state = Sequence::Esc;
     at += 1;
     let mut body = 0u32;
     let mut parameters = String::new();
     while at < bytes.len() {
         let byte = bytes[at];
-        let string = matches!(state, State::Osc | State::Other);
+        let string = matches!(state, Sequence::Osc | Sequence::Other);
         match byte {
             0x1b => {
-                state = State::Esc;
+                state = Sequence::Esc;
                 body = 0;
                 parameters.clear();
             }
             0x18 | 0x1a => return at + 1,
-            0x07 if state == State::Osc => return at + 1,
+            0x07 if state == Sequence::Osc => return at + 1,
             b'\n' if string => return at,
             _ if string && body == 1 << 20 => return at,
             _ if string => body += 1,
@@ -342,20 +342,20 @@ fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usiz
             0x00..=0x1f => control_or_ascii(byte, at + 1, tokens),
             0x7f => {}
             _ => match state {
-                State::Esc => match byte {
-                    b'[' => state = State::Csi,
-                    b']' => state = State::Osc,
-                    b'P' | b'X' | b'^' | b'_' => state = State::Other,
-                    0x20..=0x2f => state = State::EscMore,
+                Sequence::Esc => match byte {
+                    b'[' => state = Sequence::Csi,
+                    b']' => state = Sequence::Osc,
+                    b'P' | b'X' | b'^' | b'_' => state = Sequence::Other,
+                    0x20..=0x2f => state = Sequence::EscMore,
                     _ => return at + 1,
                 },
-                State::EscMore if byte >= 0x30 => return at + 1,
-                State::Csi if byte >= 0x40 => {
+                Sequence::EscMore if byte >= 0x30 => return at + 1,
+                Sequence::Csi if byte >= 0x40 => {
                     let token = line_effect(&parameters, byte);
                     tokens.extend(token.map(|token| (token, at + 1)));
                     return at + 1;
                 }
-                State::Csi => parameters.push(char::from(byte)),
+                Sequence::Csi => parameters.push(char::from(byte)),
                 _ => {}
             },
         }

@@ -130,7 +130,7 @@ pub(crate) fn run<'a>(
         sink.push(chunk);
     }
     let report = sink.finish(&end());
-    let kept = store.kept.lock().unwrap().clone();
+    let kept = store.stored.lock().unwrap().clone();
     (report, kept)
 }
 
@@ -148,12 +148,12 @@ pub(crate) fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 /// Keeps finished artifacts.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryStore {
-    pub(crate) kept: Arc<Mutex<Vec<Vec<u8>>>>,
+    pub(crate) stored: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 struct MemoryWriter {
     bytes: Vec<u8>,
-    kept: Arc<Mutex<Vec<Vec<u8>>>>,
+    stored: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl ArtifactStore for MemoryStore {
@@ -164,7 +164,7 @@ impl ArtifactStore for MemoryStore {
     ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
         Ok(Box::new(MemoryWriter {
             bytes: Vec::new(),
-            kept: self.kept.clone(),
+            stored: self.stored.clone(),
         }))
     }
 }
@@ -180,7 +180,7 @@ impl ArtifactWriter for MemoryWriter {
     }
 
     fn finish(self: Box<Self>, _: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError> {
-        let mut kept = self.kept.lock().unwrap();
+        let mut kept = self.stored.lock().unwrap();
         kept.push(self.bytes);
         let id = ArtifactId(kept.len() as u64 - 1);
         let mut artifact = ArtifactRef::new(id, "", StreamId::Merged);

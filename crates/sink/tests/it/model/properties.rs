@@ -247,5 +247,5 @@ fn the_store_in_memory_can_tell() {
     assert!(
         matches!(report.shown, Shown::Tail(piece) if piece.text == "bc" && piece.missing_before == 1)
     );
-    assert!(MemoryStore::default().kept.lock().unwrap().is_empty());
+    assert!(MemoryStore::default().stored.lock().unwrap().is_empty());
 }
