@@ -13,6 +13,15 @@ impl Recording {
     /// Begins the record in a new shell, if the spec asks for one. `unwatched` is the reason if the
     /// shell is not traced.
     pub fn begin(spec: &RunSpec, supervised: &Supervised, unwatched: Option<&String>) -> Self {
+        if spec.trial.is_some() {
+            // Its changes are held back. Only its connections are traced, from the start of the
+            // shell.
+            let why = unwatched.map(|reason| {
+                let what = "connections to processes outside could not be traced";
+                Traced::incomplete(format!("{what}: {reason}"))
+            });
+            return Self(Some(why.map_or(Ok(()), Err)));
+        }
         Self(spec.trace.as_ref().map(|set| {
             match unwatched {
                 Some(reason) => Err(Traced::unwatched(reason)),

@@ -1,12 +1,14 @@
 //! Extended attributes of files, named by a directory's descriptor and a name.
 
 use rustix::fs::{
-    AtFlags, Mode, XattrFlags, chmodat, lgetxattr, llistxattr, lremovexattr, lsetxattr, statat,
+    AtFlags, Mode, XattrFlags, chmodat, getxattr, lgetxattr, listxattr, llistxattr, lremovexattr,
+    lsetxattr, statat,
 };
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Attributes, sorted by name.
 pub(crate) type Attributes = Vec<(Vec<u8>, Vec<u8>)>;
@@ -36,11 +38,18 @@ pub(crate) fn one(
 }
 
 fn read(path: &CString, attribute: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
+    read_by(|name, value| lgetxattr(path, name, value), attribute)
+}
+
+fn read_by(
+    read_into: impl Fn(&CString, &mut [u8]) -> Result<usize, Errno>,
+    attribute: &[u8],
+) -> Result<Option<Vec<u8>>, Errno> {
     let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
     // Longer values are read in a second attempt.
     let mut value = vec![0; 256];
     loop {
-        match lgetxattr(path, &attribute, value.as_mut_slice()) {
+        match read_into(&attribute, value.as_mut_slice()) {
             Ok(length) => {
                 value.truncate(length);
                 return Ok(Some(value));
@@ -55,11 +64,30 @@ fn read(path: &CString, attribute: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
 
 /// Returns all attributes except those of overlayfs.
 pub(crate) fn all(dir: BorrowedFd<'_>, name: &OsStr) -> Result<Attributes, Errno> {
-    let path = path(dir, name)?;
+    of(&path(dir, name)?)
+}
+
+/// Returns the attributes of the file that a path leads to; a last link is followed.
+pub(crate) fn followed(path: &Path) -> Result<Attributes, Errno> {
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
+    let value = |name: &CString, value: &mut [u8]| getxattr(&path, name, value);
     let mut found = Vec::new();
-    for attribute in names(&path)? {
+    for attribute in listed(|list| listxattr(&path, list))? {
         if !attribute.starts_with(OVERLAY)
-            && let Some(value) = read(&path, &attribute)?
+            && let Some(value) = read_by(value, &attribute)?
+        {
+            found.push((attribute, value));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn of(path: &CString) -> Result<Attributes, Errno> {
+    let mut found = Vec::new();
+    for attribute in names(path)? {
+        if !attribute.starts_with(OVERLAY)
+            && let Some(value) = read(path, &attribute)?
         {
             found.push((attribute, value));
         }
@@ -69,9 +97,13 @@ pub(crate) fn all(dir: BorrowedFd<'_>, name: &OsStr) -> Result<Attributes, Errno
 }
 
 fn names(path: &CString) -> Result<Vec<Vec<u8>>, Errno> {
+    listed(|list| llistxattr(path, list))
+}
+
+fn listed(list_into: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<Vec<u8>>, Errno> {
     let mut list = vec![0; 256];
     loop {
-        match llistxattr(path, list.as_mut_slice()) {
+        match list_into(list.as_mut_slice()) {
             Ok(length) => {
                 list.truncate(length);
                 break;

@@ -3,7 +3,7 @@
 
 use crate::error::ChangesError;
 use crate::meta::{Meta, SetKind};
-use crate::recorder::{KeepOutcome, Recorder, Touch};
+use crate::recorder::{BeyondRoot, KeepOutcome, Recorder, Touch};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
 use crate::steps::Care;
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct BackgroundChanges {
     /// The description of the call's change set.
     meta: Meta,
+    root: PathBuf,
     session: PathBuf,
     after: Option<u64>,
     or_earlier: bool,
@@ -34,6 +35,7 @@ impl Recorder {
         let number = path.file_name().and_then(OsStr::to_str);
         BackgroundChanges {
             meta: self.meta.clone(),
+            root: self.root().to_owned(),
             session: path.parent().unwrap_or(path).to_owned(),
             after: number.and_then(|number| number.parse().ok()),
             or_earlier: false,
@@ -78,6 +80,7 @@ impl BackgroundChanges {
     pub fn or_earlier(&self) -> Self {
         Self {
             meta: self.meta.clone(),
+            root: self.root.clone(),
             session: self.session.clone(),
             after: self.after,
             or_earlier: true,
@@ -91,9 +94,33 @@ impl BackgroundChanges {
     /// # Errors
     /// See [`Recorder::before`]; or a change set could not be created.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
-        if !path.starts_with(self.meta.root()) {
+        if !path.starts_with(&self.root) {
             return Ok(KeepOutcome::Outside);
         }
+        self.recorder()?.before(path, touch)
+    }
+
+    /// Like [`Recorder::before_beyond`].
+    ///
+    /// # Errors
+    /// See [`BackgroundChanges::before`].
+    pub fn before_beyond(
+        &mut self,
+        file: &BeyondRoot<'_>,
+        touch: Touch,
+    ) -> Result<KeepOutcome, ChangesError> {
+        if !file.may_be_below() {
+            return Ok(KeepOutcome::Outside);
+        }
+        self.recorder()?.before_beyond(file, touch)
+    }
+
+    /// The root of the change set.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn recorder(&mut self) -> Result<&mut Recorder, ChangesError> {
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
             none => {
@@ -105,7 +132,7 @@ impl BackgroundChanges {
                 none.insert(Box::new(recorder.hiding(self.hidden.clone())))
             }
         };
-        recorder.before(path, touch)
+        Ok(recorder)
     }
 
     /// Like [`Recorder::lacks`], unless nothing below the root was changed.

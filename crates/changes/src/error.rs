@@ -74,6 +74,17 @@ pub enum ChangesError {
         /// The path of the root.
         root: PathBuf,
     },
+    /// Part of the root is on another device, where a trial cannot hold changes back.
+    #[error(
+        "`{}` is on another device than `{}`, such as a subvolume, where a trial cannot hold changes back",
+        path.display(), root.display()
+    )]
+    OtherDevice {
+        /// The root.
+        root: PathBuf,
+        /// The directory below it.
+        path: PathBuf,
+    },
     /// The change set does not contain this path.
     #[error("changes {id} did nothing to `{}`; `changes show {id}` lists what they did", path.display())]
     NotInSet {

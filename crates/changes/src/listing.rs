@@ -106,6 +106,7 @@ pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesEr
         }
     } else if by == ChangesBy::Overlay {
         changes.conflicts = names.collect();
+        changes.exact = !set.is_inexact();
     }
     let is_part = by == ChangesBy::Trace && !(plan.skipped.is_empty() && changes.exact);
     changes.undo = match state {

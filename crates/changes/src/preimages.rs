@@ -4,6 +4,7 @@ use crate::apply::dress;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
+use crate::further_names::has_further_names;
 use crate::git_index;
 use crate::plan::{Act, Look, Op, Plan};
 use crate::recorder::{Content, Index, PACK, PathRecord};
@@ -166,6 +167,19 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
             let from = tree.file(&from).map_err(io::Error::from);
             let from = from.map_err(failed())?;
             copied(&gone, name, &mut File::from(from), &look).map_err(failed())?;
+            continue;
+        }
+        if let Content::Link(number) = record.content
+            && let Some(link) = link_of(set, number).map_err(failed())?
+            && link.is_file()
+            && same.is_none()
+            && has_further_names(set, &link, &seen, &whole)
+        {
+            let content = open(set, &record.content).map_err(failed())?;
+            let (mut from, _) = content.ok_or_else(|| failed()(io::ErrorKind::NotFound.into()))?;
+            copied(&gone, name, &mut from, &look).map_err(failed())?;
+            made.insert(seen.ino, name.to_owned());
+            used.insert(number);
             continue;
         }
         let stays = |ino| !goes.contains(&ino);

@@ -25,7 +25,7 @@ use agent_bash_os::PrivateDir;
 use index::IndexEntry;
 pub(crate) use index::{Content, INDEX, Index, PathRecord, lacks};
 use outside::Outside;
-use rustix::fs::{FileType, Mode, OFlags, openat};
+use rustix::fs::{FileType, Mode, OFlags, openat, stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -62,6 +62,30 @@ pub enum KeepOutcome {
     Not,
     /// The path is outside the root, where changes are only counted.
     Outside,
+}
+
+/// A file that a call reaches by a path outside the root, or by an unknown path.
+#[derive(Debug, Clone, Copy)]
+pub struct BeyondRoot<'a> {
+    /// The path of the file for the call.
+    pub path: &'a Path,
+    /// A path of the same file for this process; links are followed.
+    pub reachable: &'a Path,
+    /// The number of known names outside the root. A file with more links may have a name below
+    /// the root.
+    pub names: u64,
+    /// True if the file is on the file system of the root.
+    pub is_near: bool,
+    /// True if the call touches the file now, so that it is counted.
+    pub is_counted: bool,
+}
+
+impl BeyondRoot<'_> {
+    /// Returns true if the file may have a name below the root.
+    pub(crate) fn may_be_below(&self) -> bool {
+        let links = || stat(self.reachable).map(|found| FileStat::from(&found).links);
+        self.is_near && links().is_ok_and(|links| links > self.names)
+    }
 }
 
 /// Writes the records of one change set. It may run in another process than the
@@ -184,6 +208,11 @@ impl Recorder {
         self
     }
 
+    /// The root of the change set.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Preserves `path` before a system call touches it. The path is absolute and names the file
     /// itself: its directory contains no links, and a followed last link is already resolved. A
     /// path that cannot be found this way counts as outside the root.
@@ -193,16 +222,14 @@ impl Recorder {
     /// the call, or marks the change set as inexact.
     pub fn before(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, ChangesError> {
         let Ok(below) = path.strip_prefix(&self.root) else {
-            if path.starts_with(&self.state) {
-                return Ok(KeepOutcome::Outside);
-            }
-            if touch == Touch::Content
-                && let Err(Stop::Failed(error)) = self.part_outside(path)
-            {
-                return Err(error);
-            }
-            self.outside.touched(path);
-            return Ok(KeepOutcome::Outside);
+            let file = BeyondRoot {
+                path,
+                reachable: path,
+                names: 1,
+                is_near: true,
+                is_counted: true,
+            };
+            return self.before_beyond(&file, touch);
         };
         if below.as_os_str().is_empty() {
             return self.directory(Path::new(""));
@@ -247,8 +274,11 @@ impl Recorder {
         self.append(&IndexEntry::Lacks)
     }
 
-    /// Preserves one path, with everything below it if its name changes.
+    /// One path, with what is below it if its name is about to be changed.
     fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
+        if self.tree.is_on_other_device(path).unwrap_or(false) {
+            return self.on_other_device(path, touch);
+        }
         if touch == Touch::Name {
             // A name is an entry of its directory, whose times change as well.
             self.directory(path.parent().unwrap_or(Path::new("")))
@@ -267,6 +297,26 @@ impl Recorder {
             return self.put(path, None, Content::Nothing);
         }
         let kept = self.recorded(path, touch)?;
+        self.with_entries(path, touch, kept)
+    }
+
+    /// Records a path on another device without a preimage: its inode numbers are separate, and no
+    /// rename leads there.
+    fn on_other_device(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
+        if self.known.contains_key(path) {
+            return Ok(KeepOutcome::Already);
+        }
+        let kept = self.recorded(path, touch)?;
+        self.with_entries(path, touch, kept)
+    }
+
+    /// Also records the entries of a directory whose name changes.
+    fn with_entries(
+        &mut self,
+        path: &Path,
+        touch: Touch,
+        kept: KeepOutcome,
+    ) -> Result<KeepOutcome, Stop> {
         if touch != Touch::Name
             || !self
                 .tree
@@ -287,6 +337,9 @@ impl Recorder {
             Err(Errno::NAMETOOLONG) => return self.put(path, None, Content::Not),
             Err(error) => return Err(failed("looking at", path, error)),
         };
+        if self.tree.is_on_other_device(path).unwrap_or(false) {
+            return self.put_named(path, seen);
+        }
         let wants_content = touch != Touch::Attributes;
         let content = match &seen {
             None => Content::Nothing,
@@ -322,6 +375,20 @@ impl Recorder {
     fn is_hidden(&self, path: &Path) -> bool {
         let path = self.root.join(path);
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
+    }
+
+    /// Records a path without a preimage.
+    fn put_named(&mut self, path: &Path, seen: Option<FileStat>) -> Result<KeepOutcome, Stop> {
+        let record = PathRecord {
+            path: path.as_os_str().as_bytes().to_vec(),
+            stat: seen,
+            attributes: Vec::new(),
+            content: Content::Not,
+        };
+        self.append(&IndexEntry::Path(record))
+            .map_err(Stop::Failed)?;
+        self.known.insert(path.to_owned(), true);
+        Ok(KeepOutcome::Not)
     }
 
     fn put(

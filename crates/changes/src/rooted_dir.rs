@@ -4,12 +4,13 @@
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, open, openat, openat2,
-    statx,
+    AtFlags, CWD, Dir, FileType, FsWord, Mode, OFlags, ResolveFlags, StatxFlags, fstat, fstatfs,
+    open, openat, openat2, statat, statx,
 };
 use rustix::io::Errno;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 /// How a directory is opened whose entries are looked at, renamed or removed.
@@ -21,6 +22,12 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
+/// The largest number of files in the search for another device.
+const MANY: usize = 100_000;
+
+/// `BTRFS_SUPER_MAGIC`
+const BTRFS: FsWord = 0x9123_683E;
+
 /// An open directory tree.
 #[derive(Debug)]
 pub(crate) struct RootedDir {
@@ -28,17 +35,47 @@ pub(crate) struct RootedDir {
     path: PathBuf,
     /// The directory that was asked for last: operations are in the order of their paths.
     last: Option<(PathBuf, OwnedFd)>,
+    /// The device of the root, on btrfs: a subvolume is another device without a mount.
+    device: Option<u64>,
 }
 
 impl RootedDir {
     /// Opens a tree. Its path may lead over links; what is below may not.
     pub(crate) fn open(path: &Path) -> Result<Self, ChangesError> {
         let fd = open(path, HANDLE, Mode::empty()).map_err(ChangesError::errno("opening", path))?;
+        let kind = fstatfs(&fd).map(|found| found.f_type);
+        let has_subvolumes = kind.is_ok_and(|kind| kind == BTRFS);
+        let device = has_subvolumes.then(|| fstat(&fd).map(|found| found.st_dev));
         Ok(Self {
             fd,
             path: path.to_owned(),
             last: None,
+            device: device.and_then(Result::ok),
         })
+    }
+
+    /// Returns true if the path is on another device than the root, so that no rename leads there.
+    pub(crate) fn is_on_other_device(&mut self, path: &Path) -> Result<bool, Errno> {
+        let Some(device) = self.device else {
+            return Ok(false);
+        };
+        for directory in path.ancestors().skip(1) {
+            match self.directory(directory) {
+                Ok(opened) => {
+                    if fstat(opened)?.st_dev != device {
+                        return Ok(true);
+                    }
+                    break;
+                }
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let Ok((directory, name)) = self.parent(path) else {
+            return Ok(false);
+        };
+        let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        Ok(found.is_ok_and(|found| found.st_dev != device))
     }
 
     /// The same, unless it is not that directory any more.
@@ -49,6 +86,44 @@ impl RootedDir {
             return Err(ChangesError::Replaced { root });
         }
         Ok(tree)
+    }
+
+    /// Returns a directory on another device than the root, if the search finds one.
+    pub(crate) fn directory_on_other_device(&mut self) -> Option<PathBuf> {
+        self.device?;
+        let (mut waiting, mut files) = (vec![PathBuf::new()], 0);
+        while let Some(directory) = waiting.pop() {
+            let entries = self.entries(&directory).unwrap_or_default();
+            files += entries.len();
+            if files > MANY {
+                return None;
+            }
+            for (name, kind) in entries {
+                let path = directory.join(name);
+                if kind != FileType::Directory {
+                    continue;
+                }
+                if self.is_on_other_device(&path).unwrap_or(false) {
+                    return Some(path);
+                }
+                waiting.push(path);
+            }
+        }
+        None
+    }
+
+    fn entries(&mut self, path: &Path) -> Result<Vec<(OsString, FileType)>, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = openat(self.directory(path)?, ".", flags, Mode::empty())?;
+        let mut entries = Vec::new();
+        for entry in Dir::new(directory)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                entries.push((OsString::from_vec(name.to_vec()), entry.file_type()));
+            }
+        }
+        Ok(entries)
     }
 
     /// Device and inode.

@@ -24,6 +24,8 @@ pub(crate) const WORK: &str = "work";
 pub(crate) const GONE: &str = "gone";
 /// Preimages as hard links and clones.
 pub(crate) const LINKS: &str = "links";
+/// Exists if a trial may have caused changes that it does not list.
+const INEXACT: &str = "inexact";
 /// The file with the command.
 const COMMAND: &str = "command";
 /// The lock file, held by the process that runs the call. It contains the state. It is overwritten
@@ -161,6 +163,20 @@ impl ChangeSet {
         let written = self.dir.create_new(COMMAND);
         // A missing command does no harm.
         let _ = written.and_then(|mut file| file.write_all(command.as_bytes()));
+    }
+
+    /// Marks a trial as inexact.
+    ///
+    /// # Errors
+    /// The mark could not be stored.
+    pub fn lacks(&self) -> Result<(), ChangesError> {
+        let made = self.dir.open_or_create(INEXACT);
+        made.map(drop)
+            .map_err(ChangesError::io("making", self.dir.path().join(INEXACT)))
+    }
+
+    pub(crate) fn is_inexact(&self) -> bool {
+        self.dir.has(INEXACT)
     }
 
     /// Returns the command, if it is stored.

@@ -98,9 +98,13 @@ impl Store {
     /// changes nothing in `root`.
     ///
     /// # Errors
-    /// `root` is not a directory, contains the store or is inside it, or the change set cannot be
-    /// created.
+    /// `root` is not a directory, contains the store, is inside it, or contains another device; or
+    /// the change set cannot be created.
     pub fn begin_trial(&self, session: &str, root: &Path) -> Result<ChangeSet, ChangesError> {
+        if let Some(path) = RootedDir::open(root)?.directory_on_other_device() {
+            let root = root.to_owned();
+            return Err(ChangesError::OtherDevice { root, path });
+        }
         let set = self.begin(session, root, SetKind::Trial, ChangesLevel::Undo)?;
         for name in [UPPER, WORK, GONE] {
             set.dir

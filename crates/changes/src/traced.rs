@@ -74,14 +74,14 @@ pub(crate) fn conclude(
         Index { absent: true, .. } => untouched,
         _ => SetState::Interrupted,
     };
-    if index.records.is_empty() {
+    if index.records.is_empty() && index.others.is_empty() {
         // The index tells the same if the disk is full.
         let _ = set.set_state(state);
         return Ok(());
     }
     let effects = effects(set, &index)?;
     let failed = || ChangesError::io("writing the journal of", set.dir());
-    if !effects.plan.skipped.is_empty() {
+    if !effects.plan.skipped.is_empty() || effects.is_cut {
         lacks(&set.dir).map_err(failed())?;
     }
     // No operation follows, so nothing must be synced.

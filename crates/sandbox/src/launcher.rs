@@ -74,9 +74,7 @@ fn enter_sandbox(
         .ok_or(SandboxError::Start("no program is named"))?;
     let name = args.next().ok_or(SandboxError::Start("no name is given"))?;
     let enforced = restrict(&order, entrance.as_ref())?;
-    if order.trace {
-        be_watched(report)?;
-    }
+    be_watched(&order, report)?;
     say(report, &Message::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
@@ -97,22 +95,28 @@ fn enter_sandbox(
 /// Starts the trace for the reader of the report. It is the last step, so that the launcher's own
 /// changes are not traced.
 #[cfg(target_os = "linux")]
-fn be_watched(report: &mut UnixStream) -> Result<(), SandboxError> {
-    let begun = crate::trace::begin();
+fn be_watched(order: &Order, report: &mut UnixStream) -> Result<(), SandboxError> {
+    let Some(scope) = order.scope() else {
+        return Ok(());
+    };
+    let begun = crate::trace::begin(scope);
     let said = match &begun {
         Ok(listener) => say_with(report, &Message::Watched, listener),
         Err(error) => say(report, &Message::Unwatched(error.to_string())),
     };
     said.map_err(SandboxError::step("reporting"))?;
     if begun.is_ok() {
-        crate::trace::wait_to_be_watched();
+        crate::trace::wait_to_be_watched(scope);
     }
     Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn be_watched(_: &mut UnixStream) -> Result<(), SandboxError> {
-    Err(SandboxError::lacks("Linux"))
+fn be_watched(order: &Order, _: &mut UnixStream) -> Result<(), SandboxError> {
+    if order.trace {
+        return Err(SandboxError::lacks("Linux"));
+    }
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

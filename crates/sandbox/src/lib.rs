@@ -30,7 +30,7 @@ pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::SandboxError;
 pub use launcher::{NAME, init};
 pub use networks::{Entrance, NetworkRole, Networks};
-pub use plan::Order;
+pub use plan::{Order, WatchScope};
 pub use resolve::{
     ChangedPath, Facts, Identity, KnownWorkspace, NameScan, ResolveError, Resolved, Stamp,
     Surroundings, Uncached, Wanted, is_named, protected_among, resolve, workspace,

@@ -9,6 +9,15 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The system calls of a shell that wait for the listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchScope {
+    /// System calls that change files, and those for sockets.
+    Changes,
+    /// System calls for sockets only: the shell's changes are held back.
+    Sockets,
+}
+
 /// The restrictions of one shell, and its private directories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +38,17 @@ pub struct Order {
     pub inherited: Vec<i32>,
     /// The descriptor of a shared network, and the role in it; see [`Networks`](crate::Networks).
     pub network: Option<(NetworkRole, i32)>,
+}
+
+impl Order {
+    /// The traced system calls; `None` if the shell is not traced.
+    pub fn scope(&self) -> Option<WatchScope> {
+        match self.trial {
+            _ if self.trace => Some(WatchScope::Changes),
+            Some(_) => Some(WatchScope::Sockets),
+            None => None,
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -1,12 +1,15 @@
 //! Traces the file changes of a program: a filter makes each changing system call wait until a
 //! listener in another process has inspected it. It denies nothing.
 
+mod indirect;
 mod table;
 
+pub use indirect::{Indirect, indirect};
 pub use table::{Call, Effect, FileArgument, Flags, Follow, Operand, call};
 
 use crate::base::seccomp::program::{ARCHITECTURE, Case, Elsewhere, FilterAction, Rule, assemble};
 use crate::base::seccomp::rules::any_of;
+use crate::plan::WatchScope;
 use agent_bash_notify::{Instruction, Listener, install};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
@@ -27,8 +30,8 @@ pub fn is_native(table: u32, number: i32) -> bool {
 ///
 /// # Errors
 /// The kernel is too old, or a listener exists already.
-pub fn begin() -> io::Result<OwnedFd> {
-    let program = program().ok_or(io::ErrorKind::Unsupported)?;
+pub fn begin(scope: WatchScope) -> io::Result<OwnedFd> {
+    let program = program(scope).ok_or(io::ErrorKind::Unsupported)?;
     let had = rustix::thread::capabilities(None)?;
     if !had.effective.contains(CapabilitySet::SYS_ADMIN) {
         rustix::thread::set_no_new_privs(true)?;
@@ -42,20 +45,30 @@ pub fn begin() -> io::Result<OwnedFd> {
 /// The kernel is too old, or a listener exists already.
 pub fn is_possible() -> io::Result<()> {
     let thread = std::thread::Builder::new().name("agent-bash-try".to_owned());
-    let tried = thread.spawn(|| begin().and_then(Listener::new).map(drop))?;
+    let begin_watch = || begin(WatchScope::Changes).and_then(Listener::new).map(drop);
+    let tried = thread.spawn(begin_watch)?;
     let tried = tried.join();
     tried.unwrap_or_else(|_| Err(io::Error::other("trying it failed")))
 }
 
 /// Makes a traced system call, which returns once the listener has inspected it.
-pub(crate) fn wait_to_be_watched() {
+pub(crate) fn wait_to_be_watched(scope: WatchScope) {
+    if scope == WatchScope::Sockets {
+        // The call fails, since the file is not a socket.
+        let _ = std::fs::File::open("/dev/null").map(|file| rustix::net::listen(file, 0));
+        return;
+    }
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     // The result of the open does not matter.
     let _ = rustix::fs::open("/dev/null", flags, Mode::empty());
 }
 
-fn program() -> Option<Vec<Instruction>> {
-    let mut rules: Vec<Rule> = table::all().map(rule).collect();
+fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
+    let mut rules = indirect::sockets();
+    if scope == WatchScope::Changes {
+        rules.extend(table::all().map(rule));
+        rules.extend(indirect::files());
+    }
     // The arguments are in memory, which a filter cannot read. Programs have alternatives.
     let absent = |number| {
         let answer = FilterAction::Error(libc::ENOSYS);
@@ -64,7 +77,10 @@ fn program() -> Option<Vec<Instruction>> {
         Rule { number, cases }
     };
     rules.push(absent(libc::SYS_io_uring_setup));
-    let elsewhere = Elsewhere::Notify(table::ELSEWHERE);
+    let elsewhere = Elsewhere::Notify(match scope {
+        WatchScope::Changes => table::ELSEWHERE,
+        WatchScope::Sockets => table::SOCKETS_ELSEWHERE,
+    });
     let program = assemble(ARCHITECTURE?, &elsewhere, &rules)?;
     let same = program.into_iter().map(|one| Instruction {
         code: one.code,
@@ -99,7 +115,8 @@ mod tests {
         let numbers: std::collections::BTreeSet<i64> =
             table::all().map(|call| call.number).collect();
         assert_eq!(numbers.len(), table::all().count());
-        assert!(program().is_some_and(|program| program.len() > numbers.len()));
+        let program = program(WatchScope::Changes);
+        assert!(program.is_some_and(|program| program.len() > numbers.len()));
         assert_eq!(
             call(i32::try_from(libc::SYS_unlinkat).unwrap()).map(|call| call.operands.len()),
             Some(1)

@@ -373,6 +373,11 @@ impl Changing {
             let reason = traced.lacking.as_deref().unwrap_or_default();
             tool.changes.unwatched.remember(shell.as_ref(), reason);
         }
+        if let (How::Trial(set, _), true) = (&how, lacking.is_some()) {
+            // A process outside may have changed files. If the mark cannot be stored, the notice
+            // still says so.
+            let _ = set.lacks();
+        }
         let places = [store.path().to_owned(), how.root()];
         let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));
         let is_confined = outcome.sandbox.is_some();

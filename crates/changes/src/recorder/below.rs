@@ -77,6 +77,8 @@ impl Recorder {
         }
         let seen = if path.as_os_str().is_empty() {
             Some(self.tree.stat_root()?)
+        } else if self.tree.is_on_other_device(path).unwrap_or(false) {
+            return Ok(KeepOutcome::Outside);
         } else if self.has_come(path) {
             None
         } else {

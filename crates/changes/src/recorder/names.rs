@@ -1,24 +1,37 @@
 //! Files changed through another name than before the call: moved or linked by the call, or with
 //! several names.
 
-use super::{Content, IndexEntry, KeepOutcome, Recorder, Stop, Touch, failed};
+use super::{BeyondRoot, Content, IndexEntry, KeepOutcome, Recorder, Stop, Touch, failed};
+use crate::attributes::{self, Attributes};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, stat, unlinkat};
 use std::path::Path;
 
 impl Recorder {
-    /// Preserves a file that a process has open for writing when the call begins. Outside the root
-    /// it is not a change of the call.
+    /// Preserves a file that a system call touches by a path outside the root, if the file may have
+    /// another name below the root.
     ///
     /// # Errors
     /// See [`Recorder::before`].
-    pub fn before_held(&mut self, path: &Path) -> Result<KeepOutcome, ChangesError> {
-        if path.starts_with(&self.root) {
-            self.before(path, Touch::Content)
-        } else {
-            Ok(KeepOutcome::Outside)
+    pub fn before_beyond(
+        &mut self,
+        file: &BeyondRoot<'_>,
+        touch: Touch,
+    ) -> Result<KeepOutcome, ChangesError> {
+        if file.path.starts_with(&self.state) {
+            return Ok(KeepOutcome::Outside);
         }
+        if file.is_near
+            && touch != Touch::Name
+            && let Err(Stop::Failed(error)) = self.by_name_beyond(file, touch)
+        {
+            return Err(error);
+        }
+        if file.is_counted {
+            self.outside.touched(file.path);
+        }
+        Ok(KeepOutcome::Outside)
     }
 
     /// Copies a preimage link before the file is written to by any name, and redirects its records
@@ -30,13 +43,52 @@ impl Recorder {
         Ok(())
     }
 
-    /// Like [`Self::part`] for a path outside the root, where the call may have moved the file.
-    pub(super) fn part_outside(&mut self, path: &Path) -> Result<(), Stop> {
-        match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) if stat.st_dev == self.meta.identity.0 => {
-                self.part_from(path, &FileStat::from(&stat))
+    /// Preserves the inode of a file outside the root.
+    fn by_name_beyond(&mut self, file: &BeyondRoot<'_>, touch: Touch) -> Result<(), Stop> {
+        let Ok(found) = stat(file.reachable) else {
+            return Ok(());
+        };
+        let seen = FileStat::from(&found);
+        if !seen.is_file() {
+            return Ok(());
+        }
+        let content = self.contents.get(&seen.ino);
+        let own = u64::from(matches!(content, Some(Content::Link(_))));
+        if own > 0 {
+            if touch == Touch::Content {
+                self.part_from(file.path, &seen)?;
             }
-            _ => Ok(()),
+            return Ok(());
+        }
+        if seen.links <= file.names {
+            return Ok(());
+        }
+        let is_hidden = self.hidden.iter().any(|it| file.path.starts_with(it));
+        let content = match touch {
+            Touch::Content if content.is_some() => return Ok(()),
+            Touch::Content if !self.keeps || is_hidden => Content::Not,
+            Touch::Content => self.copy_beyond(file, seen.size)?,
+            _ if self.firsts.contains_key(&seen.ino) => return Ok(()),
+            _ => Content::Unread,
+        };
+        let attributes = if self.keeps {
+            attributes::followed(file.reachable)
+                .map_err(|error| failed("reading the attributes of", file.path, error))?
+        } else {
+            Attributes::new()
+        };
+        self.other_with(file.path, seen, attributes, content)
+    }
+
+    /// Copies a file that may have no name below the root. A full change set is no error here.
+    fn copy_beyond(&mut self, file: &BeyondRoot<'_>, size: u64) -> Result<Content, Stop> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(from) = openat(CWD, file.reachable, flags, Mode::empty()) else {
+            return Ok(Content::Not);
+        };
+        match self.copy_of(from, file.path, size) {
+            Err(Stop::Failed(ChangesError::TooMuch { .. })) => Ok(Content::Not),
+            copied => copied,
         }
     }
 
@@ -86,15 +138,25 @@ impl Recorder {
 
     /// Records the inode of a file, independent of its path.
     fn other(&mut self, path: &Path, seen: FileStat, content: Content) -> Result<(), Stop> {
-        if content != Content::Unread {
-            self.contents.insert(seen.ino, content.clone());
-        }
         let attributes = if self.keeps && path.is_relative() {
             self.attributes(path)
                 .map_err(|error| failed("reading the attributes of", path, error))?
         } else {
-            Vec::new()
+            Attributes::new()
         };
+        self.other_with(path, seen, attributes, content)
+    }
+
+    fn other_with(
+        &mut self,
+        path: &Path,
+        seen: FileStat,
+        attributes: Attributes,
+        content: Content,
+    ) -> Result<(), Stop> {
+        if content != Content::Unread {
+            self.contents.insert(seen.ino, content.clone());
+        }
         let record = self.record(path, Some(seen), attributes, content);
         self.append(&IndexEntry::Other(record))
             .map_err(Stop::Failed)

@@ -57,6 +57,11 @@ fn one(
         means: None,
         slot_means: None,
     };
+    if tree.is_on_other_device(path)? {
+        effects.back.skipped.push(op.path.clone());
+        effects.plan.ops.push(op);
+        return Ok(now.is_dir());
+    }
     effects.back.ops.push(op.inverse());
     effects.plan.ops.push(op);
     appeared(tree, path, &now, effects)?;

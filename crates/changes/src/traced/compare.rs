@@ -31,6 +31,8 @@ pub(crate) struct Effects {
     pub(super) alike: Vec<Attribution>,
     /// Paths in directories that the call made unreadable.
     pub(super) unseen: Vec<PathBuf>,
+    /// True if the search for names of files that were changed outside the root was cut short.
+    pub(crate) is_cut: bool,
 }
 
 impl Effects {
@@ -120,7 +122,8 @@ pub(super) fn one(
         Some(before) if before.is_dir() => *known.content != Content::Not,
         _ => is_whole && *known.content != Content::Not,
     };
-    if now.is_some_and(|now| now.is_dir()) && is_whole {
+    let is_named = before.is_none() && *known.content == Content::Not;
+    if now.is_some_and(|now| now.is_dir()) && is_whole && !is_named {
         effects.known.push(path.to_owned());
     }
     // The entries change its times when they are restored.
@@ -136,8 +139,11 @@ pub(super) fn one(
     let (before, now) = match (before, now) {
         (None, None) => return Ok(()),
         (None, Some(now)) => {
-            both(op(Act::Put, None, Some(now)), true);
-            appeared(tree, path, &now, effects)?;
+            let can_go = *known.content != Content::Not;
+            both(op(Act::Put, None, Some(now)), can_go);
+            if can_go {
+                appeared(tree, path, &now, effects)?;
+            }
             return Ok(());
         }
         (Some(before), None) => {

@@ -65,6 +65,9 @@ pub(super) fn others(
                 continue;
             };
             looked += 1;
+            if tree.is_on_other_device(&path).unwrap_or(true) {
+                continue;
+            }
             if now.is_dir() {
                 waiting.push(path);
             } else if let Some(file) = files.get(&now.ino)
@@ -87,6 +90,7 @@ pub(super) fn others(
             }
         }
         if looked > MANY {
+            effects.is_cut = files.values().any(|file| is_beyond(file.record));
             leave(&files, effects);
             return;
         }
@@ -100,12 +104,14 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
     let others = index.others.iter().enumerate();
     let others = others.map(|(number, record)| (OTHER, number, record));
     let mut files = HashMap::new();
-    for (prefix, number, record) in records.chain(others) {
+    let is_untouched = |record: &PathRecord| is_beyond(record) && is_as_before(record);
+    for (prefix, number, record) in records.chain(others).filter(|it| !is_untouched(it.2)) {
         let is_changed = !matches!(
             record.content,
             Content::Link(_) | Content::Target(_) | Content::Nothing
         );
-        if let Some(seen) = record.stat.filter(|it| it.links > 1 && !it.is_dir())
+        let has_names = |it: &FileStat| it.links > 1 || is_beyond(record);
+        if let Some(seen) = record.stat.filter(|it| has_names(it) && !it.is_dir())
             && is_changed
         {
             let file = files.entry(seen.ino).or_insert_with(|| File {
@@ -123,6 +129,20 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
         }
     }
     files
+}
+
+/// Returns true if the file was reached by a path outside the root.
+fn is_beyond(record: &PathRecord) -> bool {
+    record.path.first() == Some(&b'/')
+}
+
+/// Returns true if the file at that path is untouched, so that none of its names changed.
+fn is_as_before(record: &PathRecord) -> bool {
+    let now = rustix::fs::lstat(Path::new(OsStr::from_bytes(&record.path)));
+    let now = now.map(|found| FileStat::from(&found));
+    record
+        .stat
+        .is_some_and(|it| now.is_ok_and(|now| it.is_untouched(&now)))
 }
 
 fn of<'a, 'b>(

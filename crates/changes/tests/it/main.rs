@@ -12,6 +12,7 @@ mod extremes;
 mod in_order;
 mod names;
 mod no_room;
+mod other_device;
 mod owners;
 mod photo;
 mod same;

@@ -391,3 +391,56 @@ fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
     let undone = place.store().undo(SESSION, changes.id, &[], false);
     assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
 }
+
+/// A file that was moved out of the root stays there, and is another file than the one that is put back.
+#[test]
+fn undo_of_a_move_out_of_the_root_makes_two_files() {
+    let inode = |place: &TestTree, name: &str| {
+        let found = std::fs::symlink_metadata(place.root.join(name)).unwrap();
+        std::os::unix::fs::MetadataExt::ino(&found)
+    };
+    for (steps, undone, kept) in [
+        (&[(&[("a", Name)][..], "mv a ../out")][..], "a", "../out"),
+        (
+            &[(&[("b", Name), ("c", Name)][..], "mv b ../out; rm c")],
+            "b",
+            "../out",
+        ),
+        // In part: only what was at the old name.
+        (&[(&[("a", Name), ("m", Name)], "mv a m")], "a", "m"),
+    ] {
+        let place = TestTree::new(TREE);
+        let before = place.files();
+        let changes = traced(&place, steps);
+        let paths = ["a".into(), "b".into(), "c".into()];
+        let paths = if kept == "m" { &paths[..1] } else { &[] };
+        place
+            .store()
+            .undo(SESSION, changes.id, paths, false)
+            .unwrap();
+        assert_ne!(inode(&place, undone), inode(&place, kept), "{steps:?}");
+        place.sh(&format!("echo later >>{kept}"));
+        if kept != "m" {
+            same(&before, &place, &format!("{steps:?}"));
+        }
+    }
+    // The negative controls: files that have no such name are the same again.
+    for script in ["mv a m", "rm a", "mv b m"] {
+        let place = TestTree::new(TREE);
+        let name = &script[3..4];
+        let was = inode(&place, name);
+        let changes = traced(&place, &[(&[(name, Name), ("m", Name)], script)]);
+        place.undo(changes.id);
+        assert_eq!(inode(&place, name), was, "{script}");
+    }
+    // Two moves, the last taken back first.
+    let place = TestTree::new(TREE);
+    let was = inode(&place, "a");
+    let first = traced(&place, &[(&[("a", Name), ("m", Name)], "mv a m")]);
+    let second = traced(&place, &[(&[("m", Name)], "mv m ../out")]);
+    place.undo(second.id);
+    assert_ne!(inode(&place, "m"), was);
+    place.undo(first.id);
+    place.sh("echo later >>../out");
+    assert_eq!(place.text("a").as_deref(), Some("one\n"));
+}

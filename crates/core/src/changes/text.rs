@@ -48,7 +48,9 @@ impl Changes {
         }
         match self.state {
             ChangesState::Held => Some(self.held_text()),
-            ChangesState::Discarded if self.counts.total() == 0 => Some(nothing_text(self.id)),
+            ChangesState::Discarded if self.counts.total() == 0 => {
+                Some(nothing_text(self.id, self.exact))
+            }
             ChangesState::Discarded => Some(discarded_text(self.id)),
             _ => self.done_text(tell),
         }
@@ -63,6 +65,7 @@ impl Changes {
             .map(|file| one_line(&file.name.path).into_owned())
             .collect();
         let what = match (counts.is_empty(), deleted.is_empty()) {
+            (true, _) if !self.exact => "It changes no file that is known".to_owned(),
             (true, _) => "It changes no file".to_owned(),
             (false, true) => counts,
             (false, false) => format!("{counts}: {}", list(&deleted, self.counts.deleted)),
@@ -133,8 +136,9 @@ pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
 }
 
 /// Returns the text of a trial that changed no file.
-fn nothing_text(id: ChangesId) -> String {
-    format!("[Trial {id}: it changes no file.]")
+fn nothing_text(id: ChangesId, exact: bool) -> String {
+    let known = if exact { "" } else { " that is known" };
+    format!("[Trial {id}: it changes no file{known}.]")
 }
 
 /// Returns the text of a discarded trial.

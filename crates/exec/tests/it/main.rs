@@ -32,5 +32,6 @@ mod traced;
 mod traced_held;
 mod traced_others;
 mod traced_random;
+mod traced_ways;
 mod trial;
 mod warm;

@@ -129,30 +129,6 @@ async fn whoever_changes_a_file_is_seen() {
     }
 }
 
-/// A file of the workspace, by a path that only a program with its own mounts has: not known, and so it is said.
-#[tokio::test(flavor = "multi_thread")]
-async fn who_has_mounts_of_its_own_makes_a_record_inexact() {
-    let beside = tempfile::tempdir().unwrap();
-    let beside = beside.path().display();
-    for (script, known) in [
-        (
-            format!("unshare -rm sh -c 'mount --bind d {beside}; echo x >>{beside}/six'"),
-            false,
-        ),
-        (
-            format!("unshare -rm sh -c 'echo x >>d/six'; echo x >{beside}/other"),
-            true,
-        ),
-    ] {
-        let place = TestWorkspace::with(FILES);
-        let (ran, record) = place.run(&script).await;
-        assert_eq!(code(&ran), Some(0), "{ran:?}");
-        let traced = ran.outcome.traced.unwrap();
-        assert_eq!(traced.lacking.is_none(), known, "{script}: {traced:?}");
-        assert_eq!(record.keeps("content of d/six"), known, "{script}");
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_else_of_a_call_is_different() {
     let place = TestWorkspace::with(FILES);

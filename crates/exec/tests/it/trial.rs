@@ -90,6 +90,39 @@ async fn changes_are_seen_by_the_call_and_not_made() {
     assert!(!ran.outcome.held_back && place.root.join("more").exists());
 }
 
+/// What another process does when it is asked is not held back: the trial says that it asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn trial_that_speaks_to_a_process_outside_says_so() {
+    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let mut place = Place::new();
+    let program = env!("CARGO_BIN_EXE_exec-test-changing");
+    let socket = place.root.with_file_name("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let script = format!("{program} connect {}", socket.display());
+    // The second in a shell that waited.
+    for _ in 0..2 {
+        let trial = place.trial(&script);
+        let run = run_with(&cache, &trial, &cancel);
+        let accept = async {
+            let listener = listener.try_clone().unwrap();
+            tokio::task::spawn_blocking(move || drop(listener.accept()))
+                .await
+                .unwrap();
+        };
+        let (ran, ()) = tokio::join!(run, accept);
+        let ran = ran.unwrap();
+        let lacking = ran.outcome.traced.clone().and_then(|traced| traced.lacking);
+        assert!(lacking.is_some_and(|why| why.contains("socket")), "{ran:?}");
+        place.renew();
+        let itself = place.trial(&format!("{program} connect-itself"));
+        let ran = run_with(&cache, &itself, &cancel).await.unwrap();
+        let lacking = ran.outcome.traced.clone().and_then(|traced| traced.lacking);
+        assert_eq!((&*ran.err, lacking), ("", None), "{ran:?}");
+        place.renew();
+        assert!(soon(|| cache.warm() > 0).await);
+    }
+}
+
 /// One shell waits after a call, below the supervisor of that call.
 fn warm_cache() -> ShellCache {
     ShellCache::new(ShellCacheOptions {

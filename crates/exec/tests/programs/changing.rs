@@ -1,22 +1,87 @@
-//! Changes files of the current directory in every way that there is, from two threads. For tests: what is watched has to
-//! see all of it.
+//! Changes files of the current directory in every way that there is, from two threads; or, with an argument, in the one way
+//! that it names. For tests: what is watched has to see all of it.
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps,
+    AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps,
     XattrFlags, chmodat, fchmod, ftruncate, linkat, mkdirat, mknodat, open, openat2, renameat,
     renameat_with, setxattr, symlinkat, unlinkat, utimensat,
 };
+use rustix::mount::{OpenTreeFlags, open_tree};
 use std::error::Error;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::{fs, thread};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    if let Some(way) = words.next() {
+        return by_one_way(&way, words.next().unwrap_or_default());
+    }
     let other = thread::spawn(|| opened().map_err(|error| error.to_string()));
     named()?;
     attributes()?;
     other.join().map_err(|_| "a thread panicked")??;
+    Ok(())
+}
+
+fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
+    let truncating = OFlags::WRONLY | OFlags::TRUNC | OFlags::CLOEXEC;
+    let directory = || open("d", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    match way {
+        // The directory is the root of the path.
+        "in-root" => {
+            let flags = ResolveFlags::IN_ROOT;
+            openat2(directory()?, "/six", truncating, Mode::empty(), flags)?;
+        }
+        "changed-root" => {
+            rustix::process::chroot("d")?;
+            std::env::set_current_dir("/")?;
+            fs::write("/absolute", "through a link")?;
+            fs::write("../../seven", "new")?;
+        }
+        // By a mount that is in no table.
+        "clone-write" | "clone-remove" => {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let tree = open_tree(CWD, "d", flags)?;
+            if way == "clone-write" {
+                rustix::fs::openat(&tree, "six", truncating, Mode::empty())?;
+            } else {
+                unlinkat(&tree, "six", AtFlags::empty())?;
+            }
+        }
+        // A descriptor whose name is gone.
+        "other-name" => {
+            let file = fs::File::open("one")?;
+            fs::remove_file("one")?;
+            fchmod(&file, Mode::from_raw_mode(0o600))?;
+        }
+        "flags" => {
+            let file = fs::File::open("one")?;
+            rustix::fs::ioctl_setflags(&file, IFlags::NODUMP)?;
+        }
+        "connect" => {
+            let mut socket = UnixStream::connect(argument)?;
+            socket.write_all(b"do")?;
+            let _ = socket.read(&mut [0; 8]);
+        }
+        "connect-tcp" => {
+            let mut socket = TcpStream::connect(argument)?;
+            socket.write_all(b"do")?;
+            let _ = socket.read(&mut [0; 8]);
+        }
+        "connect-itself" => {
+            let local = UnixListener::bind("socket")?;
+            let internet = TcpListener::bind("127.0.0.1:0")?;
+            UnixStream::connect("./socket")?;
+            TcpStream::connect(internet.local_addr()?)?;
+            drop((local, internet));
+            fs::remove_file("socket")?;
+            fs::write("one", "changed")?;
+        }
+        _ => return Err("it is no way".into()),
+    }
     Ok(())
 }
 

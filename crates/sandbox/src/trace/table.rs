@@ -130,6 +130,8 @@ const CALLS: &[Call] = calls! {
     libc::SYS_openat => [opens(At(0, 1), Flags::In(2))];
     libc::SYS_openat2 => [opens(At(0, 1), Flags::Behind(2))];
     libc::SYS_truncate => [operand(Path(0), Yes, Effect::Content)];
+    libc::SYS_acct => [operand(Path(0), Yes, Effect::Content)];
+    libc::SYS_swapon => [operand(Path(0), Yes, Effect::Content)];
     libc::SYS_ftruncate => [operand(Open(0), Yes, Effect::Content)];
     libc::SYS_renameat => [moves(At(0, 1)), moves(At(2, 3))];
     libc::SYS_renameat2 => [moves(At(0, 1)), moves(At(2, 3))];
@@ -183,8 +185,16 @@ const OLDER: &[Call] = &[];
 #[cfg(target_arch = "x86_64")]
 pub(super) const ELSEWHERE: &[u32] = &[
     5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 295, 296, 297, 301, 302, 303, 304, 306, 320, 353,
-    437,
+    362, 437,
 ];
+
+/// The 32-bit numbers of system calls for sockets: `connect`.
+#[cfg(target_arch = "x86_64")]
+pub(super) const SOCKETS_ELSEWHERE: &[u32] = &[362];
+/// The numbers of 32-bit ARM.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const SOCKETS_ELSEWHERE: &[u32] = &[283];
+
 /// The system calls of 32-bit ARM.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const ELSEWHERE: &[u32] = &[

@@ -18,7 +18,7 @@ use crate::platform::{pipe, unnamed_file};
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use agent_bash_core::StreamId;
-use agent_bash_sandbox::SandboxError;
+use agent_bash_sandbox::{SandboxError, WatchScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -59,12 +59,12 @@ pub(super) fn launch(
 ) -> Result<Launched, NotLaunched> {
     let reason = match starter {
         Starter::Leader { .. } if start.is_watched() => "it takes a supervisor of its own".into(),
-        _ => match launch_one(start, stdin, network, starter, before) {
+        _ => match launch_one(start, stdin, network, starter, Some(before)) {
             Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
             other => return other,
         },
     };
-    let launched = launch_one(&start.unwatched(), stdin, network, starter, Before::Other)?;
+    let launched = launch_one(&start.unwatched(), stdin, network, starter, None)?;
     Ok(launched.unwatched(reason))
 }
 
@@ -78,12 +78,13 @@ impl Launched {
     }
 }
 
+/// `before`: `None` for a shell that is not traced.
 fn launch_one(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &Starter,
-    before: Before,
+    before: Option<Before>,
 ) -> Result<Launched, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
@@ -110,7 +111,8 @@ fn launch_one(
     let (pid, tracer) = match starter {
         Starter::Child => {
             // What is confined is watched by its launcher.
-            let watched = (start.is_watched() && confined.is_none()).then_some(before);
+            let scope = scope(start).filter(|_| confined.is_none());
+            let watched = before.zip(scope);
             spawn(&command, standard, &inherited, watched)?
         }
         Starter::Leader { .. } if confined.is_some() => {
@@ -160,16 +162,26 @@ fn launch_one(
     })
 }
 
+/// The traced system calls of a shell without a launcher. In a shell that waits for a trial these are
+/// the ones for sockets.
+fn scope(start: &ShellStart) -> Option<WatchScope> {
+    if start.is_watched() {
+        return Some(WatchScope::Changes);
+    }
+    let private = start.private_mounts_at();
+    private.map(|_| WatchScope::Sockets)
+}
+
 /// Starts it as a child, watched or not. Its pid, and by what it is watched.
 fn spawn(
     command: &ShellCommand<'_>,
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
-    watched: Option<Before>,
+    watched: Option<(Before, WatchScope)>,
 ) -> Result<(i32, Option<Tracer>), NotLaunched> {
     match watched {
-        Some(before) => {
-            let (pid, tracer) = trace::start(command, standard, inherited, before)?;
+        Some((before, scope)) => {
+            let (pid, tracer) = trace::start(command, standard, inherited, before, scope)?;
             Ok((pid, Some(tracer)))
         }
         None => Ok((command.spawn(standard, inherited)?, None)),
@@ -257,7 +269,8 @@ fn on_terminal(
         None => command,
     };
     let clone = || terminal.try_clone();
-    let watched = (shell.is_watched() && confined.is_none()).then_some(Before::Other);
+    let is_watched = shell.is_watched() && confined.is_none();
+    let watched = is_watched.then_some((Before::Other, WatchScope::Changes));
     let standard = [clone()?, clone()?, clone()?];
     let (pid, tracer) = spawn(&command, standard, &[script, &control_read], watched)?;
     let boot = command.boot();

@@ -4,7 +4,7 @@ use super::confined::NotLaunched;
 use super::shell_command::ShellCommand;
 use agent_bash_core::changes::Traced;
 use agent_bash_os::ProcessInfo;
-use agent_bash_sandbox::BoxError;
+use agent_bash_sandbox::{SandboxError, WatchScope};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -39,12 +39,18 @@ pub(super) fn start(
     _: [OwnedFd; 3],
     _: &[&OwnedFd],
     _: Before,
+    _: WatchScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
     Err(BoxError::Unwatched("it takes Linux".to_owned()).into())
 }
 
 impl Tracer {
-    pub(super) fn start(_: OwnedFd, _: Vec<PathBuf>, _: Vec<PathBuf>) -> io::Result<Self> {
+    pub(super) fn start(
+        _: OwnedFd,
+        _: WatchScope,
+        _: Vec<PathBuf>,
+        _: Vec<PathBuf>,
+    ) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

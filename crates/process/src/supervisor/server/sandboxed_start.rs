@@ -7,7 +7,7 @@ use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox;
-use agent_bash_sandbox::{Order, SandboxError, Start};
+use agent_bash_sandbox::{Order, SandboxError, Start, WatchScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
@@ -43,6 +43,7 @@ impl From<rustix::io::Errno> for NotLaunched {
 #[derive(Debug)]
 pub(super) struct SandboxedStart {
     held_back: bool,
+    scope: WatchScope,
     launcher: PathBuf,
     start: Start,
     directory: ShellDirectory,
@@ -104,6 +105,7 @@ impl SandboxedStart {
         }
         Ok(Some(Self {
             held_back: wanted.trial.is_some(),
+            scope: order.scope().unwrap_or(WatchScope::Changes),
             launcher: this_program(),
             start: Start::new(&order)?,
             directory,
@@ -138,9 +140,15 @@ impl SandboxedStart {
         let held_back = self.held_back;
         let reported = self.start.report(PATIENCE);
         let closed = reported.and_then(|ready| {
-            let watched = ready
-                .watched
-                .map(|watched| watching(watched, &self.directory, self.writable, self.hidden));
+            let watched = ready.watched.map(|watched| {
+                watching(
+                    watched,
+                    self.scope,
+                    &self.directory,
+                    self.writable,
+                    self.hidden,
+                )
+            });
             Ok(Closed {
                 sandbox: ready.sandbox,
                 held_back,
@@ -168,6 +176,7 @@ fn mounts_of(shell: i32) -> Option<OwnedFd> {
 /// Begins to watch. Where the shell cannot be watched although its calls wait, it must not run: they would fail.
 fn watching(
     watched: Result<OwnedFd, String>,
+    scope: WatchScope,
     directory: &ShellDirectory,
     mut apart: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
@@ -177,7 +186,7 @@ fn watching(
         Err(reason) => return Ok(Err(reason)),
     };
     apart.push(directory.path().to_owned());
-    Tracer::start(listener, apart, hidden)
+    Tracer::start(listener, scope, apart, hidden)
         .map(Ok)
         .map_err(|error| SandboxError::Unwatched(error.to_string()))
 }

@@ -7,26 +7,30 @@ mod attribution;
 mod filtered;
 mod held;
 mod memory;
+mod named_file;
 mod orders;
 mod paths;
+mod record;
+mod sockets;
 mod start;
 mod touched;
+mod watched_tree;
 
 pub(super) use attribution::LiveProcesses;
 pub(super) use start::{Before, start};
 
-use agent_bash_changes::{BackgroundChanges, ChangesError, KeepOutcome, Recorder, Touch};
+use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::Traced;
 use agent_bash_notify::{Listener, Waiting};
-use agent_bash_sandbox::trace;
+use agent_bash_sandbox::WatchScope;
 use attribution::{Attribution, Owner, concluded};
 use orders::{Order, OrderQueue, Orders};
+use record::{Lacking, Surroundings};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -47,7 +51,7 @@ const SILENT: &str = "whoever records them does not answer";
 /// # Errors
 /// The kernel is too old, somebody watches this process already, or a filter of system calls forbids what it takes.
 pub(crate) fn is_possible() -> io::Result<()> {
-    trace::is_possible()?;
+    agent_bash_sandbox::trace::is_possible()?;
     memory::is_readable(std::process::id().cast_signed())
         .map_err(|error| io::Error::other(format!("reading a program's memory: {error}")))
 }
@@ -72,6 +76,7 @@ impl Tracer {
     /// like, as every shell does that starts, goes on.
     pub(super) fn start(
         listener: OwnedFd,
+        scope: WatchScope,
         apart: Vec<PathBuf>,
         hidden: Vec<PathBuf>,
     ) -> io::Result<Self> {
@@ -83,10 +88,10 @@ impl Tracer {
             orders: given,
             woken,
             tell_full,
-            excluded: apart,
+            surroundings: Surroundings::new(apart),
             hidden,
-            mounts: None,
-            state: RecordState::Waiting(None),
+            scope,
+            state: RecordState::of(scope),
             attribution: Attribution::default(),
             some_go_on: Arc::clone(&some_go_on),
         };
@@ -186,10 +191,9 @@ struct Watch {
     orders: OrderQueue,
     woken: PipeReader,
     tell_full: PipeWriter,
-    excluded: Vec<PathBuf>,
+    surroundings: Surroundings,
     hidden: Vec<PathBuf>,
-    /// The mounts of the first who was seen, the shell.
-    mounts: Option<PathBuf>,
+    scope: WatchScope,
     state: RecordState,
     attribution: Attribution,
     /// [`Tracer::some_go_on`].
@@ -199,6 +203,8 @@ struct Watch {
 enum RecordState {
     /// Nobody has said yet where to record. This call is about to change a file.
     Waiting(Option<Waiting>),
+    /// A trial: its changes are held back, and only its sockets are traced.
+    Trial(Traced),
     /// Into this set, if it could be opened.
     Recording(Option<Box<Recorder>>, Traced),
     /// Nothing any more, and whoever would change a file waits for the end of the call.
@@ -207,6 +213,16 @@ enum RecordState {
     Background(Box<BackgroundChanges>),
     /// Nothing any more.
     Stopped,
+}
+
+impl RecordState {
+    /// The state before the first order.
+    fn of(scope: WatchScope) -> Self {
+        match scope {
+            WatchScope::Changes => Self::Waiting(None),
+            WatchScope::Sockets => Self::Trial(Traced::complete()),
+        }
+    }
 }
 
 impl Watch {
@@ -260,13 +276,13 @@ impl Watch {
         match order {
             Order::Another => {
                 self.attribution.end();
-                self.state = RecordState::Waiting(None);
-                self.mounts = None;
+                self.state = RecordState::of(self.scope);
             }
             Order::Record(set, tell) => {
                 let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
                 let (tell, living) = tell.unzip();
-                let own = living.map(|living| self.attribution.begun(&living, &self.excluded));
+                let own =
+                    living.map(|living| self.attribution.begun(&living, &mut self.surroundings));
                 let traced = match &mut recorder {
                     Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
                     Err(error) => Traced::incomplete(error.to_string()),
@@ -304,8 +320,11 @@ impl Watch {
                 let traced = match state {
                     RecordState::Recording(recorder, traced) => {
                         if let (Some(recorder), Some(living)) = (&recorder, go_on) {
-                            self.attribution
-                                .ended(&living, recorder.background(), &self.excluded);
+                            self.attribution.ended(
+                                &living,
+                                recorder.background(),
+                                &mut self.surroundings,
+                            );
                             self.state = RecordState::Background(Box::new(recorder.background()));
                         }
                         ended(recorder, traced)
@@ -314,7 +333,7 @@ impl Watch {
                         concluded(late.conclude());
                         Traced::incomplete("nothing was to be recorded")
                     }
-                    RecordState::Full(traced) => traced,
+                    RecordState::Full(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(held) => {
                         // It may have been killed meanwhile.
                         let listener = self.listener.as_ref().zip(held);
@@ -343,13 +362,13 @@ impl Watch {
         }
     }
 
-    /// What these have open the call may write to: the shell's, in one that goes on with another call.
-    fn kept_open(&self, recorder: &mut Recorder, pids: &[i32]) -> Traced {
-        let kept = held::keep(pids, &self.excluded, |path| recorder.before_held(path));
+    /// Records the open files of these processes, which the call may write to.
+    fn kept_open(&mut self, recorder: &mut Recorder, pids: &[i32]) -> Traced {
+        let result = held::record(pids, &mut self.surroundings, recorder);
         let mut traced = Traced::complete();
-        if let Err(error) = kept {
+        if let Err(lacking) = result {
             let _ = recorder.lacks();
-            traced.lacks(error.to_string());
+            traced.lacks(lacking.reason);
         }
         traced
     }
@@ -360,12 +379,10 @@ impl Watch {
             return;
         };
         if let Ok(Some(call)) = listener.next() {
-            if self.mounts.is_none() {
-                self.mounts = mounts_of(call.thread);
-            }
+            self.surroundings.remember(&call);
             match &mut self.state {
                 RecordState::Waiting(held)
-                    if !changes_nothing(&listener, &call, &self.excluded) =>
+                    if !self.surroundings.change_nothing(&listener, &call) =>
                 {
                     *held = Some(call);
                 }
@@ -383,8 +400,7 @@ impl Watch {
             return;
         }
         if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
-            let before = |path: &Path, touch| recorder.before(path, touch);
-            match preserve(listener, call, before, &self.excluded, self.mounts.as_ref()) {
+            match self.surroundings.record(listener, call, &mut **recorder) {
                 Ok(()) => {}
                 // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
@@ -410,12 +426,19 @@ impl Watch {
                 }
             }
         }
-        if let RecordState::Background(late) = &mut self.state {
-            let before = |path: &Path, touch| late.before(path, touch);
-            if preserve(listener, call, before, &self.excluded, self.mounts.as_ref()).is_err() {
-                // As above.
-                concluded(late.lacks());
-            }
+        if let RecordState::Background(late) = &mut self.state
+            && self
+                .surroundings
+                .record(listener, call, &mut **late)
+                .is_err()
+        {
+            // As above.
+            concluded(late.lacks());
+        }
+        if let RecordState::Trial(traced) = &mut self.state
+            && let Some(reason) = self.surroundings.asks(call)
+        {
+            traced.lacks(reason);
         }
         // It may have been killed meanwhile.
         let _ = listener.let_go(call);
@@ -437,102 +460,12 @@ impl Watch {
         else {
             return false;
         };
-        let before = |path: &Path, touch| late.before(path, touch);
-        if preserve(listener, call, before, &self.excluded, self.mounts.as_ref()).is_err() {
+        if self.surroundings.record(listener, call, late).is_err() {
             // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
             concluded(late.lacks());
         }
         true
     }
-}
-
-/// Why a record is not complete.
-struct Lacking {
-    reason: String,
-    /// No more can be kept.
-    full: bool,
-}
-
-impl Lacking {
-    fn of(reason: impl Into<String>) -> Self {
-        Self {
-            reason: reason.into(),
-            full: false,
-        }
-    }
-}
-
-/// What this call is about to change, as far as it concerns anybody.
-fn touched(
-    listener: &Listener,
-    waiting: &Waiting,
-    apart: &[PathBuf],
-) -> Result<Vec<(PathBuf, Touch)>, Lacking> {
-    if !trace::is_native(waiting.table, waiting.number) {
-        return Err(Lacking::of("a program of 32 bits has changed files"));
-    }
-    let Some(call) = trace::call(waiting.number) else {
-        return Ok(Vec::new());
-    };
-    let touched = touched::by(waiting, call);
-    if !listener.still_waits(waiting) {
-        return Ok(Vec::new());
-    }
-    let unread = |error| Lacking::of(format!("a path could not be read: {error}"));
-    let mut touched = touched.map_err(unread)?;
-    touched.retain(|(path, _)| !apart.iter().any(|own| path.starts_with(own)));
-    Ok(touched)
-}
-
-/// Whether that is certain before anything is recorded.
-fn changes_nothing(listener: &Listener, waiting: &Waiting, apart: &[PathBuf]) -> bool {
-    let touched = AssertUnwindSafe(|| touched(listener, waiting, apart));
-    matches!(catch_unwind(touched), Ok(Ok(touched)) if touched.is_empty())
-}
-
-/// Keeps what this call is about to change. If this thread ended, every call that waits would fail.
-fn preserve(
-    listener: &Listener,
-    waiting: &Waiting,
-    before: impl FnMut(&Path, Touch) -> Result<KeepOutcome, ChangesError>,
-    apart: &[PathBuf],
-    mounts: Option<&PathBuf>,
-) -> Result<(), Lacking> {
-    let kept = AssertUnwindSafe(|| kept_by(listener, waiting, before, apart, mounts));
-    catch_unwind(kept).unwrap_or_else(|_| Err(Lacking::of("recording it failed")))
-}
-
-fn kept_by(
-    listener: &Listener,
-    waiting: &Waiting,
-    mut before: impl FnMut(&Path, Touch) -> Result<KeepOutcome, ChangesError>,
-    apart: &[PathBuf],
-    mounts: Option<&PathBuf>,
-) -> Result<(), Lacking> {
-    for (path, touch) in touched(listener, waiting, apart)? {
-        let kept = before(&path, touch).map_err(|error| match error {
-            ChangesError::TooMuch { limit } => Lacking {
-                reason: format!(
-                    "it was ended, as more than {limit} MiB of former contents would have had to be kept \
-                     (`changes.max_set_mb`); what it did until then is listed, and can be undone"
-                ),
-                full: true,
-            },
-            error => Lacking::of(error.to_string()),
-        })?;
-        // By a mount of its own it may be a file of the root's.
-        if kept == KeepOutcome::Outside && mounts_of(waiting.thread).as_ref() != mounts {
-            return Err(Lacking::of(
-                "a program with mounts of its own has changed files, by paths that lead elsewhere here",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The name of the namespace that a thread has its mounts from; `None` if it is gone.
-fn mounts_of(thread: i32) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{thread}/ns/mnt")).ok()
 }
 
 fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {

@@ -6,11 +6,11 @@
 //! one call, it is said that it is not known which.
 
 use super::held;
-use agent_bash_changes::{BackgroundChanges, ChangesError, KeepOutcome, Touch};
+use super::paths::leader;
+use super::record::Surroundings;
+use agent_bash_changes::{BackgroundChanges, ChangesError};
 use agent_bash_os::ProcessInfo;
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// The processes besides the shell, when a record begins or ends.
 #[derive(Debug, Default)]
@@ -143,13 +143,17 @@ impl Attribution {
 
     /// A call begins: what others change from here on is in further sets, and what they have open they may write to. Returns
     /// those who may be the call's.
-    pub(super) fn begun(&mut self, living: &LiveProcesses, apart: &[PathBuf]) -> Vec<i32> {
+    pub(super) fn begun(
+        &mut self,
+        living: &LiveProcesses,
+        surroundings: &mut Surroundings,
+    ) -> Vec<i32> {
         self.shell = living.shell;
         self.running.clear();
         let own = self.look(living, None);
         for call in &mut self.calls {
             concluded(call.background.conclude());
-            keep_open(&mut call.background, &call.processes, apart);
+            keep_open(&mut call.background, &call.processes, surroundings);
         }
         own.iter().map(|process| process.pid).collect()
     }
@@ -159,7 +163,7 @@ impl Attribution {
         &mut self,
         living: &LiveProcesses,
         late: BackgroundChanges,
-        apart: &[PathBuf],
+        surroundings: &mut Surroundings,
     ) {
         self.shell = living.shell;
         let mut own = self.look(living, Some(&late));
@@ -174,7 +178,7 @@ impl Attribution {
             background: late,
             is_unsure: false,
         };
-        keep_open(&mut call.background, &call.processes, apart);
+        keep_open(&mut call.background, &call.processes, surroundings);
         self.calls.push(call);
     }
 
@@ -221,19 +225,11 @@ impl Attribution {
 }
 
 /// What these have open they may write to from now on.
-fn keep_open(late: &mut BackgroundChanges, processes: &Processes, apart: &[PathBuf]) {
+fn keep_open(late: &mut BackgroundChanges, processes: &Processes, surroundings: &mut Surroundings) {
     let pids: Vec<i32> = processes.keys().copied().collect();
-    let keep = |path: &Path| -> Result<KeepOutcome, _> { late.before(path, Touch::Content) };
-    if held::keep(&pids, apart, keep).is_err() {
+    if held::record(&pids, surroundings, late).is_err() {
         concluded(late.lacks());
     }
-}
-
-/// The process that a thread is of.
-fn leader(thread: i32) -> Option<i32> {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    line?.trim().parse().ok()
 }
 
 fn is_there(pid: i32, start: u64) -> bool {

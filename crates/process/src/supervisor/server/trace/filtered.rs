@@ -1,7 +1,7 @@
 //! A thread with the filter: everything that it starts is watched.
 
 use crate::supervisor::server::shell_command::Prepared;
-use agent_bash_sandbox::trace;
+use agent_bash_sandbox::{WatchScope, trace};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -21,11 +21,11 @@ pub(super) struct Filtered {
 type Started = (i32, Option<OwnedFd>);
 
 impl Filtered {
-    pub(super) fn new() -> io::Result<(Self, JoinHandle<()>)> {
+    pub(super) fn new(scope: WatchScope) -> io::Result<(Self, JoinHandle<()>)> {
         let (orders, ordered) = channel::<Prepared>();
         let (tell, started) = channel();
         let run = move || {
-            let mut listener = match trace::begin() {
+            let mut listener = match trace::begin(scope) {
                 Ok(listener) => Some(listener),
                 // Whoever waits for it has not gone.
                 Err(error) => return drop(tell.send(Err(error))),

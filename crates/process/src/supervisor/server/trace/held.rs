@@ -1,29 +1,35 @@
-//! Files that processes have open to write to: what they write there later is no call that waits.
+//! Files that processes have open for writing, or mapped. Later writes need no traced system call.
 
-use super::paths::{ResolvedPath, opened};
-use agent_bash_changes::{ChangesError, KeepOutcome};
+use super::named_file::NamedFile;
+use super::record::{ChangeRecord, Lacking, Surroundings};
+use agent_bash_changes::Touch;
 use rustix::fs::{FileType, OFlags};
 use std::fs::{read_dir, read_to_string};
-use std::path::{Path, PathBuf};
 
-/// Keeps those of these processes, as they may be written to from now on; nothing of what is in one of `apart`. All are tried: the
-/// first error.
-pub(super) fn keep(
+/// Records the writable files of these processes. Tries all, and returns the first error.
+pub(super) fn record(
     pids: &[i32],
-    apart: &[PathBuf],
-    mut keep: impl FnMut(&Path) -> Result<KeepOutcome, ChangesError>,
-) -> Result<(), ChangesError> {
-    let paths = pids.iter().flat_map(|pid| by(*pid));
-    let paths = paths.filter(|path| !apart.iter().any(|own| path.starts_with(own)));
-    let mut kept = Ok(());
-    for path in paths {
-        kept = kept.and(keep(&path).map(drop));
+    surroundings: &mut Surroundings,
+    record: &mut dyn ChangeRecord,
+) -> Result<(), Lacking> {
+    let mut recorded = Ok(());
+    for pid in pids {
+        for file in by(*pid) {
+            let one = surroundings.touches(&file, Touch::Content, *pid, false, record);
+            recorded = recorded.and(one);
+        }
     }
-    kept
+    recorded
 }
 
-/// Those of a process, as far as they have names.
-fn by(pid: i32) -> Vec<PathBuf> {
+/// The writable files of a process that have names.
+fn by(pid: i32) -> Vec<NamedFile> {
+    let files = open_for_writing(pid).into_iter().chain(mapped(pid));
+    let is_file = |file: &NamedFile| file.kind() == Some(FileType::RegularFile);
+    files.filter(is_file).collect()
+}
+
+fn open_for_writing(pid: i32) -> Vec<NamedFile> {
     // It may have ended meanwhile.
     let Ok(entries) = read_dir(format!("/proc/{pid}/fd")) else {
         return Vec::new();
@@ -31,9 +37,25 @@ fn by(pid: i32) -> Vec<PathBuf> {
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let numbers = names.filter_map(|name| name.parse().ok());
     let written = numbers.filter(|number| is_written(pid, *number));
-    let files = written.filter_map(|number| opened(pid, number));
-    let is_file = |found: &ResolvedPath| found.kind == Some(FileType::RegularFile);
-    files.filter(is_file).map(|found| found.path).collect()
+    written
+        .filter_map(|number| NamedFile::opened(pid, number))
+        .collect()
+}
+
+/// Files with shared mappings, which can be written after the descriptor is closed.
+fn mapped(pid: i32) -> Vec<NamedFile> {
+    let maps = read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut files = Vec::new();
+    for line in maps.lines() {
+        let mut fields = line.split_ascii_whitespace();
+        let (Some(range), Some(access)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        if access.ends_with('s') && line.contains(" /") {
+            files.extend(NamedFile::mapped(pid, range));
+        }
+    }
+    files
 }
 
 fn is_written(pid: i32, number: i32) -> bool {
@@ -60,6 +82,7 @@ mod tests {
             fs::File::open(&read).unwrap(),
         );
         let found = by(std::process::id().cast_signed());
+        let found: Vec<_> = found.iter().filter_map(|file| file.path().ok()).collect();
         assert!(found.contains(&written) && !found.contains(&read));
     }
 }

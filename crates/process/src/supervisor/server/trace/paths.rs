@@ -1,206 +1,302 @@
-//! Which file a process means by a path: its own directory and descriptors, links, and the name that is left.
+//! Resolves a path as the kernel does for the calling process: with its root, working directory,
+//! descriptors, mounts and `/proc/self`.
+//!
+//! Most paths contain neither links nor `..`, and are opened at once. Others are walked by component,
+//! since an absolute link starts at the root of *that* process.
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, stat, statat};
+use super::named_file::{NamedFile, path_of};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxFlags, fstatfs,
+    openat, openat2, readlinkat, statx,
+};
 use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 
 /// As many links as the kernel follows.
 const LINKS: usize = 40;
 
-/// A file by the path that has no links in it but, perhaps, the last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ResolvedPath {
-    pub(super) path: PathBuf,
-    /// `None` if nothing is there.
-    pub(super) kind: Option<FileType>,
+/// The inode of the top directory of every `/proc`.
+const TOP_OF_PROC: u64 = 1;
+
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// The path argument of a call, with what decides how it is resolved.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PathArgument<'a> {
+    /// The calling thread.
+    pub(super) thread: i32,
+    /// The descriptor that a relative path starts at; `None` for the working directory.
+    pub(super) from: Option<i32>,
+    pub(super) path: &'a [u8],
+    /// Whether a link as the last component is followed.
+    pub(super) follow: bool,
+    /// Whether the start is the root as well (`RESOLVE_IN_ROOT`).
+    pub(super) in_root: bool,
 }
 
-/// What this descriptor of a process is; `None` if it has no name, or none any more.
-pub(super) fn opened(thread: i32, number: i32) -> Option<ResolvedPath> {
-    let link = format!("/proc/{thread}/fd/{number}");
-    let path = target(CWD, OsStr::new(&link)).ok()?;
-    let stat = stat(&*link).ok()?;
-    (path.is_absolute() && stat.st_nlink > 0 && !is_apart(&path)).then(|| ResolvedPath {
-        path,
-        kind: Some(FileType::from_raw_mode(stat.st_mode)),
-    })
-}
-
-/// What is meant by a path; a relative one begins at the process's descriptor `from`, or its working directory. `None`
-/// if a call with that path cannot succeed, or changes no file that is kept.
-pub(super) fn named(
-    thread: i32,
-    from: Option<i32>,
-    path: &[u8],
-    follow: bool,
-) -> Result<Option<ResolvedPath>, Errno> {
-    let mut wanted = begun(thread, from, path);
-    let mut at: Option<OwnedFd> = None;
-    for _ in 0..LINKS {
-        let Some((parent, name)) = split(&wanted) else {
-            return whole(at.as_ref(), &wanted);
-        };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let start = at.as_ref().map_or(CWD, AsFd::as_fd);
-        let parent = match openat(start, parent, flags, Mode::empty()) {
-            Ok(parent) => parent,
-            Err(error) => return none_or(error),
-        };
-        let is_directory = wanted.last() == Some(&b'/');
-        let kind = match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => Some(FileType::from_raw_mode(found.st_mode)),
-            Err(Errno::NOENT) => None,
-            Err(error) => return none_or(error),
-        };
-        if kind == Some(FileType::Symlink) && (follow || is_directory) {
-            let led = match target(parent.as_fd(), name) {
-                Ok(led) => led.into_os_string().into_vec(),
-                Err(error) => return none_or(error),
-            };
-            wanted = begun_at(thread, led);
-            at = Some(parent);
-            continue;
-        }
-        let directory = own_path(&parent)?;
-        let path = directory.join(name);
-        return Ok((!is_apart(&path)).then_some(ResolvedPath { path, kind }));
+impl PathArgument<'_> {
+    /// Returns the file; `None` if a call with this path cannot succeed.
+    ///
+    /// # Errors
+    /// The path cannot be resolved here.
+    pub(super) fn resolve(&self) -> Result<Option<NamedFile>, Errno> {
+        self.resolved().or_else(none_or)
     }
-    Ok(None)
+
+    fn resolved(&self) -> Result<Option<NamedFile>, Errno> {
+        let path = self.path;
+        let is_absolute = path.first() == Some(&b'/');
+        let is_plain = !self.in_root && !path.split(|byte| *byte == b'/').any(|name| name == b"..");
+        if let Some((directory, name)) = split(path).filter(|_| is_plain) {
+            if is_absolute && let Some(found) = self.by_same_path(directory, name)? {
+                return Ok(Some(found));
+            }
+            match self.at_once(self.start(is_absolute)?, directory, name) {
+                Err(Errno::LOOP | Errno::NOSYS) => {}
+                found => return found.map(Some),
+            }
+        }
+        let start = self.start(is_absolute && !self.in_root)?;
+        Walk::new(*self, start).run()
+    }
+
+    /// Opens the root, or the directory that a relative path starts at.
+    fn start(&self, at_root: bool) -> Result<OwnedFd, Errno> {
+        let link = match self.from {
+            _ if at_root => return self.root(),
+            Some(number) => format!("/proc/{}/fd/{number}", self.thread),
+            None => format!("/proc/{}/cwd", self.thread),
+        };
+        openat(CWD, link, DIRECTORY, Mode::empty())
+    }
+
+    fn root(&self) -> Result<OwnedFd, Errno> {
+        let link = format!("/proc/{}/root", self.thread);
+        openat(CWD, link, DIRECTORY, Mode::empty())
+    }
+
+    /// Resolves an absolute path whose directory has just this path for the kernel, so that it
+    /// contains no links. `None` for all others.
+    fn by_same_path(&self, directory: &[u8], name: &OsStr) -> Result<Option<NamedFile>, Errno> {
+        let link = format!("/proc/{}/root/", self.thread);
+        let opened = [link.as_bytes(), directory].concat();
+        // A link on the way may lead this process elsewhere than the caller, or nowhere.
+        let Ok(opened) = openat(CWD, opened, DIRECTORY, Mode::empty()) else {
+            return Ok(None);
+        };
+        let path = path_of(&opened)?;
+        let is_same = path.as_os_str().as_bytes().strip_prefix(b"/") == Some(directory);
+        if !is_same {
+            return Ok(None);
+        }
+        let file = NamedFile::in_directory(opened, path, name)?;
+        let is_link = file.kind() == Some(FileType::Symlink) && self.follow;
+        Ok((!is_link).then_some(file))
+    }
+
+    /// Resolves a path without links.
+    fn at_once(&self, start: OwnedFd, directory: &[u8], name: &OsStr) -> Result<NamedFile, Errno> {
+        let parent = if directory.is_empty() {
+            start
+        } else {
+            let flags = ResolveFlags::NO_SYMLINKS;
+            openat2(&start, directory, DIRECTORY, Mode::empty(), flags)?
+        };
+        let file = NamedFile::at(parent, name)?;
+        if file.kind() == Some(FileType::Symlink) && self.follow {
+            return Err(Errno::LOOP);
+        }
+        Ok(file)
+    }
 }
 
-/// A call by a path that leads nowhere fails by itself; of others it must be known what they change.
-fn none_or(error: Errno) -> Result<Option<ResolvedPath>, Errno> {
+/// A call with a path that does not exist fails by itself.
+fn none_or(error: Errno) -> Result<Option<NamedFile>, Errno> {
     match error {
-        Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP | Errno::NAMETOOLONG => Ok(None),
+        Errno::NOENT
+        | Errno::NOTDIR
+        | Errno::ACCESS
+        | Errno::LOOP
+        | Errno::NAMETOOLONG
+        | Errno::INVAL
+        | Errno::XDEV => Ok(None),
         other => Err(other),
     }
 }
 
-/// The path as seen from here.
-fn begun(thread: i32, from: Option<i32>, path: &[u8]) -> Vec<u8> {
-    if path.first() == Some(&b'/') {
-        return begun_at(thread, path.to_vec());
-    }
-    let base = match from {
-        Some(number) => format!("/proc/{thread}/fd/{number}/"),
-        None => format!("/proc/{thread}/cwd/"),
+/// Splits into directory and name; `None` if the path does not end in a name.
+fn split(path: &[u8]) -> Option<(&[u8], &OsStr)> {
+    let begin = path.iter().position(|byte| *byte != b'/')?;
+    let path = &path[begin..];
+    let slash = path.iter().rposition(|byte| *byte == b'/');
+    let (directory, name) = match slash {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&path[..0], path),
     };
-    [base.as_bytes(), path].concat()
+    let names = !name.is_empty() && name != b".";
+    names.then(|| (directory, OsStr::from_bytes(name)))
 }
 
-/// An absolute path begins at the process's own root, and has its own meaning of itself.
-fn begun_at(thread: i32, path: Vec<u8>) -> Vec<u8> {
-    for itself in [&b"/proc/self/"[..], b"/proc/thread-self/"] {
-        if let Some(rest) = path.strip_prefix(itself) {
-            return [format!("/proc/{thread}/").as_bytes(), rest].concat();
+/// A walk along a path.
+struct Walk<'a> {
+    argument: PathArgument<'a>,
+    root: Option<OwnedFd>,
+    at: OwnedFd,
+    rest: Vec<u8>,
+    links: usize,
+}
+
+/// The result of one component.
+enum Step {
+    On,
+    End(Option<NamedFile>),
+}
+
+impl<'a> Walk<'a> {
+    fn new(argument: PathArgument<'a>, start: OwnedFd) -> Self {
+        Self {
+            argument,
+            root: None,
+            at: start,
+            rest: argument.path.to_vec(),
+            links: 0,
         }
     }
-    if path.first() == Some(&b'/') {
-        return [format!("/proc/{thread}/root").as_bytes(), &path].concat();
-    }
-    path
-}
 
-/// The directory and the name in it; `None` if the path ends in no name.
-fn split(path: &[u8]) -> Option<(&OsStr, &OsStr)> {
-    let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
-    let begin = path[..end].iter().rposition(|byte| *byte == b'/');
-    let begin = begin.map_or(0, |slash| slash + 1);
-    let name = &path[begin..end];
-    let parent = if begin == 0 { b"." } else { &path[..begin] };
-    let names = ![&b"."[..], b".."].contains(&name);
-    names.then(|| (OsStr::from_bytes(parent), OsStr::from_bytes(name)))
-}
-
-/// A path that ends in no name is that of a directory.
-fn whole(at: Option<&OwnedFd>, path: &[u8]) -> Result<Option<ResolvedPath>, Errno> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let start = at.map_or(CWD, AsFd::as_fd);
-    let directory = match openat(start, path, flags, Mode::empty()) {
-        Ok(directory) => directory,
-        Err(error) => return none_or(error),
-    };
-    let path = own_path(&directory)?;
-    let kind = Some(FileType::Directory);
-    Ok((!is_apart(&path)).then_some(ResolvedPath { path, kind }))
-}
-
-fn own_path(directory: &OwnedFd) -> Result<PathBuf, Errno> {
-    let link = format!("/proc/self/fd/{}", directory.as_raw_fd());
-    target(CWD, OsStr::new(&link))
-}
-
-fn target(directory: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
-    let target = readlinkat(directory, name, Vec::new())?;
-    Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
-}
-
-/// File systems of the kernel's own, and devices: what is written there is no file. Shared memory is.
-fn is_apart(path: &Path) -> bool {
-    let below = |directory| path.starts_with(directory);
-    below("/proc") || below("/sys") || (below("/dev") && !below("/dev/shm"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    fn own() -> i32 {
-        std::process::id().cast_signed()
+    fn run(mut self) -> Result<Option<NamedFile>, Errno> {
+        if self.argument.in_root {
+            self.root = Some(clone(&self.at)?);
+        }
+        loop {
+            let begin = self.rest.iter().position(|byte| *byte != b'/');
+            let Some(begin) = begin else {
+                return NamedFile::of(self.at).map(Some);
+            };
+            let end = self.rest[begin..].iter().position(|byte| *byte == b'/');
+            let end = end.map_or(self.rest.len(), |length| begin + length);
+            let name = self.rest[begin..end].to_vec();
+            self.rest.drain(..end);
+            match self.step(OsStr::from_bytes(&name))? {
+                Step::On => {}
+                Step::End(found) => return Ok(found),
+            }
+        }
     }
 
-    fn path_of(found: Result<Option<ResolvedPath>, Errno>) -> Option<PathBuf> {
-        found.unwrap().map(|found| found.path)
+    fn step(&mut self, name: &OsStr) -> Result<Step, Errno> {
+        match name.as_bytes() {
+            b"." => return Ok(Step::On),
+            b".." => return self.up(),
+            _ => {}
+        }
+        let is_last = self.rest.is_empty();
+        let file = NamedFile::at(clone(&self.at)?, name)?;
+        let is_followed = self.argument.follow || !is_last;
+        match file.kind() {
+            Some(FileType::Symlink) if is_followed => self.follow(name),
+            _ if is_last => Ok(Step::End(Some(file))),
+            // The name of a new directory may end in a slash.
+            None if self.rest.iter().all(|byte| *byte == b'/') => Ok(Step::End(Some(file))),
+            _ => {
+                let flags = DIRECTORY | OFlags::NOFOLLOW;
+                self.at = openat(&self.at, name, flags, Mode::empty())?;
+                Ok(Step::On)
+            }
+        }
     }
 
-    #[test]
-    fn links_lead_where_the_kernel_takes_them() {
-        let temp = tempfile::tempdir().unwrap();
-        let base = fs::canonicalize(temp.path()).unwrap();
-        fs::create_dir(base.join("d")).unwrap();
-        fs::write(base.join("d/file"), "").unwrap();
-        symlink("d", base.join("to_d")).unwrap();
-        symlink("../to_d/file", base.join("d/relative")).unwrap();
-        symlink(base.join("d/relative"), base.join("absolute")).unwrap();
-        symlink("gone", base.join("dangling")).unwrap();
-        symlink("loop", base.join("loop")).unwrap();
-        let file = fs::File::open(&base).unwrap();
-        let from = Some(file.as_raw_fd());
-        let look = |path: &str, follow| named(own(), from, path.as_bytes(), follow);
-        let at = |name: &str| Some(base.join(name));
-        assert_eq!(path_of(look("absolute", true)), at("d/file"));
-        assert_eq!(path_of(look("absolute", false)), at("absolute"));
-        assert_eq!(path_of(look("to_d/../d//relative", true)), at("d/file"));
-        assert_eq!(path_of(look("to_d/", false)), at("d"));
-        assert_eq!(path_of(look("d/.", true)), at("d"));
-        assert_eq!(path_of(look("d/..", true)), Some(base.clone()));
-        let dangling = look("dangling", true).unwrap().unwrap();
-        assert_eq!((Some(dangling.path), dangling.kind), (at("gone"), None));
-        assert_eq!(look("loop", true), Ok(None));
-        assert_eq!(look("no/file", true), Ok(None));
-        let whole = base.join("d/file");
-        let absolute = named(own(), None, whole.as_os_str().as_bytes(), true);
-        assert_eq!(path_of(absolute), Some(whole.clone()));
-        let through = format!("/proc/self/fd/{}/d/file", file.as_raw_fd());
-        assert_eq!(
-            path_of(named(own(), None, through.as_bytes(), true)),
-            Some(whole)
-        );
+    fn root(&mut self) -> Result<&OwnedFd, Errno> {
+        if self.root.is_none() {
+            self.root = Some(self.argument.root()?);
+        }
+        self.root.as_ref().ok_or(Errno::NOENT)
     }
 
-    #[test]
-    fn devices_and_what_has_no_name_are_no_files() {
-        assert_eq!(named(own(), None, b"/dev/null", true), Ok(None));
-        let temp = tempfile::NamedTempFile::new().unwrap();
-        let found = opened(own(), temp.as_file().as_raw_fd()).unwrap();
-        assert_eq!(found.path, fs::canonicalize(temp.path()).unwrap());
-        let (file, path) = temp.keep().unwrap();
-        fs::remove_file(path).unwrap();
-        assert_eq!(opened(own(), file.as_raw_fd()), None);
+    fn up(&mut self) -> Result<Step, Errno> {
+        let here = directory_id(&self.at)?;
+        if directory_id(self.root()?)? != here {
+            self.at = openat(&self.at, "..", DIRECTORY, Mode::empty())?;
+        }
+        Ok(Step::On)
     }
+
+    fn follow(&mut self, name: &OsStr) -> Result<Step, Errno> {
+        self.links += 1;
+        if self.links > LINKS {
+            return Err(Errno::LOOP);
+        }
+        if fstatfs(&self.at)?.f_type == PROC_SUPER_MAGIC
+            && let Some(target) = self.in_proc(name)?
+        {
+            let is_last = self.rest.iter().all(|byte| *byte == b'/');
+            let found = NamedFile::of(clone(&target)?)?;
+            if found.kind() != Some(FileType::Directory) && is_last {
+                // A pipe has no path, and a removed file no name.
+                let is_named = found.links() > 0 && found.path()?.is_absolute();
+                return Ok(Step::End(is_named.then_some(found)));
+            }
+            self.at = target;
+            return Ok(Step::On);
+        }
+        let mut target = readlinkat(&self.at, name, Vec::new())?.into_bytes();
+        if target.is_empty() {
+            return Err(Errno::NOENT);
+        }
+        if target.first() == Some(&b'/') {
+            self.at = clone(self.root()?)?;
+        }
+        target.append(&mut self.rest);
+        self.rest = target;
+        Ok(Step::On)
+    }
+
+    /// Opens the target of a link in `/proc` whose text does not describe it.
+    fn in_proc(&self, name: &OsStr) -> Result<Option<OwnedFd>, Errno> {
+        let thread = self.argument.thread;
+        let itself = match name.as_bytes() {
+            b"self" => Some(leader(thread).unwrap_or(thread)),
+            b"thread-self" => Some(thread),
+            _ => None,
+        };
+        if let Some(itself) = itself.filter(|_| is_top_of_proc(&self.at)) {
+            let own = format!("/proc/{itself}");
+            return openat(CWD, own, DIRECTORY, Mode::empty()).map(Some);
+        }
+        let (flags, no_magic) = (OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::NO_MAGICLINKS);
+        match openat2(&self.at, name, flags, Mode::empty(), no_magic) {
+            Err(Errno::LOOP) => openat(&self.at, name, flags, Mode::empty()).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn clone(directory: &OwnedFd) -> Result<OwnedFd, Errno> {
+    rustix::io::fcntl_dupfd_cloexec(directory, 0)
+}
+
+fn is_top_of_proc(directory: &OwnedFd) -> bool {
+    let found = statx(directory, "", AtFlags::EMPTY_PATH, StatxFlags::INO);
+    found.is_ok_and(|found| found.stx_ino == TOP_OF_PROC)
+}
+
+/// Device, inode and mount of a directory.
+fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
+    let wanted = StatxFlags::INO | StatxFlags::MNT_ID;
+    let found = statx(directory, "", AtFlags::EMPTY_PATH, wanted)?;
+    Ok((
+        found.stx_dev_major,
+        found.stx_dev_minor,
+        found.stx_ino,
+        found.stx_mnt_id,
+    ))
+}
+
+/// The process of a thread.
+pub(super) fn leader(thread: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    line?.trim().parse().ok()
 }

@@ -9,7 +9,7 @@ use super::filtered::Filtered;
 use super::{Tracer, memory};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell_command::{Prepared, ShellCommand};
-use agent_bash_sandbox::SandboxError;
+use agent_bash_sandbox::{SandboxError, WatchScope};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
 use std::os::fd::OwnedFd;
@@ -29,6 +29,7 @@ pub(in crate::supervisor::server) fn start(
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
     before: Before,
+    scope: WatchScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
     let command = command.prepared(standard, inherited)?;
     let (more_follow, kept) = match before {
@@ -44,12 +45,12 @@ pub(in crate::supervisor::server) fn start(
         watchable(pid).inspect_err(|_| kill(pid))?;
         return Ok((pid, tracer));
     }
-    let (filtered, thread) = Filtered::new().map_err(|error| unwatched(&error))?;
+    let (filtered, thread) = Filtered::new(scope).map_err(|error| unwatched(&error))?;
     let (pid, listener) = begun(&filtered, command)?;
     let tracer = watchable(pid).and_then(|()| {
         let listener = listener.ok_or_else(|| unwatched(&"nobody listens"))?;
         let (apart, hidden) = (Vec::new(), Vec::new());
-        Tracer::start(listener, apart, hidden).map_err(|error| unwatched(&error))
+        Tracer::start(listener, scope, apart, hidden).map_err(|error| unwatched(&error))
     });
     let mut tracer = tracer.inspect_err(|_| kill(pid))?;
     if more_follow {
@@ -104,7 +105,13 @@ mod tests {
             env_changes: &[],
         };
         let null = || OwnedFd::from(File::open("/dev/null").unwrap());
-        let started = start(&command, [null(), null(), null()], &[], before);
+        let started = start(
+            &command,
+            [null(), null(), null()],
+            &[],
+            before,
+            WatchScope::Changes,
+        );
         started.map_err(|_| "it was not started").unwrap()
     }
 

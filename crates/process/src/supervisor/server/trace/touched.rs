@@ -1,64 +1,97 @@
 //! What a system call is about to change, if it succeeds.
 
 use super::memory;
-use super::paths::{ResolvedPath, named, opened};
+use super::named_file::NamedFile;
+use super::paths::PathArgument;
 use agent_bash_changes::Touch;
 use agent_bash_notify::Waiting;
 use agent_bash_sandbox::trace::{Call, Effect, FileArgument, Flags, Follow, Operand};
 use nix::errno::Errno;
-use rustix::fs::{AtFlags, FileType, OFlags};
-use std::path::PathBuf;
+use rustix::fs::{AtFlags, FileType, OFlags, ResolveFlags};
 
 /// Offset of the path in the address of a socket that has one.
 const PATH_IN_ADDRESS: usize = 2;
 
+/// Bytes of the longest address of a socket.
+const LONGEST_ADDRESS: usize = 128;
+
+/// An effect of a system call on a file.
+#[derive(Debug)]
+pub(super) enum CallEffect {
+    Touches(NamedFile, Touch),
+    /// Creates a FIFO.
+    MakesFifo(NamedFile),
+    /// Opens a FIFO for writing.
+    WritesToFifo(NamedFile),
+}
+
 /// The files, each with what becomes of it. Nothing where the call will fail.
-pub(super) fn by(waiting: &Waiting, call: &Call) -> Result<Vec<(PathBuf, Touch)>, Errno> {
-    let mut touched = Vec::new();
+pub(super) fn by(waiting: &Waiting, call: &Call) -> Result<Vec<CallEffect>, Errno> {
+    let mut effects = Vec::new();
     for &operand in call.operands {
-        let one = Operands { waiting }.touched(operand);
-        match one {
-            Ok(Some((path, touch))) => {
+        let arguments = Arguments { waiting };
+        match arguments.effect(operand) {
+            Ok(Some(effect)) => {
                 // The directory that a directory goes from changes with it.
-                let parent = path
-                    .parent()
-                    .filter(|_| operand.effect == Effect::Goes && touch == Touch::Attributes);
-                touched.extend(parent.map(|parent| (parent.to_owned(), touch)));
-                touched.push((path, touch));
+                if let CallEffect::Touches(file, Touch::Attributes) = &effect
+                    && operand.effect == Effect::Goes
+                    && let Some(directory) = file.directory()
+                {
+                    let directory = rustix::io::fcntl_dupfd_cloexec(directory, 0);
+                    let directory = directory.and_then(NamedFile::of).map_err(own)?;
+                    effects.push(CallEffect::Touches(directory, Touch::Attributes));
+                }
+                if arguments.makes_fifo()
+                    && let CallEffect::Touches(file, Touch::Name) = &effect
+                {
+                    effects.push(CallEffect::MakesFifo(file.again().map_err(own)?));
+                }
+                effects.push(effect);
             }
             // Of two names, one without the other is not changed.
             Ok(None) | Err(Errno::EFAULT) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         }
     }
-    Ok(touched)
+    Ok(effects)
 }
 
-struct Operands<'a> {
-    waiting: &'a Waiting,
+/// The arguments of a waiting call.
+pub(super) struct Arguments<'a> {
+    pub(super) waiting: &'a Waiting,
 }
 
-impl Operands<'_> {
+impl Arguments<'_> {
     fn argument(&self, place: u8) -> u64 {
         let argument = self.waiting.arguments.get(usize::from(place));
         argument.copied().unwrap_or_default()
     }
 
     /// Descriptors and flags are 32 bits of an argument.
-    fn number(&self, place: u8) -> i32 {
+    pub(super) fn number(&self, place: u8) -> i32 {
         (self.argument(place) as u32).cast_signed()
     }
 
-    fn touched(&self, operand: Operand) -> Result<Option<(PathBuf, Touch)>, Errno> {
+    fn makes_fifo(&self) -> bool {
+        let mode = match i64::from(self.waiting.number) {
+            #[cfg(target_arch = "x86_64")]
+            nix::libc::SYS_mknod => self.number(1),
+            nix::libc::SYS_mknodat => self.number(2),
+            _ => return false,
+        };
+        FileType::from_raw_mode(mode.cast_unsigned()) == FileType::Fifo
+    }
+
+    fn effect(&self, operand: Operand) -> Result<Option<CallEffect>, Errno> {
         let opens = match operand.effect {
             Effect::Opens(flags) => Some(self.flags(flags)?),
             _ => None,
         };
-        if opens.is_some_and(|flags| !may_change(flags)) {
+        if opens.is_some_and(|opens| !may_change(opens.flags)) {
             return Ok(None);
         }
         let follow = match (operand.follow, opens) {
-            (_, Some(flags)) => {
+            (_, Some(Opens { flags, .. })) => {
                 !flags.contains(OFlags::NOFOLLOW) && !flags.contains(OFlags::CREATE | OFlags::EXCL)
             }
             (Follow::Yes, None) => true,
@@ -68,27 +101,39 @@ impl Operands<'_> {
                 !flags.contains(AtFlags::SYMLINK_NOFOLLOW)
             }
         };
-        let Some(found) = self.found(operand, follow)? else {
+        let in_root = opens.is_some_and(|opens| opens.in_root);
+        let Some(file) = self.file(operand, follow, in_root)? else {
             return Ok(None);
         };
+        let kind = file.kind();
         let touch = match (operand.effect, opens) {
-            (_, Some(flags)) => of_open(flags, found.kind),
-            (Effect::Appears, _) => found.kind.is_none().then_some(Touch::Name),
-            (Effect::Goes, _) => removal(found.kind),
+            (_, Some(Opens { flags, .. })) => {
+                if kind == Some(FileType::Fifo) && writes(flags) {
+                    return Ok(Some(CallEffect::WritesToFifo(file)));
+                }
+                of_open(flags, kind)
+            }
+            (Effect::Appears, _) => kind.is_none().then_some(Touch::Name),
+            (Effect::Goes, _) => gone(kind),
             (Effect::Moves, _) => Some(Touch::Name),
-            (Effect::Content, _) => of_file(found.kind).then_some(Touch::Content),
+            (Effect::Content, _) => of_file(kind).then_some(Touch::Content),
             (Effect::Attributes | Effect::Opens(_), _) => {
-                found.kind.is_some().then_some(Touch::Attributes)
+                kind.is_some().then_some(Touch::Attributes)
             }
         };
-        Ok(touch.map(|touch| (found.path, touch)))
+        Ok(touch.map(|touch| CallEffect::Touches(file, touch)))
     }
 
-    fn found(&self, operand: Operand, follow: bool) -> Result<Option<ResolvedPath>, Errno> {
+    fn file(
+        &self,
+        operand: Operand,
+        follow: bool,
+        in_root: bool,
+    ) -> Result<Option<NamedFile>, Errno> {
         let thread = self.waiting.thread;
         let (from, path) = match operand.argument {
-            FileArgument::Open(place) => return Ok(opened(thread, self.number(place))),
-            FileArgument::Address(place, length) => match self.address(place, length)? {
+            FileArgument::Open(place) => return Ok(NamedFile::opened(thread, self.number(place))),
+            FileArgument::Address(place, length) => match self.socket_path(place, length)? {
                 Some(path) => (None, path),
                 None => return Ok(None),
             },
@@ -101,7 +146,8 @@ impl Operands<'_> {
                 };
                 if path.is_empty() {
                     let by_descriptor = matches!(operand.effect, Effect::Attributes);
-                    return Ok(opened(thread, number).filter(|_| by_descriptor));
+                    let by_descriptor = by_descriptor.then(|| NamedFile::opened(thread, number));
+                    return Ok(by_descriptor.flatten());
                 }
                 (Some(number).filter(|number| *number >= 0), path)
             }
@@ -109,10 +155,29 @@ impl Operands<'_> {
         if path.is_empty() {
             return Ok(None);
         }
-        paths_errno(named(thread, from, &path, follow))
+        let argument = PathArgument {
+            thread,
+            from,
+            path: &path,
+            follow,
+            in_root,
+        };
+        argument.resolve().map_err(own)
     }
 
-    fn path(&self, place: u8) -> Result<Vec<u8>, Errno> {
+    /// The file at a path, relative to the working directory.
+    pub(super) fn file_at(&self, path: &[u8]) -> Result<Option<NamedFile>, Errno> {
+        let argument = PathArgument {
+            thread: self.waiting.thread,
+            from: None,
+            path,
+            follow: true,
+            in_root: false,
+        };
+        argument.resolve().map_err(own)
+    }
+
+    pub(super) fn path(&self, place: u8) -> Result<Vec<u8>, Errno> {
         match memory::text(self.waiting.thread, self.argument(place)) {
             // The kernel will not take it either.
             Err(Errno::ENAMETOOLONG) => Err(Errno::EFAULT),
@@ -120,56 +185,80 @@ impl Operands<'_> {
         }
     }
 
-    fn flags(&self, flags: Flags) -> Result<OFlags, Errno> {
+    fn flags(&self, flags: Flags) -> Result<Opens, Errno> {
+        let mut in_root = false;
         let bits = match flags {
             Flags::In(place) => self.number(place).cast_unsigned(),
             Flags::Behind(place) => {
-                let bytes = memory::exactly::<8>(self.waiting.thread, self.argument(place))?;
-                u64::from_ne_bytes(bytes) as u32
+                let bytes = memory::exactly::<24>(self.waiting.thread, self.argument(place))?;
+                let word = |at: usize| {
+                    let bytes = bytes[at..].first_chunk::<8>().copied();
+                    u64::from_ne_bytes(bytes.unwrap_or_default())
+                };
+                let resolve = ResolveFlags::from_bits_retain(word(16));
+                in_root = resolve.contains(ResolveFlags::IN_ROOT);
+                word(0) as u32
             }
             Flags::OfCreat => (OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC).bits(),
         };
-        Ok(OFlags::from_bits_retain(bits))
+        let flags = OFlags::from_bits_retain(bits);
+        Ok(Opens { flags, in_root })
+    }
+
+    /// The address of a socket: its family, and the bytes after it.
+    pub(super) fn address(&self, place: u8, length: u8) -> Result<Option<(u16, Vec<u8>)>, Errno> {
+        let mut address = [0; LONGEST_ADDRESS];
+        let length = usize::try_from(self.number(length)).unwrap_or_default();
+        let part = &mut address[..length.min(LONGEST_ADDRESS)];
+        let read = memory::read(self.waiting.thread, self.argument(place), part)?;
+        let address = address[..read].split_first_chunk::<PATH_IN_ADDRESS>();
+        Ok(address.map(|(family, rest)| (u16::from_ne_bytes(*family), rest.to_vec())))
     }
 
     /// The path that a socket is bound to, if it is one.
-    fn address(&self, place: u8, length: u8) -> Result<Option<Vec<u8>>, Errno> {
-        const LONGEST: usize = 110;
-        let mut address = [0; LONGEST];
-        let length = usize::try_from(self.number(length)).unwrap_or_default();
-        let part = &mut address[..length.min(LONGEST)];
-        let read = memory::read(self.waiting.thread, self.argument(place), part)?;
-        let address = &address[..read];
-        let Some((family, path)) = address.split_first_chunk::<PATH_IN_ADDRESS>() else {
-            return Ok(None);
-        };
-        let is_unix = u16::from_ne_bytes(*family) == rustix::net::AddressFamily::UNIX.as_raw();
-        let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
-        Ok((is_unix && !path.is_empty()).then(|| path.to_vec()))
+    fn socket_path(&self, place: u8, length: u8) -> Result<Option<Vec<u8>>, Errno> {
+        let address = self.address(place, length)?;
+        let is_unix = |family| family == rustix::net::AddressFamily::UNIX.as_raw();
+        let path = address.filter(|(family, _)| is_unix(*family));
+        Ok(path.and_then(|(_, path)| path_of(&path)))
     }
 }
 
-fn paths_errno(
-    found: Result<Option<ResolvedPath>, rustix::io::Errno>,
-) -> Result<Option<ResolvedPath>, Errno> {
-    found.map_err(|error| Errno::from_raw(error.raw_os_error()))
+/// The path in the address of a local socket, if it has one.
+pub(super) fn path_of(address: &[u8]) -> Option<Vec<u8>> {
+    let path = address.split(|byte| *byte == 0).next()?;
+    (!path.is_empty()).then(|| path.to_vec())
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy)]
+struct Opens {
+    flags: OFlags,
+    /// See [`PathArgument::in_root`].
+    in_root: bool,
+}
+
+fn own(error: rustix::io::Errno) -> Errno {
+    Errno::from_raw(error.raw_os_error())
 }
 
 /// Whether an open with these flags may change what there is by a name.
 fn may_change(flags: OFlags) -> bool {
     let nameless = flags.contains(OFlags::TMPFILE) || flags.contains(OFlags::PATH);
-    let changing = OFlags::WRONLY | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC;
-    flags.intersects(changing) && !nameless
+    (writes(flags) || flags.contains(OFlags::CREATE)) && !nameless
+}
+
+fn writes(flags: OFlags) -> bool {
+    flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC)
 }
 
 fn of_open(flags: OFlags, kind: Option<FileType>) -> Option<Touch> {
     let creates = flags.contains(OFlags::CREATE);
-    let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC);
     match kind {
         None => creates.then_some(Touch::Name),
         // It is there, so that it cannot be created.
         Some(_) if creates && flags.contains(OFlags::EXCL) => None,
-        kind => (writes && of_file(kind)).then_some(Touch::Content),
+        kind => (writes(flags) && of_file(kind)).then_some(Touch::Content),
     }
 }
 
@@ -178,7 +267,7 @@ fn of_file(kind: Option<FileType>) -> bool {
 }
 
 /// A directory that goes is empty, so that nothing below it is to be kept.
-fn removal(kind: Option<FileType>) -> Option<Touch> {
+fn gone(kind: Option<FileType>) -> Option<Touch> {
     kind.map(|kind| match kind {
         FileType::Directory => Touch::Attributes,
         _ => Touch::Name,

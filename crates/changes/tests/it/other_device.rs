@@ -1,0 +1,86 @@
+//! Subvolumes of btrfs: directories on another device, without a mount. Needs root and the tools of btrfs.
+
+use crate::names::traced;
+use crate::support::{SESSION, TestTree, difference};
+use agent_bash_changes::{ChangesError, Touch};
+use agent_bash_core::changes::Undoable;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use Touch::{Attributes, Content, Name};
+
+/// A file system in a file, mounted until this is dropped.
+struct Mounted {
+    dir: tempfile::TempDir,
+}
+
+impl Mounted {
+    /// `None` where that cannot be had.
+    fn new() -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let script =
+            "truncate -s 300M image && mkfs.btrfs -q image && mkdir at && mount -o loop image at";
+        let made = Command::new("sh")
+            .args(["-c", script])
+            .current_dir(dir.path())
+            .output();
+        made.is_ok_and(|made| made.status.success())
+            .then_some(Self { dir })
+    }
+
+    fn at(&self) -> PathBuf {
+        self.dir.path().join("at")
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.at()).status();
+    }
+}
+
+#[test]
+fn changes_on_another_device_are_named_and_not_taken_back() {
+    let Some(mounted) = Mounted::new() else {
+        return;
+    };
+    let script = "btrfs -q subvolume create sub; echo x >sub/x; echo y >sub/y; echo one >one; mkdir d; echo f >d/f";
+    let place = TestTree::within(&mounted.at(), script);
+    if !place.root.join("sub").is_dir() {
+        return;
+    }
+    let before = place.files();
+    let steps: [(&[(&str, Touch)], &str); 1] = [(
+        &[
+            ("sub/y", Name),
+            ("sub/x", Content),
+            ("sub/new", Name),
+            ("one", Content),
+            ("d", Attributes),
+        ],
+        "rm sub/y; echo 2 >>sub/x; echo n >sub/new; echo more >>one; chmod 700 d",
+    )];
+    let changes = traced(&place, &steps);
+    let not_kept: Vec<_> = changes.not_kept.iter().map(|it| &*it.path).collect();
+    assert_eq!(not_kept, ["sub/new", "sub/x", "sub/y"]);
+    assert_eq!(
+        (changes.undo, changes.counts.total()),
+        (Undoable::Part, 5),
+        "{changes:?}"
+    );
+    place.undo(changes.id);
+    let path: &std::ffi::OsStr = "sub".as_ref();
+    let rest = |mut tree: crate::support::Tree| {
+        tree.retain(|name, _| {
+            !Path::new(name).starts_with(path) && Path::new(name) != Path::new("")
+        });
+        crate::support::without_inodes(&tree)
+    };
+    assert_eq!(difference(&rest(before), &rest(place.files())), "");
+    assert!(place.root.join("sub/new").exists() && !place.root.join("sub/y").exists());
+    // A trial is refused before anything runs.
+    let refused = place.store().begin_trial(SESSION, &place.root).unwrap_err();
+    let is_named =
+        matches!(&refused, ChangesError::OtherDevice { path, .. } if path == Path::new("sub"));
+    assert!(is_named, "{refused}");
+}

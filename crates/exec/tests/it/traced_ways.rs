@@ -1,0 +1,248 @@
+//! Files that are reached by another way than a path below the workspace: what such a call changes is listed and taken back, or
+//! the record says that it is not exact, and why.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{FinishedRun, run, spec};
+use crate::test_workspace::TestWorkspace;
+use agent_bash_core::Ending;
+use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::thread;
+
+const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n"), ("d/six", "six\n")];
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
+
+impl TestWorkspace {
+    async fn changed_by(&self, script: &str) -> (FinishedRun, Changes) {
+        let store = self.store();
+        let mut set = store
+            .begin_trace("s", &self.root, ChangesLevel::Undo)
+            .unwrap();
+        set.mark().unwrap();
+        let spec = spec(script).cwd(self.root.clone());
+        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
+        (ran, store.finish(set).unwrap())
+    }
+
+    fn contents(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap_or_default()
+    }
+}
+
+fn names(changes: &Changes) -> Vec<&str> {
+    let files = changes.files.iter();
+    let mut names: Vec<_> = files.map(|file| &*file.name.path).collect();
+    names.sort_unstable();
+    names
+}
+
+fn lacking(ran: &FinishedRun) -> Option<&str> {
+    let traced = ran.outcome.traced.as_ref();
+    traced.and_then(|traced| traced.lacking.as_deref())
+}
+
+/// Whether this machine lets a user have namespaces, of which some tests need one.
+async fn has_namespaces(place: &TestWorkspace) -> bool {
+    let spec = spec("unshare -rm true").cwd(place.root.clone());
+    run(&spec).await.unwrap().outcome.ending == Ending::Exited { code: 0 }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn file_is_found_as_the_caller_finds_it() {
+    let beyond = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/proc/self", beyond.path().join("itself")).unwrap();
+    std::os::unix::fs::symlink("/proc", beyond.path().join("proc")).unwrap();
+    let beyond = beyond.path().display();
+    for (script, changed) in [
+        ("bash -c 'echo x >/dev/fd/5' 5<one".to_owned(), &["one"][..]),
+        (
+            format!("exec 5<one; echo x >{beyond}/itself/fd/5"),
+            &["one"],
+        ),
+        (
+            format!("cd d; echo x >{beyond}/proc/self/cwd/six"),
+            &["d/six"],
+        ),
+        (
+            "cd d; echo x >../one; echo x >/proc/thread-self/cwd/six".to_owned(),
+            &["d/six", "one"],
+        ),
+        (format!("{PROGRAM} in-root"), &["d/six"]),
+        (format!("{PROGRAM} other-name"), &["one"]),
+    ] {
+        let place = TestWorkspace::with(FILES);
+        let (ran, changes) = place.changed_by(&script).await;
+        assert_eq!((&*ran.err, lacking(&ran)), ("", None), "{script}");
+        assert!(changes.exact, "{script}");
+        assert_eq!(names(&changes), changed, "{script}");
+        place.store().undo("s", changes.id, &[], false).unwrap();
+        for (name, text) in FILES {
+            assert_eq!(&place.contents(name), text, "{script}: {name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn path_starts_at_the_root_of_the_caller() {
+    let place = TestWorkspace::with(FILES);
+    if !has_namespaces(&place).await {
+        return;
+    }
+    std::os::unix::fs::symlink("/six", place.root.join("d/absolute")).unwrap();
+    let script = format!("unshare -r {PROGRAM} changed-root");
+    let (ran, changes) = place.changed_by(&script).await;
+    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!(names(&changes), ["d/seven", "d/six"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn file_with_a_name_beyond_the_root_is_taken_back() {
+    for (script, content, names_changed) in [
+        (
+            "echo more >>../beyond",
+            "one\nmore\n",
+            &["d/link", "one"][..],
+        ),
+        ("chmod 600 ../beyond", "one\n", &["d/link", "one"]),
+        (
+            "truncate -s 1 ../beyond; echo y >>one",
+            "oy\n",
+            &["d/link", "one"],
+        ),
+        // It is only renamed there.
+        ("mv ../beyond ../other", "one\n", &[]),
+    ] {
+        let place = TestWorkspace::with(FILES);
+        let one = place.root.join("one");
+        fs::hard_link(&one, place.root.join("d/link")).unwrap();
+        fs::hard_link(&one, place.root.join("../beyond")).unwrap();
+        let (ran, changes) = place.changed_by(script).await;
+        assert_eq!((&*ran.err, lacking(&ran)), ("", None), "{script}");
+        assert_eq!(names(&changes), names_changed, "{script}");
+        assert!(changes.exact, "{script}");
+        assert_eq!(place.contents("one"), content, "{script}");
+        if !names_changed.is_empty() {
+            assert_eq!(changes.undo, Undoable::Whole, "{script}");
+            place.store().undo("s", changes.id, &[], false).unwrap();
+            assert_eq!(
+                (place.contents("one"), place.contents("d/link")),
+                ("one\n".into(), "one\n".into())
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn file_of_another_mount_is_found_or_named_as_unknown() {
+    let beyond = tempfile::tempdir().unwrap();
+    let at = beyond.path().display();
+    if !has_namespaces(&TestWorkspace::with(FILES)).await {
+        return;
+    }
+    for (script, changed) in [
+        (
+            format!(
+                "unshare -rm sh -c 'mount --bind d {at}; echo x >>{at}/six; echo x >{at}/seven'"
+            ),
+            Some(&["d/seven", "d/six"][..]),
+        ),
+        (
+            format!("unshare -rm {PROGRAM} clone-write"),
+            Some(&["d/six"]),
+        ),
+        (
+            format!("unshare -rm sh -c 'mount -t tmpfs none {at}; echo x >{at}/six'"),
+            Some(&[]),
+        ),
+        // Which name goes is not known.
+        (format!("unshare -rm {PROGRAM} clone-remove"), None),
+    ] {
+        let place = TestWorkspace::with(FILES);
+        let (ran, changes) = place.changed_by(&script).await;
+        assert_eq!(&*ran.err, "", "{script}");
+        assert_eq!(
+            lacking(&ran).is_none(),
+            changed.is_some(),
+            "{script}: {ran:?}"
+        );
+        assert_eq!(changes.exact, changed.is_some(), "{script}");
+        if let Some(changed) = changed {
+            assert_eq!(names(&changes), changed, "{script}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn change_that_is_not_recorded_is_said() {
+    let fifo = tempfile::tempdir().unwrap();
+    let fifo = fifo.path().join("fifo").display().to_string();
+    let mkfifo = spec(&format!("mkfifo {fifo}"));
+    run(&mkfifo).await.unwrap();
+    for (script, why) in [
+        (format!("{PROGRAM} flags"), "flags"),
+        (
+            "cd ..; mv root other; echo x >other/one; mv other root".to_owned(),
+            "moved",
+        ),
+        (format!("exec 5<>{fifo}; echo x >&5"), "FIFO"),
+    ] {
+        let place = TestWorkspace::with(FILES);
+        let (ran, changes) = place.changed_by(&script).await;
+        assert_eq!(&*ran.err, "", "{script}");
+        assert!(
+            lacking(&ran).is_some_and(|it| it.contains(why)),
+            "{script}: {ran:?}"
+        );
+        assert!(!changes.exact, "{script}");
+    }
+}
+
+/// Answers one connection, once it has changed a file.
+fn serve<S: Read + Write>(path: std::path::PathBuf, accept: impl FnOnce() -> S + Send + 'static) {
+    thread::spawn(move || {
+        let mut socket = accept();
+        socket.read_exact(&mut [0; 2]).unwrap();
+        fs::write(path, "by another process").unwrap();
+        socket.write_all(b"done").unwrap();
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn call_that_speaks_to_a_process_outside_is_not_exact() {
+    let place = TestWorkspace::with(FILES);
+    let path = place.temp.path().join("socket");
+    let local = UnixListener::bind(&path).unwrap();
+    serve(place.root.join("one"), move || local.accept().unwrap().0);
+    let script = format!("{PROGRAM} connect {}", path.display());
+    let (ran, changes) = place.changed_by(&script).await;
+    assert!(
+        lacking(&ran).is_some_and(|why| why.contains("socket")),
+        "{ran:?}"
+    );
+    assert_eq!(
+        (place.contents("one").as_str(), changes.exact),
+        ("by another process", false)
+    );
+    let internet = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = internet.local_addr().unwrap();
+    serve(place.root.join("two"), move || internet.accept().unwrap().0);
+    let script = format!("{PROGRAM} connect-tcp {address}");
+    let (ran, changes) = place.changed_by(&script).await;
+    assert!(
+        lacking(&ran).is_some_and(|why| why.contains(&address.to_string())),
+        "{ran:?}"
+    );
+    assert_eq!(
+        (place.contents("two").as_str(), changes.exact),
+        ("by another process", false)
+    );
+    // The negative control: processes of the call itself.
+    let (ran, changes) = place.changed_by(&format!("{PROGRAM} connect-itself")).await;
+    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
+}

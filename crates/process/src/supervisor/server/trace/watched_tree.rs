@@ -1,0 +1,248 @@
+//! The root of a change set, and whether a file is below it: by its path, or by another mount of the
+//! same files.
+
+use super::named_file::{FileIdentity, NamedFile, path_of};
+use super::paths::PathArgument;
+use agent_bash_changes::Touch;
+use rustix::fs::{CWD, FileType, FsWord, Mode, OFlags, fstatfs, openat};
+use rustix::io::Errno;
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// `BTRFS_SUPER_MAGIC`
+const BTRFS: FsWord = 0x9123_683E;
+
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// The root, as this process sees it.
+#[derive(Debug)]
+pub(super) struct WatchedTree {
+    root: PathBuf,
+    top: OwnedFd,
+    identity: FileIdentity,
+    /// Its path from the top of its file system, computed on first use.
+    within: OnceCell<Option<PathBuf>>,
+}
+
+/// The location of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    /// At this path below the root.
+    Within(PathBuf),
+    /// At this path outside the root; with 0 `names` the path is not known to name it.
+    Beyond {
+        path: PathBuf,
+        names: u64,
+        /// True if the file is on the root's file system, and may have a name below the root.
+        is_near: bool,
+    },
+    /// It may be below the root at an unknown path.
+    Unknown,
+}
+
+impl WatchedTree {
+    pub(super) fn new(root: &Path) -> Result<Self, Errno> {
+        let top = openat(CWD, root, DIRECTORY, Mode::empty())?;
+        let identity = FileIdentity::of_open(&top)?;
+        Ok(Self {
+            root: root.to_owned(),
+            top,
+            identity,
+            within: OnceCell::new(),
+        })
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn is_btrfs(&self) -> bool {
+        fstatfs(&self.top).is_ok_and(|found| found.f_type == BTRFS)
+    }
+
+    /// Locates a file that a thread names by this path.
+    pub(super) fn locate(
+        &self,
+        file: &NamedFile,
+        path: PathBuf,
+        touch: Touch,
+        thread: i32,
+    ) -> Result<Location, Errno> {
+        let directory = file.directory().map(FileIdentity::of_open).transpose()?;
+        let target = file.identity();
+        // A name belongs to the mount of its directory; the file may be a mount itself.
+        let decides = match (touch, directory) {
+            (Touch::Name, Some(directory)) => directory,
+            _ => target.or(directory).ok_or(Errno::NOENT)?,
+        };
+        let is_file = file.kind() == Some(FileType::RegularFile);
+        if let (Some(directory), Some(target)) = (directory, target)
+            && touch != Touch::Name
+            && target.mount != directory.mount
+        {
+            // A mount point: its name does not belong to its file system.
+            if is_file {
+                return Ok(beyond(path, 0, target.device == self.identity.device));
+            }
+            return self.locate(&file.opened_itself()?, path, touch, thread);
+        }
+        let is_nameless = directory.is_none() && is_file;
+        if decides.mount == self.identity.mount {
+            let is_there = |it: FileIdentity| target.is_some_and(|target| target.is_same(&it));
+            if is_nameless && !FileIdentity::at(&path).is_ok_and(is_there) {
+                return Ok(beyond(path, 0, true));
+            }
+            return Ok(if path.starts_with(&self.root) {
+                Location::Within(path)
+            } else {
+                beyond(path, 1, true)
+            });
+        }
+        let device = directory.unwrap_or(decides).device;
+        if device != self.identity.device {
+            return Ok(beyond(path, 1, false));
+        }
+        if is_nameless {
+            return self.by_name(&path, decides, touch, thread);
+        }
+        let located = self.by_mount(file, thread)?;
+        Ok(match located {
+            Some(located) => located,
+            None if touch != Touch::Name && is_file => beyond(path, 0, true),
+            None => Location::Unknown,
+        })
+    }
+
+    /// Locates an open file by its name for the thread.
+    fn by_name(
+        &self,
+        path: &Path,
+        file: FileIdentity,
+        touch: Touch,
+        thread: i32,
+    ) -> Result<Location, Errno> {
+        let argument = PathArgument {
+            thread,
+            from: None,
+            path: path.as_os_str().as_bytes(),
+            follow: false,
+            in_root: false,
+        };
+        let named = argument.resolve()?.filter(|it| it.identity() == Some(file));
+        match named.filter(|named| named.directory().is_some()) {
+            Some(named) => self.locate(&named, named.path()?, touch, thread),
+            None => Ok(beyond(path.to_owned(), 0, true)),
+        }
+    }
+
+    /// Locates a file by another mount of the same file system; `None` if the mount is in no table.
+    fn by_mount(&self, file: &NamedFile, thread: i32) -> Result<Option<Location>, Errno> {
+        let directory = file.directory().or(file.open_file());
+        let directory = directory.ok_or(Errno::NOENT)?;
+        let Some(mut within) = within_file_system(directory, thread)? else {
+            return Ok(None);
+        };
+        within.extend(file.name());
+        let own = self.within.get_or_init(|| {
+            let own = within_file_system(&self.top, std::process::id().cast_signed());
+            own.ok().flatten()
+        });
+        let Some(own) = own else {
+            return Ok(None);
+        };
+        let Ok(below) = within.strip_prefix(own) else {
+            return Ok(Some(beyond(file.path()?, 1, true)));
+        };
+        let path = self.root.join(below);
+        let (at, is) = match file.name() {
+            Some(_) => (path.parent().unwrap_or(&self.root), directory),
+            None => (&*path, directory),
+        };
+        let is = FileIdentity::of_open(is)?;
+        let is_there = FileIdentity::at(at).is_ok_and(|it| it.is_same(&is));
+        Ok(is_there.then_some(Location::Within(path)))
+    }
+}
+
+fn beyond(path: PathBuf, names: u64, is_near: bool) -> Location {
+    Location::Beyond {
+        path,
+        names,
+        is_near,
+    }
+}
+
+/// The path of a directory from the top of its file system, by the mount table of the thread; `None`
+/// if its mount is not in the table.
+fn within_file_system(directory: &OwnedFd, thread: i32) -> Result<Option<PathBuf>, Errno> {
+    let here = FileIdentity::of_open(directory)?;
+    let Some(mount) = here.mount else {
+        return Ok(None);
+    };
+    let (mut top, mut at) = (rustix::io::fcntl_dupfd_cloexec(directory, 0)?, here);
+    loop {
+        let above = openat(&top, "..", DIRECTORY, Mode::empty())?;
+        let is = FileIdentity::of_open(&above)?;
+        if is.mount != Some(mount) || is.is_same(&at) {
+            break;
+        }
+        (top, at) = (above, is);
+    }
+    let (path, top) = (path_of(directory)?, path_of(&top)?);
+    let Ok(below) = path.strip_prefix(&top) else {
+        return Ok(None);
+    };
+    let table = fs::read(format!("/proc/{thread}/mountinfo")).unwrap_or_default();
+    Ok(shown_by(&table, mount).map(|shown| shown.join(below)))
+}
+
+/// The directory of its file system that a mount shows, by `mountinfo`.
+fn shown_by(table: &[u8], mount: u64) -> Option<PathBuf> {
+    let lines = table.split(|byte| *byte == b'\n');
+    let mut fields = lines.map(|line| line.split(|byte| *byte == b' '));
+    let number = mount.to_string();
+    let mut line = fields.find_map(|mut fields| {
+        let is_it = fields.next() == Some(number.as_bytes());
+        is_it.then_some(fields)
+    })?;
+    let shown = unescaped(line.nth(2)?);
+    shown
+        .starts_with(b"/")
+        .then(|| OsString::from_vec(shown).into())
+}
+
+/// Decodes the octal escapes of `mountinfo`.
+fn unescaped(field: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..3).filter(|_| *first == b'\\');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            text.push(byte);
+            rest = &after[3..];
+        } else {
+            text.push(*first);
+            rest = after;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_that_a_mount_shows_is_unescaped() {
+        let table = b"30 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+            31 30 8:1 /srv/my\\040files\\134x /mnt rw - ext4 /dev/sda1 rw\n";
+        assert_eq!(shown_by(table, 31), Some("/srv/my files\\x".into()));
+        assert_eq!(shown_by(table, 30), Some("/".into()));
+        assert_eq!(shown_by(table, 3), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! System calls that change files without a path argument: requests to file systems, mounts, files
+//! by handle, descriptors of other processes, and sockets.
+
+use super::{CHANGES, any_of};
+use crate::base::seccomp::program::FilterAction::Notify;
+use crate::base::seccomp::program::{Case, Half, Rule, Test};
+
+/// The effect of such a system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Indirect {
+    /// Opens a file for writing by its handle.
+    OpensByHandle,
+    /// Sets flags of the file in the first argument.
+    SetsFlags,
+    /// Creates or removes a subvolume below the directory in the first argument.
+    ChangesSubvolumes,
+    /// Mounts a file system, whose type is in the argument with this number.
+    Mounts(u8),
+    /// Copies a descriptor of another process: the first argument is the process, the second its
+    /// descriptor.
+    TakesDescriptor,
+    /// Connects or sends to the address in the argument with this number; the next argument is its
+    /// length.
+    Connects(u8),
+    /// Listens on the socket in the first argument.
+    Listens,
+}
+
+/// Returns the effect of a system call; `None` for all others.
+pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<Indirect> {
+    let number = i64::from(number);
+    match number {
+        libc::SYS_open_by_handle_at => Some(Indirect::OpensByHandle),
+        libc::SYS_ioctl => Some(request(arguments[1] as u32)),
+        libc::SYS_mount => Some(Indirect::Mounts(2)),
+        libc::SYS_fsopen => Some(Indirect::Mounts(0)),
+        libc::SYS_pidfd_getfd => Some(Indirect::TakesDescriptor),
+        libc::SYS_connect => Some(Indirect::Connects(1)),
+        libc::SYS_sendto => Some(Indirect::Connects(4)),
+        libc::SYS_listen => Some(Indirect::Listens),
+        _ => None,
+    }
+}
+
+/// Requests that set flags, attributes or protection of a file that is open for reading.
+const FLAGS: [u32; 8] = [
+    // FS_IOC_SETFLAGS, also of 32 bits; FS_IOC_FSSETXATTR
+    0x4008_6602,
+    0x4004_6602,
+    0x401c_5820,
+    // FS_IOC_SETVERSION
+    0x4008_7602,
+    // FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY
+    0x4080_6685,
+    0x800c_6613,
+    // FAT_IOCTL_SET_ATTRIBUTES
+    0x4004_7211,
+    // EXT4_IOC_SWAP_BOOT
+    0x6611,
+];
+
+/// Requests of btrfs that create, remove or unlock subvolumes and snapshots.
+const SUBVOLUMES: [u32; 8] = [
+    0x5000_9401,
+    0x5000_940e,
+    0x5000_940f,
+    0x5000_9417,
+    0x5000_9418,
+    0x5000_943f,
+    // BTRFS_IOC_SUBVOL_SETFLAGS, BTRFS_IOC_DEFAULT_SUBVOL
+    0x4008_941a,
+    0x4008_9413,
+];
+
+/// `XFS_IOC_OPEN_BY_HANDLE`
+const XFS_OPEN: u32 = 0xc038_586b;
+
+fn request(request: u32) -> Indirect {
+    if SUBVOLUMES.contains(&request) {
+        Indirect::ChangesSubvolumes
+    } else if request == XFS_OPEN {
+        Indirect::OpensByHandle
+    } else {
+        Indirect::SetsFlags
+    }
+}
+
+/// Rules for calls that change files.
+pub(super) fn files() -> Vec<Rule> {
+    let requests = FLAGS.iter().chain(&SUBVOLUMES).chain([&XFS_OPEN]);
+    let requests = requests.map(|request| vec![is(1, Half::Low, *request, true)]);
+    vec![
+        rule(
+            libc::SYS_open_by_handle_at,
+            [vec![any_of(2, CHANGES as u32)]],
+        ),
+        rule(libc::SYS_ioctl, requests),
+        rule(libc::SYS_mount, [Vec::new()]),
+        rule(libc::SYS_fsopen, [Vec::new()]),
+        rule(libc::SYS_pidfd_getfd, [Vec::new()]),
+    ]
+}
+
+/// Rules for sockets.
+pub(super) fn sockets() -> Vec<Rule> {
+    let addressed = [Half::Low, Half::High].map(|half| vec![is(4, half, 0, false)]);
+    vec![
+        rule(libc::SYS_connect, [Vec::new()]),
+        rule(libc::SYS_listen, [Vec::new()]),
+        rule(libc::SYS_sendto, addressed),
+    ]
+}
+
+fn is(argument: u8, half: Half, value: u32, equal: bool) -> Test {
+    Test {
+        argument,
+        half,
+        mask: u32::MAX,
+        value,
+        equal,
+    }
+}
+
+fn rule(number: i64, cases: impl IntoIterator<Item = Vec<Test>>) -> Rule {
+    let cases = cases.into_iter();
+    let cases = cases.map(|tests| Case {
+        tests,
+        answer: Notify,
+    });
+    Rule {
+        number,
+        cases: cases.collect(),
+    }
+}
