@@ -1,7 +1,7 @@
 //! Files that a sandboxed call leaves in its workspace decide neither the writable paths nor the
 //! settings of a later call. Files that run programs outside are named.
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -62,7 +62,7 @@ impl Scene {
     }
 }
 
-fn result(ran: &Ran) -> Result<Value> {
+fn result(ran: &CommandResult) -> Result<Value> {
     serde_json::from_str(&ran.stdout).with_context(|| format!("{ran:?}"))
 }
 
