@@ -2,7 +2,7 @@
 //! decide where a later call may write.
 
 use super::error::ResolveError;
-use super::workspace::is_too_wide;
+use super::paths::is_too_wide;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;

@@ -36,3 +36,8 @@ pub(super) fn existing(list: &'static str, path: &Path) -> Result<PathBuf, Resol
         error,
     })
 }
+
+/// True if the directory contains the user's home.
+pub(super) fn is_too_wide(path: &Path, home: Option<&Path>) -> bool {
+    path.parent().is_none() || home.is_some_and(|home| home.starts_with(path))
+}

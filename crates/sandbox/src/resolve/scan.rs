@@ -3,16 +3,17 @@
 //! the ones near the top first.
 
 mod repositories;
+mod version;
 
 use super::names::{self, is_held, is_named_in};
 use agent_bash_core::sandbox::{Plan, Tier};
 use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use version::{Time, Version};
 
 /// The maximum number of directories scanned before a call, and after it.
 const DIRECTORIES: usize = 600;
@@ -45,53 +46,6 @@ const DEPENDENCIES: &[&str] = &[
 
 /// Build tools put this file into their directories.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
-
-/// Seconds and nanoseconds since 1970.
-type Time = (i64, i64);
-
-/// The version of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    device: u64,
-    inode: u64,
-    kind: u32,
-    /// The `ctime`, which no call can set. For a directory it changes with the names in it. Zero if
-    /// it does not count.
-    changed: Time,
-}
-
-impl Version {
-    fn of(found: &Metadata) -> Self {
-        Self {
-            device: found.dev(),
-            inode: found.ino(),
-            kind: found.mode() & 0o170_000,
-            changed: (found.ctime(), found.ctime_nsec()),
-        }
-    }
-
-    fn at(path: &Path) -> Option<Self> {
-        fs::symlink_metadata(path)
-            .ok()
-            .map(|found| Self::of(&found))
-    }
-
-    /// True if this version is at the path now.
-    fn is_at(self, path: &Path) -> bool {
-        Self::at(path).is_some_and(|now| {
-            let is_same = (self.device, self.inode, self.kind) == (now.device, now.inode, now.kind);
-            is_same && (self.changed == (0, 0) || self.changed == now.changed)
-        })
-    }
-
-    /// Returns the version without its time, for a file with only its existence compared.
-    fn whatever_happens(self) -> Self {
-        Self {
-            changed: (0, 0),
-            ..self
-        }
-    }
-}
 
 /// The result for one directory.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::error::ResolveError;
 use super::links::{self, Written};
-use super::paths::existing;
+use super::paths::{existing, is_too_wide};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -70,11 +70,6 @@ pub(super) fn around(
             ancestor.join(".git").symlink_metadata().is_ok() || was_repository(ancestor)
         });
     Ok(repository.unwrap_or(directory).to_owned())
-}
-
-/// True if the directory contains the user's home.
-pub(super) fn is_too_wide(path: &Path, home: Option<&Path>) -> bool {
-    path.parent().is_none() || home.is_some_and(|home| home.starts_with(path))
 }
 
 /// Returns the paths that the calls of these workspaces could write.

@@ -1,7 +1,7 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
-use super::Version;
+use super::version::Version;
 use agent_bash_core::sandbox::Plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

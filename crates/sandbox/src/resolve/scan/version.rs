@@ -1,0 +1,52 @@
+//! Versions of files, for comparing two scans.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Seconds and nanoseconds since 1970.
+pub(super) type Time = (i64, i64);
+
+/// The version of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Version {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) kind: u32,
+    /// The `ctime`, which no call can set. For a directory it changes with the names in it. Zero if
+    /// it does not count.
+    pub(super) changed: Time,
+}
+
+impl Version {
+    pub(super) fn of(found: &Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            kind: found.mode() & 0o170_000,
+            changed: (found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        fs::symlink_metadata(path)
+            .ok()
+            .map(|found| Self::of(&found))
+    }
+
+    /// True if this version is at the path now.
+    pub(super) fn is_at(self, path: &Path) -> bool {
+        Self::at(path).is_some_and(|now| {
+            let is_same = (self.device, self.inode, self.kind) == (now.device, now.inode, now.kind);
+            is_same && (self.changed == (0, 0) || self.changed == now.changed)
+        })
+    }
+
+    /// Returns the version without its time, for a file with only its existence compared.
+    pub(super) fn whatever_happens(self) -> Self {
+        Self {
+            changed: (0, 0),
+            ..self
+        }
+    }
+}
