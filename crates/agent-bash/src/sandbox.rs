@@ -3,10 +3,12 @@
 
 mod looks;
 mod names;
+mod options;
 mod watched;
 mod workspaces;
 
 pub(crate) use looks::Looks;
+pub use options::{Escalation, Lacking, Tmp};
 pub(crate) use watched::Watched;
 
 use crate::HostContext;
@@ -17,7 +19,6 @@ use agent_bash_sandbox::{
     Facts, NameScan, ResolveError, Resolved, Stamp, Surroundings, Wanted, resolve,
 };
 use names::{Names, SettingsFile};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -52,40 +53,6 @@ pub struct SandboxSettings {
     /// The directory that the workspace is looked for from, upwards; without one, the host's. Not
     /// for settings files.
     pub directory: Option<PathBuf>,
-}
-
-/// The policy if an optional promise cannot be enforced.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Lacking {
-    /// Calls run, and the result says what is missing.
-    #[default]
-    Accept,
-    /// Calls are refused.
-    Refuse,
-}
-
-/// Which temporary directory may be written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tmp {
-    /// The call's own.
-    #[default]
-    #[serde(rename = "own")]
-    Private,
-    /// `/tmp`, which others read and write too.
-    Shared,
-}
-
-/// The policy for a call that asks for more than the settings allow.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Escalation {
-    /// The request is refused.
-    #[default]
-    Never,
-    /// The host's [`Approver`](crate::Approver) decides.
-    Ask,
 }
 
 /// The system's secrets that this process could read, which is to say root. Other boxes do not hide

@@ -13,8 +13,9 @@ use std::time::Duration;
 /// The granularity of file times: a change may have a time that is so much before the clock's.
 const TICK_MS: u64 = 20;
 
-/// The time limit of a scan, on a slow file system.
+/// The time limits of a scan before a call and after it, for slow file systems.
 const LIMIT: Duration = Duration::from_millis(150);
+const LIMIT_AFTER: Duration = Duration::from_millis(500);
 
 /// A settings file, and the text that counts of it.
 pub(super) type SettingsFile = (PathBuf, Option<String>);
@@ -40,7 +41,7 @@ impl Names {
         files: &[PathBuf],
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
-        let scan = NameScan::of(plan, earlier, &is_over(clock));
+        let scan = NameScan::of(plan, earlier, &is_over(clock, LIMIT));
         let files = files.iter().filter_map(|path| by_its_name(path));
         let mut files: Vec<PathBuf> = files.filter(|path| plan.protected.contains(path)).collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
@@ -88,7 +89,7 @@ impl Names {
         state: Option<&Path>,
         clock: &dyn Clock,
     ) -> (Vec<PathBuf>, Arc<NameScan>) {
-        let now = self.scan.again(plan, &is_over(clock));
+        let now = self.scan.again(plan, &is_over(clock, LIMIT_AFTER));
         let since = self.since.0.saturating_sub(TICK_MS);
         let seconds = i64::try_from(since / 1000).unwrap_or(i64::MAX);
         let nanoseconds = i64::try_from(since % 1000).unwrap_or_default() * 1_000_000;
@@ -137,7 +138,7 @@ impl Names {
 }
 
 /// Returns whether the time limit of a scan that starts now has passed.
-fn is_over(clock: &dyn Clock) -> impl Fn() -> bool + '_ {
+fn is_over(clock: &dyn Clock, limit: Duration) -> impl Fn() -> bool + '_ {
     let begun = clock.now();
-    move || clock.now().saturating_sub(begun) > LIMIT
+    move || clock.now().saturating_sub(begun) > limit
 }
