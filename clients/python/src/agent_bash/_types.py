@@ -1164,8 +1164,6 @@ class NoticeSandboxNetwork(TypedDict):
 
 
 class _NoticeSandboxPartialAlways(TypedDict):
-    """The sandbox does not enforce all of its promises here. Reported once per conversation."""
-
     kind: Literal["sandbox_partial"]
 
     # The promises that are not enforced.
