@@ -1,11 +1,13 @@
-//! Linker settings of the program. Each call starts it twice, as host and as supervisor, so the work before `main` is
-//! paid for twice (figures in docs/benchmarks.md).
+//! Linker settings of the program. Each call starts it twice, as host and as supervisor, so the
+//! work before `main` is paid for twice (figures in docs/benchmarks.md).
 //!
-//! - Not position independent: a PIE has some 26,000 relocations to apply at each start, which also turns the pages
-//!   they are on into private ones. Heap and stack are still randomised.
-//! - Statically linked, if glibc's static libraries exist: there are no libraries to load and no symbols to look up. The
-//!   program uses nothing of glibc that a static program would load later (users, host names, locales).
-//! - Otherwise with libgcc's unwinder linked statically, if that library exists: one shared library less to load.
+//! - Not position independent: a PIE has some 26,000 relocations to apply at each start, which also
+//!   turns the pages they are on into private ones. Heap and stack are still randomised.
+//! - Statically linked, if glibc's static libraries exist: there are no libraries to load and no
+//!   symbols to look up. The program uses nothing of glibc that a static program would load later
+//!   (users, host names, locales).
+//! - Otherwise with libgcc's unwinder linked statically, if that library exists: one shared library
+//!   less to load.
 //!
 //! On Linux with glibc only; elsewhere the linker's defaults stay.
 
@@ -60,8 +62,8 @@ fn main() -> io::Result<()> {
 /// The libraries that Rust's standard library links, and the parts of `gcc_s`.
 const LIBRARIES: [&str; 8] = ["c", "m", "util", "rt", "pthread", "dl", "gcc_eh", "gcc"];
 
-/// Links these statically. Rust requests shared libraries by name (`-Bdynamic -lc`), so linker scripts with these
-/// names, found first, stand in for them.
+/// Links these statically. Rust requests shared libraries by name (`-Bdynamic -lc`), so linker
+/// scripts with these names, found first, stand in for them.
 fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
     let out = PathBuf::from(variable("OUT_DIR"));
     // The libraries depend on each other.
@@ -79,7 +81,8 @@ fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of a library that comes with the compiler. The compiler prints the bare name if there is none.
+/// The path of a library that comes with the compiler. The compiler prints the bare name if there
+/// is none.
 fn found_by_compiler(library: &str) -> Option<PathBuf> {
     let linker = Some(variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
     #[expect(clippy::disallowed_methods, reason = "this is no part of the product")]

@@ -1,5 +1,5 @@
-//! The tree that changes are applied to, by descriptor: no link on the way is followed, no mount is crossed, and nothing
-//! outside of it can be reached, whatever is swapped meanwhile.
+//! The tree that changes are applied to, by descriptor: no link on the way is followed, no mount is
+//! crossed, and nothing outside of it can be reached, whatever is swapped meanwhile.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -132,7 +132,7 @@ impl RootedDir {
         Ok((stat.st_dev, stat.st_ino))
     }
 
-    /// What the top itself looks like.
+    /// The attributes of the top directory itself.
     pub(crate) fn stat_root(&self) -> Result<FileStat, ChangesError> {
         let stat = fstat(&self.fd).map_err(ChangesError::errno("looking at", &self.path))?;
         Ok(FileStat::from(&stat))
@@ -163,7 +163,7 @@ impl RootedDir {
         Ok((self.directory(parent)?, name))
     }
 
-    /// What is at a path; `None` if nothing is, or if the way there is gone.
+    /// The attributes of the file at a path; `None` if there is none, or if a parent is missing.
     pub(crate) fn stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         match self.parent(path) {
             Ok((dir, name)) => FileStat::at(dir, name),

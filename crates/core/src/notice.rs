@@ -388,7 +388,7 @@ fn unanswered_sentence(unknown: &[Unknown]) -> String {
     )
 }
 
-/// Names at most five processes whose changes are not recorded.
+/// Names at most five processes with unrecorded changes.
 fn unwatched_sentence(pids: &[u32]) -> String {
     const NAMED: usize = 5;
     let named: Vec<String> = pids.iter().take(NAMED).map(u32::to_string).collect();

@@ -1,4 +1,4 @@
-//! What `/proc` reports about one process, with a fallback if it does not.
+//! Reads information about one process from `/proc`, with a fallback without it.
 //!
 //! A process may end, and its pid may be reused, right after the read. To signal a process safely,
 //! use a [`ProcessHandle`](crate::ProcessHandle).
@@ -78,7 +78,7 @@ impl ProcessInfo {
         let state = *fields.first()?;
         Some(Self {
             pid,
-            // A process whose main thread has ended while other threads run has the same state.
+            // If only the main thread of a process has ended, the process has the same state.
             zombie: matches!(state, "Z" | "X" | "x") && number(17)? <= 1,
             // Not `t`, the state under a debugger.
             stopped: state == "T",

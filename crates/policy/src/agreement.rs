@@ -1,9 +1,9 @@
 //! The second reader: tree-sitter-bash, which says whether it finds the same commands as ours.
 //!
-//! The comparison runs where a misreading of ours would do harm: before a filter is taken off, and in safe
-//! mode. Some valid scripts it misreads, or cannot read (several heredocs on a line, `coproc`):
-//! then the filter stays, and safe mode refuses. Its error recovery is quadratic in time and
-//! memory, so there are limits. Its tree is walked with a cursor, never recursively.
+//! The comparison runs where a misreading of ours would do harm: before a filter is taken off, and
+//! in safe mode. Some valid scripts it misreads, or cannot read (several heredocs on a line,
+//! `coproc`): then the filter stays, and safe mode refuses. Its error recovery is quadratic in time
+//! and memory, so there are limits. Its tree is walked with a cursor, never recursively.
 
 use tree_sitter::{Node, Parser};
 

@@ -5,8 +5,8 @@
 //! the list, without an option by which it runs another program or writes a file of the caller's
 //! choice (`git`, `programs`).
 //!
-//! A check of the text can promise no more. What a listed command does is not in its text: a test runner
-//! runs the project's code, git runs what a repository's configuration names.
+//! A check of the text can promise no more. What a listed command does is not in its text: a test
+//! runner runs the project's code, git runs what a repository's configuration names.
 //! [`SafeLevel::ReadOnly`] says that the caller has the system hold it to reading as well.
 
 mod git;

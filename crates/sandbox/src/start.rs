@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn that_nobody_watches_is_no_failure() {
+    fn unwatched_start_is_no_failure() {
         let text = "{\"unwatched\":\"why\"}\n{\"ready\":null}";
         let ready = heard(text).unwrap().unwrap();
         assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));

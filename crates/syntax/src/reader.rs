@@ -5,8 +5,8 @@
 //! and `coproc` are keywords. It reads as far as it can. What precedes a syntax error is kept,
 //! because bash runs a script line by line and would get that far.
 //!
-//! The reader resolves no words and decides nothing. It runs in time linear in the length of the text, and recurses
-//! only to [`MAX_DEPTH`]; beyond that it stops and reports it.
+//! The reader resolves no words and decides nothing. It runs in time linear in the length of the
+//! text, and recurses only to [`MAX_DEPTH`]; beyond that it stops and reports it.
 
 mod compound;
 mod expansion;

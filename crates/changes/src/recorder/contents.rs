@@ -36,7 +36,7 @@ impl Recorder {
             }
             _ if touch == Touch::Name && self.near => self.link(path),
             FileType::RegularFile => Ok(None),
-            // They can be created again.
+            // An undo can create both again.
             FileType::Fifo | FileType::Socket => Ok(Some(Content::Nothing)),
             _ => Ok(Some(Content::Not)),
         };

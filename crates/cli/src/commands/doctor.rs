@@ -193,8 +193,8 @@ fn supervisor(canary: &ToolResult) -> Finding {
     Finding::new(grade, "supervisor", detail)
 }
 
-/// Describes what the sandbox enforces in the current directory. A sandbox that does not start is a problem if the
-/// settings ask for one.
+/// Describes what the sandbox enforces in the current directory. A sandbox that does not start is a
+/// problem if the settings ask for one.
 async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow::Result<Finding> {
     let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {
@@ -226,7 +226,8 @@ async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow:
     Ok(Finding::new(grade, "sandbox", detail))
 }
 
-/// Starts a command in the sandbox of the settings, or, if they have none, in one that may write the workspace.
+/// Starts a command in the sandbox of the settings, or, if they have none, in one that may write
+/// the workspace.
 async fn sandbox_in_directory(
     start: &Start,
     settings: &Settings,

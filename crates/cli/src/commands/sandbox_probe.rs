@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 /// Does nothing.
 const COMMAND: &str = ":";
 
-/// Returns what the sandbox of `settings` enforces in the caller's directory at this level, or why no command starts
-/// there.
+/// Returns what the sandbox of `settings` enforces in the caller's directory at this level, or why
+/// no command starts there.
 pub(crate) async fn start_in_directory(
     start: &Start,
     settings: &Settings,

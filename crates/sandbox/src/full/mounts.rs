@@ -76,8 +76,8 @@ fn read_only(path: &Path, flags: MountFlags) -> rustix::io::Result<()> {
     mount_remount(path, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
 }
 
-/// Makes the mount at this path read-only, with its other flags as they are: a user namespace may not take any of
-/// them away.
+/// Makes the mount at this path read-only, with its other flags as they are: a user namespace may
+/// not take any of them away.
 pub(super) fn make_one_read_only(path: &Path) -> rustix::io::Result<()> {
     read_only(path, flags_to_repeat(&statvfs(path)?))
 }
@@ -87,7 +87,8 @@ pub(super) fn flags_of(descriptor: impl AsFd) -> rustix::io::Result<MountFlags> 
     fstatvfs(descriptor).map(|found| flags_to_repeat(&found))
 }
 
-/// The flags that a remount clears unless it repeats them. (It keeps those of access times if it names none.)
+/// The flags that a remount clears unless it repeats them. (It keeps those of access times if it
+/// names none.)
 fn flags_to_repeat(found: &StatVfs) -> MountFlags {
     let bits = found.f_flag.bits();
     let is_set = |(bit, _): &&(u64, MountFlags)| bits & bit != 0;

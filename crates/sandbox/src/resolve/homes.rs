@@ -53,7 +53,8 @@ pub(super) fn others() -> BTreeSet<OtherHome> {
     homes
 }
 
-/// Of `name:password:user:group:comment:home:shell` in each line, the homes that this user could read.
+/// Of `name:password:user:group:comment:home:shell` in each line, the homes that this user could
+/// read.
 fn listed(accounts: &str, user: u32) -> BTreeSet<OtherHome> {
     let homes = accounts.lines().filter_map(|line| {
         let mut fields = line.split(':').skip(2);

@@ -11,13 +11,16 @@ use std::path::{Path, PathBuf};
 pub struct ChangedPath {
     /// Where it is or was, below the workspace.
     pub path: PathBuf,
-    /// True if a path that leads through it no longer leads where it did: it is gone, or is no directory.
+    /// True if a path that leads through it no longer leads where it did: it is gone, or is no
+    /// directory.
     pub breaks_paths: bool,
 }
 
-/// Returns the protected paths below `root` whose files are among the changed ones, as they are after the change.
+/// Returns the protected paths below `root` whose files are among the changed ones, as they are
+/// after the change.
 ///
-/// `further` is protected in addition, as `protected` of the settings; `home` is where its `~/` leads.
+/// `further` is protected in addition, as `protected` of the settings; `home` is where its `~/`
+/// leads.
 pub fn protected_among(
     root: &Path,
     home: Option<&Path>,
@@ -43,7 +46,8 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
-/// Returns the file or directory on the way to a changed path that counts by its name, at any depth.
+/// Returns the file or directory on the way to a changed path that counts by its name, at any
+/// depth.
 fn named_in(changed: &Path) -> Option<&Path> {
     /// Files that git reads in a repository before it runs a program.
     const OF_GIT: [&str; 5] = [

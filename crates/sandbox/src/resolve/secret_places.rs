@@ -122,7 +122,8 @@ pub(super) const GROUPS: &[Group] = &[
     group(&["VSCODE_PORTABLE"], "", &["user-data/User/globalStorage"]),
 ];
 
-/// Variables that hold the path of a secret; several, separated by colons, in some. A leading `FILE:` is left out.
+/// Variables that hold the path of a secret; several, separated by colons, in some. A leading
+/// `FILE:` is left out.
 pub(super) const FILES: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_CONFIG_FILE",
@@ -176,8 +177,8 @@ pub(super) const FILES: &[&str] = &[
     "JULIA_HISTORY",
 ];
 
-/// A variable whose name ends like this holds the path of a secret, too, unless that is in the directory of the host: a
-/// project's own test data are often named so.
+/// A variable whose name ends like this holds the path of a secret, too, unless that is in the
+/// directory of the host: a project's own test data are often named so.
 pub(super) const FILE_ENDINGS: &[&str] = &[
     "_TOKEN_FILE",
     "_PASSWORD_FILE",

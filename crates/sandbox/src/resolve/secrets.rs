@@ -110,7 +110,8 @@ impl Secrets<'_> {
                 .any(|ending| name.ends_with(ending.as_bytes()))
         };
         let mut found = Vec::new();
-        // Devices and pipes are no secrets: `HISTFILE=/dev/null`. Of a list, a part that is no path need not be a file.
+        // Devices and pipes are no secrets: `HISTFILE=/dev/null`. Of a list, a part that is no path
+        // need not be a file.
         let is_file = |path: &Path, value: &[u8]| match fs::metadata(path) {
             Ok(found) => found.is_file(),
             Err(_) => value.starts_with(b"/") || value.starts_with(b"~"),
