@@ -28,6 +28,9 @@ const WARM: u64 = 200;
 /// Number of measurements before the run.
 const LOOKS: u64 = 50;
 
+/// A server is at rest after so many equal measurements in a row.
+const UNCHANGED: u64 = 100;
+
 /// Calls in flight at once.
 const AT_ONCE: u64 = 200;
 
@@ -243,6 +246,23 @@ impl Soak {
     fn held(&self) -> Result<Held> {
         Held::by(self.server.pid(), &self.world)
     }
+
+    /// Returns the counts once they have not changed for a while. On a busy machine, the shells for
+    /// later calls may start long after a call, so an immediate measurement is too low.
+    fn settled(&self) -> Result<Held> {
+        let counts = |held: &Held| (held.processes, held.files, held.descriptors);
+        let mut last = self.held()?;
+        let mut unchanged = 0;
+        let settled = poll::until(SOON, || {
+            let now = self.held().ok()?;
+            let is_unchanged = counts(&now) == counts(&last);
+            unchanged = if is_unchanged { unchanged + 1 } else { 0 };
+            last = now;
+            (unchanged >= UNCHANGED).then_some(())
+        });
+        ensure!(settled.is_some(), "it does not come to rest: {last}");
+        Ok(last)
+    }
 }
 
 #[expect(
@@ -271,6 +291,7 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
         soak.call(number)?;
         before = before.at_most(&soak.held()?);
     }
+    before = before.at_most(&soak.settled()?);
     for number in WARM..calls {
         soak.call(number)?;
     }
@@ -311,7 +332,7 @@ fn many_calls_through_mcp_leave_nothing_behind() -> Result<()> {
 fn comparison_detects_additional_resources() -> Result<()> {
     let mut soak = Soak::start(RPC)?;
     soak.call(0)?;
-    let before = soak.held()?;
+    let before = soak.settled()?;
     // A job holds a process and its files.
     let job = json!({"command": "sleep 1000", "mode": "background"});
     soak.begin(job, false)?;

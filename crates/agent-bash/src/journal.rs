@@ -111,15 +111,27 @@ pub(crate) fn named(
     request: &Request,
     typed: &str,
 ) -> String {
-    let mut text = typed.trim().to_owned();
-    for secret in secrets(policy, request) {
-        text = text.replace(&secret, "[hidden]");
-    }
-    let line = one_line(&hide(&text)).into_owned();
+    let text = hidden(hide, policy, request, typed.trim());
+    let line = one_line(&text).into_owned();
     match line.char_indices().nth(LONGEST_NAME) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
+}
+
+/// Returns a text of a request as records show it: without the host's secrets and the request's
+/// own.
+pub(crate) fn hidden(
+    hide: &Hide,
+    policy: &EnvironmentPolicy,
+    request: &Request,
+    text: &str,
+) -> String {
+    let mut text = text.to_owned();
+    for secret in secrets(policy, request) {
+        text = text.replace(&secret, "[hidden]");
+    }
+    hide(&text).into_owned()
 }
 
 impl RequestDetails {

@@ -44,7 +44,7 @@ pub use script::{
 };
 pub use shell_text::{PLAIN_TAKE, Reader, enter, exec, load};
 pub use source::{AfterStop, Progress, Source};
-pub use watchdog::{Reason, Signals, Watchdog, fired};
+pub use watchdog::{Reason, ReportProbe, Signals, Watchdog, fired};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -7,9 +7,7 @@
 
 use agent_bash_core::{Cancel, Clock, RunSpec};
 use agent_bash_process::supervisor::Link;
-use rustix::io::ioctl_fionread;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,15 +35,15 @@ pub struct Watchdog {
 }
 
 /// The signals that the watchdog awaits, and how it ends the command.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Ender {
     clock: Arc<dyn Clock>,
     cancel: Cancel,
     /// The user at its terminal wants to end it.
     kill: Option<Cancel>,
     link: Link,
-    /// Where a session's shell reports that it is done.
-    status: Option<Arc<OwnedFd>>,
+    /// True if a session's shell has reported a script's end.
+    has_reported: Option<ReportProbe>,
     grace: Duration,
     order: fn(&Link, Duration) -> io::Result<()>,
 }
@@ -63,11 +61,14 @@ enum Watch {
     Fired(Reason),
 }
 
+/// True if there is an unread report of a session's shell.
+pub type ReportProbe = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// Signals of a call other than those of its supervisor and its caller.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Signals {
-    /// Where a session's shell reports that it is done.
-    pub status: Option<OwnedFd>,
+    /// True if a session's shell has reported a script's end.
+    pub has_reported: Option<ReportProbe>,
     /// The user at its terminal wants to end it.
     pub kill: Option<Cancel>,
 }
@@ -82,13 +83,13 @@ impl Watchdog {
         signals: Signals,
         spec: &RunSpec,
     ) -> Self {
-        let Signals { status, kill } = signals;
+        let Signals { has_reported, kill } = signals;
         let ender = Ender {
             clock,
             cancel,
             kill,
             link,
-            status: status.map(Arc::new),
+            has_reported,
             grace: spec.grace,
             order: match spec.session {
                 Some(_) => Link::stop_and_terminate,
@@ -112,7 +113,7 @@ impl Watchdog {
             cancel,
             kill: None,
             link,
-            status: None,
+            has_reported: None,
             grace,
             order: Link::end_survivors,
         };
@@ -209,8 +210,11 @@ impl Watchdog {
 impl Ender {
     /// True if there is an unread event from the supervisor or the shell.
     fn is_there(&self) -> bool {
-        let said = |status: &Arc<OwnedFd>| ioctl_fionread(status).is_ok_and(|bytes| bytes > 0);
-        self.link.has_word() || self.status.as_ref().is_some_and(said)
+        self.link.has_word()
+            || self
+                .has_reported
+                .as_ref()
+                .is_some_and(|reported| reported())
     }
 
     fn end(&self) {

@@ -31,6 +31,8 @@ pub struct Profile {
     pub pty: bool,
     /// The policy for processes that outlive their call.
     pub survivors: SurvivorPolicy,
+    /// Whether the output file of a background job ends with a line that says how the job ended.
+    pub completion_status: bool,
     /// The request fields that the tool's schema shows; the others are accepted, too.
     pub schema_fields: &'static [&'static str],
 }

@@ -6,7 +6,7 @@ use crate::sandbox::{ObservedSandbox, Plan, Report};
 use crate::setters::setters;
 use crate::{
     Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
-    Survivor, SurvivorPolicy, Timestamp,
+    Survivor, SurvivorPolicy, Timestamp, short_duration,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -159,6 +159,11 @@ pub struct RunSpec {
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
+    /// As a background job: append [`Ending::completion_status`] to the output file when the job
+    /// has ended.
+    pub completion_status: bool,
+    /// The script without secrets, for a job's files and lists; `None` for the script itself.
+    pub recorded_script: Option<String>,
 }
 
 impl RunSpec {
@@ -188,11 +193,18 @@ impl RunSpec {
             needs_trace: false,
             unwatched: false,
             pool: Some(0),
+            completion_status: false,
+            recorded_script: None,
         }
     }
 }
 
 impl RunSpec {
+    /// Returns the script as records show it.
+    pub fn recorded(&self) -> &str {
+        self.recorded_script.as_deref().unwrap_or(&self.script)
+    }
+
     /// Returns the policy for surviving processes. Survivors of a trial are ended, because their
     /// open files belong to the overlay, and a commit would expose the real files to them.
     pub fn survivor_policy(&self) -> SurvivorPolicy {
@@ -226,6 +238,8 @@ setters! {
     needs_trace: bool,
     unwatched: bool,
     pool: Option<u64>,
+    completion_status: bool,
+    recorded_script: Option<String>,
 }
 
 /// A shell found on the system.
@@ -357,7 +371,8 @@ pub enum Ending {
         /// Exit code, 0 to 255.
         code: i32,
     },
-    /// The shell was killed by a signal that the host did not send.
+    /// The shell was killed by a signal that the host did not send. Or the shell of a job had
+    /// already exited, and the job's other processes were ended on request.
     Signaled {
         /// For example `SIGKILL`.
         signal: String,
@@ -379,6 +394,26 @@ pub enum Ending {
         /// The observation.
         reason: String,
     },
+}
+
+impl Ending {
+    /// Returns the last line of a background job's output file, with the blank lines before it.
+    pub fn completion_status(&self) -> String {
+        let failed = |why: &dyn std::fmt::Display| format!("failed: {why}");
+        let status = match self {
+            Self::Exited { code: 0 } | Self::AllEnded => "completed".to_owned(),
+            Self::Exited { code } => failed(&format_args!("exit status: {code}")),
+            Self::Signaled { signal, number } => {
+                failed(&format_args!("signal: {number} ({signal})"))
+            }
+            Self::TimedOut { after } => {
+                failed(&format_args!("timed out after {}", short_duration(*after)))
+            }
+            Self::Cancelled => failed(&"cancelled"),
+            Self::Lost { reason } => format!("error: {reason}"),
+        };
+        format!("\n\n[background process {status}]\n")
+    }
 }
 
 /// Serialises a duration as whole milliseconds, at most `u64::MAX`.

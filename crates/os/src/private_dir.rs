@@ -213,6 +213,15 @@ impl PrivateDir {
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 
+    /// True if the path still leads to this directory: no process has removed, moved or replaced
+    /// it.
+    pub fn is_at_its_path(&self) -> bool {
+        let identity = |stat: fs::Stat| (stat.st_dev, stat.st_ino);
+        let open = fs::fstat(&self.fd).map(identity);
+        let found = fs::stat(&self.path).map(identity);
+        matches!((open, found), (Ok(open), Ok(found)) if open == found)
+    }
+
     /// True if the directory has been removed.
     pub fn is_removed(&self) -> bool {
         fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)

@@ -24,6 +24,7 @@ mod platform;
 mod proc_scan;
 mod quote;
 mod refused;
+mod report_socket;
 mod sandbox_watch;
 mod secrets;
 mod shell;
@@ -50,6 +51,7 @@ pub use proc_scan::{
     Children, directory_of, has_terminal_open, holds_open, is_on_terminal, processes_of_session,
 };
 pub use quote::quoted;
+pub use report_socket::{ReceivedReport, peek_report, receive_report};
 pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};

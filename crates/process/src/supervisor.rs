@@ -33,7 +33,7 @@ mod server;
 mod shell_directory;
 
 pub use host::{
-    Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ShellFds, StartError,
+    Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ReportFds, ShellFds, StartError,
     StartedOnTerminal, Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
@@ -51,4 +51,4 @@ const NAME: &str = "agent-bash-supervisor";
 const HERE: &str = "here";
 
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was running.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;

@@ -126,7 +126,7 @@ impl PtyExecutor {
         let changes = ChangesRecording::begin(spec, &supervised, shell.unwatched.as_ref());
         let signals = Signals {
             kill: Some(shared.kill.clone()),
-            status: None,
+            has_reported: None,
         };
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(supervised.link(), clock, cancel.clone(), signals, spec);

@@ -101,8 +101,10 @@ impl ArtifactDir {
         let Ok(dir) = self.shared.look() else {
             return Vec::new();
         };
+        let first = self.shared.state().first;
         ids(&dir)
             .into_iter()
+            .filter(|id| *id >= first)
             .filter_map(|id| info(&dir, &Sidecar::read(&dir, id).ok()?))
             .collect()
     }
@@ -113,6 +115,9 @@ impl ArtifactDir {
     /// [`LookupError`].
     pub fn open(&self, id: ArtifactId) -> Result<FileView, LookupError> {
         let found = self.shared.look().and_then(|dir| {
+            if id < self.shared.state().first {
+                return Err(io::ErrorKind::NotFound.into());
+            }
             let sidecar = Sidecar::read(&dir, id)?;
             let done = sidecar.done.ok_or(io::ErrorKind::NotFound)?;
             let file = dir.read(&sidecar.file)?;
@@ -178,7 +183,7 @@ impl ArtifactDir {
     }
 
     /// As [`Self::sweep`], but at most once an hour. For programs that make a single call: a sweep
-    /// looks at every artifact.
+    /// looks at every artifact. If the process ends during a sweep, the next process continues it.
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep_when_due(root, now)
     }
@@ -199,8 +204,12 @@ impl ArtifactDir {
         let (id, name, file) = {
             // Threads of this process queue on the mutex, so only other processes contend for the
             // file lock.
-            let _turn = shared.state();
-            allocate::allocate(shared.options.naming, &dir, meta, stream).map_err(failed)?
+            let mut state = shared.state();
+            let naming = shared.options.naming;
+            let allocated = allocate::allocate(naming, &dir, meta, stream, state.next);
+            let allocated = allocated.map_err(failed)?;
+            state.next = ArtifactId(allocated.0.0 + 1);
+            allocated
         };
         let sidecar = Sidecar::new(id, name, stream, meta, shared.options.lifetime);
         let writer = FileWriter::new(shared.clone(), dir, file, sidecar).map_err(failed)?;

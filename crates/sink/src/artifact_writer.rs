@@ -23,8 +23,10 @@ pub(crate) struct FileWriter {
     bytes: u64,
     complete: bool,
     index: LineIndex,
-    /// Bytes left until the next check of quota and free space.
+    /// Bytes since the last check of quota and free space.
     unchecked: u64,
+    /// Bytes added to the directory's sum; some may not be written yet.
+    accounted: u64,
     given_away: AtomicBool,
     whole: bool,
 }
@@ -46,12 +48,21 @@ impl FileWriter {
             complete: true,
             index: LineIndex::default(),
             unchecked: 0,
+            accounted: 0,
             given_away: AtomicBool::new(false),
             whole: false,
         };
         // On an error the writer is dropped, which removes the file.
         writer.sidecar.write(&writer.dir)?;
         Ok(writer)
+    }
+
+    /// Adds the file's new length to the directory's sum.
+    fn account(&mut self, length: u64) {
+        let before = std::mem::replace(&mut self.accounted, length);
+        if before != length {
+            quota::account(&self.dir, length.cast_signed() - before.cast_signed());
+        }
     }
 
     fn failed(&self, source: io::Error) -> ArtifactError {
@@ -77,6 +88,11 @@ impl ArtifactWriter for FileWriter {
             self.unchecked = 0;
             quota::make_room(&self.dir, &self.shared.options, STEP, Some(self.sidecar.id))?;
         }
+        let length = self.bytes + fitting.len() as u64;
+        if length > self.accounted {
+            // In growing steps, since each step takes a lock.
+            self.account(length.max((self.accounted * 2).min(self.accounted + STEP)));
+        }
         self.file
             .write_all(fitting)
             .map_err(|error| self.failed(error))?;
@@ -100,7 +116,8 @@ impl ArtifactWriter for FileWriter {
             .write(&self.dir)
             .map_err(|error| self.failed(error))?;
         self.whole = true;
-        self.shared.made(self.sidecar.id);
+        self.shared.made(self.sidecar.id, &self.dir);
+        self.account(self.bytes);
         // This artifact may have pushed the session over its quota; evict older ones, not this one.
         let _ = quota::make_room(&self.dir, &self.shared.options, 0, Some(self.sidecar.id));
         self.sidecar
@@ -112,6 +129,7 @@ impl ArtifactWriter for FileWriter {
 impl Drop for FileWriter {
     fn drop(&mut self) {
         if !self.whole {
+            self.account(0);
             // Nothing refers to it yet. If the removal fails, a later sweep catches it.
             let _ = self.sidecar.remove(&self.dir);
         }

@@ -1,13 +1,24 @@
 //! Eviction: keeps artifacts within the session's quota and the file system above its free-space
 //! floor, oldest first.
+//!
+//! The counter's file holds the sum of used bytes; every writer adds bytes before it writes them.
+//! All artifacts are read only if the sum exceeds the quota, and with each sweep, which corrects
+//! the sum.
 
-use crate::allocate::COUNTER;
+use crate::allocate::{COUNTER, Counter};
 use crate::artifact_list::{Removed, ids};
 use crate::artifact_options::ArtifactDirOptions;
 use crate::sidecar::Sidecar;
 use crate::sweep;
 use agent_bash_core::{ArtifactError, ArtifactId};
 use agent_bash_os::PrivateDir;
+
+/// With more artifacts than this, eviction frees a part of the quota, so that not every call reads
+/// all artifacts.
+const MANY: usize = 1000;
+
+/// The divisor of the quota for that part.
+const FREED_PART: u64 = 16;
 
 /// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and
 /// artifacts being written.
@@ -17,47 +28,98 @@ pub(crate) fn make_room(
     needed: u64,
     own: Option<ArtifactId>,
 ) -> Result<(), ArtifactError> {
-    let Some(mut lack) = lack(dir, options, needed) else {
+    let limit = options.limits.per_session;
+    let noted = Counter::lock(dir).ok().and_then(|counter| counter.used);
+    let fits = |used: u64| used.saturating_add(needed) <= limit;
+    let lacks_space = lacks_space(dir, options, needed);
+    if !lacks_space && noted.is_some_and(fits) {
         return Ok(());
-    };
-    let now = options.clock.wall();
-    let mut removed = Removed::default();
-    for id in ids(dir).into_iter().filter(|id| Some(*id) != own) {
-        if let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id)
-            && sweep::is_settled(&sidecar, dead, dir, now)
-        {
-            removed.take(&sidecar, dir);
-        }
-        match self::lack(dir, options, needed) {
-            None => return Ok(()),
-            Some(still) => lack = still,
+    }
+    let mut used = used(dir);
+    if lacks_space || !fits(used) {
+        let ids = ids(dir);
+        let target = if ids.len() > MANY {
+            limit - limit / FREED_PART
+        } else {
+            limit
+        };
+        let now = options.clock.wall();
+        let mut removed = Removed::default();
+        let is_enough = |used: u64| {
+            used.saturating_add(needed) <= target && !self::lacks_space(dir, options, needed)
+        };
+        for id in ids.into_iter().filter(|id| Some(*id) != own) {
+            if is_enough(used) {
+                break;
+            }
+            if let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id)
+                && sweep::is_settled(&sidecar, dead, dir, now)
+            {
+                let before = removed.bytes;
+                removed.take(&sidecar, dir);
+                used = used.saturating_sub(removed.bytes - before);
+            }
         }
     }
-    Err(ArtifactError::Limit(lack))
+    note_used(dir, noted, used);
+    let path = dir.path().display();
+    if self::lacks_space(dir, options, needed) {
+        let floor = options.limits.free_floor >> 20;
+        let lack = format!("less than {floor} MB are free in {path}");
+        return Err(ArtifactError::Limit(lack));
+    }
+    if !fits(used) {
+        let quota = limit >> 20;
+        let lack = format!("the artifacts in {path} have used up their {quota} MB");
+        return Err(ArtifactError::Limit(lack));
+    }
+    Ok(())
 }
 
-/// Which limit is exceeded, in a few words.
-fn lack(dir: &PrivateDir, options: &ArtifactDirOptions, needed: u64) -> Option<String> {
-    let limits = &options.limits;
-    let path = dir.path().display();
-    // If free space cannot be determined, the artifact is allowed; a full disk will show when
-    // writing.
-    if let Ok(free) = dir.free()
-        && free < limits.free_floor.saturating_add(needed)
-        && limits.free_floor > 0
+/// Adds bytes to the sum, or subtracts bytes that were added and not written.
+pub(crate) fn account(dir: &PrivateDir, bytes: i64) {
+    // Without the sum, `make_room` reads all artifacts.
+    if let Ok(mut counter) = Counter::lock(dir)
+        && let Some(used) = counter.used
     {
-        let floor = limits.free_floor >> 20;
-        return Some(format!("less than {floor} MB are free in {path}"));
+        counter.used = Some(used.saturating_add_signed(bytes));
+        let _ = counter.write();
     }
-    let used: u64 = dir
-        .names()
-        .unwrap_or_default()
+}
+
+/// Sets the sum to the size of all artifacts.
+pub(crate) fn recount(dir: &PrivateDir) {
+    let noted = Counter::lock(dir).ok().and_then(|counter| counter.used);
+    note_used(dir, noted, used(dir));
+}
+
+/// Writes the sum. The counter is not locked while artifacts are read, so bytes added since `noted`
+/// are added again.
+fn note_used(dir: &PrivateDir, noted: Option<u64>, used: u64) {
+    if let Ok(mut counter) = Counter::lock(dir) {
+        let added = match (noted, counter.used) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => 0,
+        };
+        counter.used = Some(used.saturating_add(added));
+        let _ = counter.write();
+    }
+}
+
+/// If free space cannot be determined, the artifact is allowed; a full disk will show when writing.
+fn lacks_space(dir: &PrivateDir, options: &ArtifactDirOptions, needed: u64) -> bool {
+    let floor = options.limits.free_floor;
+    floor > 0
+        && dir
+            .free()
+            .is_ok_and(|free| free < floor.saturating_add(needed))
+}
+
+/// Returns the size of all artifacts in bytes.
+fn used(dir: &PrivateDir) -> u64 {
+    let names = dir.names().unwrap_or_default();
+    let files = names
         .iter()
-        .filter(|name| Sidecar::id_of(name).is_none() && *name != COUNTER)
-        .map(|name| dir.size(name))
-        .sum();
-    (used.saturating_add(needed) > limits.per_session).then(|| {
-        let quota = limits.per_session >> 20;
-        format!("the artifacts in {path} have used up their {quota} MB")
-    })
+        .filter(|name| Sidecar::id_of(name).is_none() && *name != COUNTER);
+    files.map(|name| dir.size(name)).sum()
 }

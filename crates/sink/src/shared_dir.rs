@@ -17,8 +17,27 @@ pub(crate) struct SharedDir {
 #[derive(Debug, Default)]
 pub(crate) struct DirState {
     pub(crate) dir: Option<Arc<PrivateDir>>,
-    /// Created through this value and not removed since.
+    /// Created through this value in that directory and not removed since.
     pub(crate) made: BTreeSet<ArtifactId>,
+    /// Follows the last number that this process has seen. Lower numbers are not used again, even
+    /// if the directory and its counter are removed or replaced.
+    pub(crate) next: ArtifactId,
+    /// Lower numbers belong to a directory that has been removed or replaced.
+    pub(crate) first: ArtifactId,
+}
+
+impl DirState {
+    /// The directory, unless it has been removed or replaced meanwhile.
+    fn current(&mut self) -> Option<Arc<PrivateDir>> {
+        let dir = self.dir.as_ref()?;
+        if dir.is_at_its_path() {
+            return Some(dir.clone());
+        }
+        self.dir = None;
+        self.made.clear();
+        self.first = self.next;
+        None
+    }
 }
 
 impl SharedDir {
@@ -33,18 +52,19 @@ impl SharedDir {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a completed artifact.
-    pub(crate) fn made(&self, id: ArtifactId) {
-        self.state().made.insert(id);
+    /// Records a completed artifact in this directory.
+    pub(crate) fn made(&self, id: ArtifactId, dir: &Arc<PrivateDir>) {
+        let mut state = self.state();
+        if state.dir.as_ref().is_some_and(|now| Arc::ptr_eq(now, dir)) {
+            state.made.insert(id);
+        }
     }
 
     /// The directory, created if missing.
     pub(crate) fn make(&self) -> io::Result<Arc<PrivateDir>> {
         let mut state = self.state();
-        if let Some(dir) = &state.dir
-            && !dir.is_removed()
-        {
-            return Ok(dir.clone());
+        if let Some(dir) = state.current() {
+            return Ok(dir);
         }
         let dir = Arc::new(PrivateDir::create(
             &self.options.root,
@@ -56,8 +76,8 @@ impl SharedDir {
 
     /// The directory, if it exists.
     pub(crate) fn look(&self) -> io::Result<Arc<PrivateDir>> {
-        if let Some(dir) = &self.state().dir {
-            return Ok(dir.clone());
+        if let Some(dir) = self.state().current() {
+            return Ok(dir);
         }
         PrivateDir::open(&self.options.root, &self.options.below()).map(Arc::new)
     }

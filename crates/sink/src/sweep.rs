@@ -3,18 +3,19 @@
 use crate::allocate::{COUNTER, forget};
 use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
 use crate::artifact_options::DIRECTORY;
+use crate::quota;
 use crate::sidecar::{Lifetime, Sidecar};
-use agent_bash_core::Timestamp;
+use agent_bash_core::{ArtifactId, Timestamp};
 use agent_bash_os::{PrivateDir, ProcessIdentity};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// How long the counter is kept after the last artifact: longer than a user returns to a
-/// conversation.
+/// How long a session's counter is kept after its last artifact: longer than any conversation.
 const REMEMBERED: u64 = 365 * DAY;
 
 /// Its change time is the time of the last sweep. Stored beside the session directories; no session
@@ -25,7 +26,11 @@ const STAMP: &str = ".swept";
 /// artifact.
 const INTERVAL: u64 = 60 * 60 * 1000;
 
-/// As [`sweep`], unless one ran within the last hour.
+/// Number of artifacts between two writes of a sweep's position.
+const AT_ONCE: usize = 200;
+
+/// As [`sweep`], unless one has finished within the last hour. Continues a sweep whose process was
+/// killed.
 pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     let Ok(dir) = PrivateDir::open(root, &[]) else {
         // Nothing was ever stored there.
@@ -33,27 +38,80 @@ pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     };
     let last = dir.metadata(STAMP).and_then(|stamp| stamp.modified());
     let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
+    let from = Reached::read(&dir);
     // A stamp from the future does not count: the clock was set back.
-    if matches!(age, Ok(Some(age)) if age < INTERVAL) {
+    if matches!(age, Ok(Some(age)) if age < INTERVAL) && from.is_none() {
         return Removed::default();
     }
-    // Stamped before the sweep, so that only one of several programs sweeps. If it cannot be
+    let from = from.unwrap_or_default();
+    // Written before the sweep, so that only one of several programs starts one. If it cannot be
     // written, each of them does.
+    from.write(&dir);
+    let removed = sweep_from(root, now, &from, &mut |reached| reached.write(&dir));
     let _ = dir.replace(STAMP, b"");
-    sweep(root, now)
+    removed
 }
 
 /// Sweeps all sessions under `root`. What cannot be read or is not ours stays.
 pub(crate) fn sweep(root: &Path, now: Timestamp) -> Removed {
+    sweep_from(root, now, &Reached::default(), &mut |_| {})
+}
+
+/// The position of a sweep: sessions and artifacts are read in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Reached {
+    session: String,
+    id: ArtifactId,
+}
+
+impl Reached {
+    /// `None` if the last sweep has ended.
+    fn read(root: &PrivateDir) -> Option<Self> {
+        let mut text = String::new();
+        root.read(STAMP)
+            .ok()?
+            .take(1024)
+            .read_to_string(&mut text)
+            .ok()?;
+        let (id, session) = text.split_once(' ')?;
+        Some(Self {
+            session: session.to_owned(),
+            id: ArtifactId(id.parse().ok()?),
+        })
+    }
+
+    /// Ignores errors: the sweep is then repeated.
+    fn write(&self, root: &PrivateDir) {
+        let _ = root.replace(STAMP, format!("{} {}", self.id, self.session).as_bytes());
+    }
+}
+
+fn sweep_from(
+    root: &Path,
+    now: Timestamp,
+    from: &Reached,
+    note: &mut dyn FnMut(Reached),
+) -> Removed {
     let mut removed = Removed::default();
     let Ok(entries) = fs::read_dir(root) else {
         return removed;
     };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if let Ok(dir) = PrivateDir::open(root, &[name, DIRECTORY]) {
-            sweep_dir(&dir, now, &mut removed);
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let names: BTreeSet<String> = names.filter(|name| *name >= from.session).collect();
+    for name in names {
+        let first = if name == from.session {
+            from.id
+        } else {
+            ArtifactId(0)
+        };
+        if let Ok(dir) = PrivateDir::open(root, &[&name, DIRECTORY]) {
+            let mut note = |id| {
+                let session = name.clone();
+                note(Reached { session, id });
+            };
+            sweep_dir(&dir, now, first, &mut removed, &mut note);
         }
     }
     removed
@@ -82,13 +140,25 @@ pub(crate) fn clear(
             cleared.removed.take(&sidecar, dir);
         }
     }
-    sweep_dir(dir, now, &mut cleared.removed);
+    sweep_dir(dir, now, ArtifactId(0), &mut cleared.removed, &mut |_| {});
     cleared
 }
 
-fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
+/// Sweeps a session's artifacts from `first` on. Calls `note` with the next artifact after every
+/// [`AT_ONCE`].
+fn sweep_dir(
+    dir: &PrivateDir,
+    now: Timestamp,
+    first: ArtifactId,
+    removed: &mut Removed,
+    note: &mut dyn FnMut(ArtifactId),
+) {
     let mut known: BTreeSet<String> = BTreeSet::from([COUNTER.to_owned()]);
-    for id in ids(dir) {
+    let ids = ids(dir).into_iter().filter(|id| *id >= first);
+    for (number, id) in ids.enumerate() {
+        if number % AT_ONCE == AT_ONCE - 1 {
+            note(id);
+        }
         let name = Sidecar::name(id);
         match Sidecar::read_settled(dir, id) {
             Ok((sidecar, dead)) if is_past(&sidecar, dead, dir, now) => {
@@ -98,6 +168,10 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
             // Unreadable: expires by age, like any stray file.
             Err(_) => {}
         }
+    }
+    if first > ArtifactId(0) {
+        // The files of earlier artifacts are unknown to this sweep.
+        return;
     }
     // Leftovers of a process that was killed between two steps.
     let names = dir.names().unwrap_or_default();
@@ -109,6 +183,8 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
     }
     if dir.metadata(COUNTER).is_err() || is_older(dir, COUNTER, now, REMEMBERED) {
         forget(dir);
+    } else {
+        quota::recount(dir);
     }
 }
 

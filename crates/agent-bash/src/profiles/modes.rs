@@ -36,5 +36,6 @@ pub const MODES: Profile = Profile {
     // Fixed by the contract.
     pty: false,
     survivors: SurvivorPolicy::Adopt,
+    completion_status: true,
     schema_fields: &["command", "mode"],
 };

@@ -35,5 +35,6 @@ pub const PAGED: Profile = Profile {
     shell: ShellChoice::Bash,
     pty: false,
     survivors: SurvivorPolicy::Adopt,
+    completion_status: false,
     schema_fields: &["command", "timeout", "description"],
 };

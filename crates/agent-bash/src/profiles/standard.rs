@@ -28,6 +28,7 @@ pub const STANDARD: Profile = Profile {
     shell: ShellChoice::UserBash,
     pty: true,
     survivors: SurvivorPolicy::Adopt,
+    completion_status: false,
     schema_fields: &[
         "command",
         "mode",

@@ -29,5 +29,6 @@ pub const WORKSPACE: Profile = Profile {
     shell: ShellChoice::ZshOrBashLogin,
     pty: false,
     survivors: SurvivorPolicy::Adopt,
+    completion_status: false,
     schema_fields: &["command"],
 };

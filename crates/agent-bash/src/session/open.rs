@@ -4,7 +4,7 @@ use super::{Conversation, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts};
 use agent_bash_core::changes::ChangesLevel;
-use agent_bash_core::{ArtifactStore, Clock, Executor};
+use agent_bash_core::{ArtifactStore, Clock, Executor, Timestamp};
 use agent_bash_exec::{
     Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions, sweep_sessions,
 };
@@ -12,8 +12,10 @@ use agent_bash_policy::UnknownRule;
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
-use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
+use agent_bash_sink::{ArtifactDir, Lifetime, Removed, SessionNameError};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 /// Options for opening a [`Session`], besides settings and host.
 #[derive(Debug, Clone)]
@@ -79,8 +81,9 @@ pub enum OpenError {
 }
 
 impl Conversation {
-    /// Opens a session that runs commands on this machine. Starts nothing yet; removes expired
-    /// artifacts of all sessions (for `one_call`, unless that was done within the last hour).
+    /// Opens a session that runs commands on this machine. Starts no process yet. Begins to remove
+    /// expired artifacts of all sessions (for `one_call`, unless that was done within the last
+    /// hour).
     ///
     /// # Errors
     /// [`OpenError`].
@@ -118,7 +121,7 @@ impl Conversation {
             } else {
                 ArtifactDir::sweep_when_due
             };
-            sweep(&root, clock.wall());
+            sweep_beside(sweep, root, clock.wall());
         }
         if many_calls {
             // Leftovers of killed hosts.
@@ -184,6 +187,18 @@ pub fn jobs_of_session(
     let directory = host.state_dir()?.join(name).join("jobs");
     let options = JobsOptions::new(directory, Arc::clone(clock));
     Some(Arc::new(Jobs::new(options)))
+}
+
+/// Removes expired artifacts on a separate thread, because a sweep reads every artifact. The thread
+/// ends with the process at the latest.
+fn sweep_beside(sweep: fn(&Path, Timestamp) -> Removed, root: PathBuf, now: Timestamp) {
+    let thread = thread::Builder::new().name("agent-bash-sweep".to_owned());
+    let swept = thread.spawn(move || {
+        sweep(&root, now);
+    });
+    if let Err(error) = swept {
+        tracing::warn!(%error, "expired artifacts are not removed");
+    }
 }
 
 /// Returns the options of the snapshot: functions, aliases and options of `~/.bashrc`.

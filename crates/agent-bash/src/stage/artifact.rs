@@ -3,6 +3,7 @@
 //! link.
 
 use crate::call::Call;
+use crate::journal::hidden;
 use crate::tool_context::Terminal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{ArtifactMeta, Request, Streams};
@@ -38,7 +39,12 @@ pub(crate) fn allocate(
         share_window: true,
     };
     let meta = ArtifactMeta {
-        command: (tool.hide)(&request.command).into_owned(),
+        command: hidden(
+            &tool.hide,
+            &tool.environment_policy,
+            request,
+            &request.command,
+        ),
         cwd: call.cwd.to_string_lossy().into_owned(),
         started_at: tool.clock.wall(),
     };

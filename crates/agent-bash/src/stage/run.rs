@@ -1,6 +1,7 @@
 //! Passes the script to the executor, with all decisions made.
 
 use crate::call::{Call, Decisions};
+use crate::journal::hidden;
 use crate::panics::caught_in;
 use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
@@ -34,7 +35,9 @@ pub(crate) fn spec(
         None if decisions.subshell => format!("( {}\n)", request.command),
         None => request.command.clone(),
     };
+    let recorded = hidden(&tool.hide, &tool.environment_policy, request, &script);
     Ok(RunSpec::new(script, call.cwd.clone())
+        .recorded_script(Some(recorded))
         .shell(tool.shell.clone()?)
         .env(env)
         .streams(decisions.streams)
@@ -42,6 +45,7 @@ pub(crate) fn spec(
         .timeout(decisions.limit)
         .grace(tool.profile.grace)
         .survivors(tool.profile.survivors)
+        .completion_status(tool.profile.completion_status)
         .session(request.session.clone())
         .report_stages(decisions.report_stages)
         .enter_cwd(request.cwd.is_some())

@@ -68,7 +68,7 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
     let group = ProcessInfo::read(process.pid).map_or(process.pid, |info| info.group);
     Some(JobEntry {
         kind: JobKind::Adopted,
-        command: adoption.spec.script.clone(),
+        command: adoption.spec.recorded().to_owned(),
         cwd: adoption.spec.cwd.to_string_lossy().into_owned(),
         pgid: group.unsigned_abs(),
         process,

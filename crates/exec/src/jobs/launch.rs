@@ -116,7 +116,7 @@ impl Jobs {
         let unrecorded = recorded(spec, &mut supervised, fds.unwatched.as_ref()).await;
         let entry = JobEntry {
             kind: JobKind::Started,
-            command: spec.script.clone(),
+            command: spec.recorded().to_owned(),
             cwd: spec.cwd.to_string_lossy().into_owned(),
             process: identity(fds.pid)?,
             pgid: fds.pid,
@@ -141,6 +141,7 @@ impl Jobs {
             limit_ms: millis(limit),
             grace_ms: millis(spec.grace),
             quota: self.options.quota,
+            completion_status: spec.completion_status,
         };
         let taken = JobFds {
             output,

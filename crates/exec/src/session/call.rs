@@ -1,7 +1,7 @@
 //! One call of a session: handshake, output, report, and what happens to the shell.
 
 use super::live::{LiveShell, end_reason};
-use super::record::{Report, SessionRecord};
+use super::record::{Expected, Report, SessionRecord};
 use super::remembered::Remembered;
 use super::shell_cwd::ShellCwd;
 use super::source::{Observed, SessionSource};
@@ -92,6 +92,7 @@ impl<'a> SessionCall<'a> {
         let enters = spec.enter_cwd || place.is_none();
         let stands_in = place.filter(|_| !enters).cloned();
         let remembered = remembered.filter(|_| shell.fresh);
+        let mut expected = Expected::random().map_err(failed)?;
         let record = SessionRecord {
             script: &spec.script,
             cwd: enters.then_some(&*spec.cwd),
@@ -102,9 +103,11 @@ impl<'a> SessionCall<'a> {
             last: shell.last,
             stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
-            directory: &shell.directory,
+            nonce: &expected.record,
         };
         let text = record.text();
+        let has_tail = record.has_tail();
+        expected.has_tail = has_tail;
         let (mut fds, mut paths, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for (stream, fifo) in pipes {
             fds.push((stream, fifo.read));
@@ -121,8 +124,7 @@ impl<'a> SessionCall<'a> {
         };
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        shell.talk.report.clear();
-        if let Err(error) = shell.talk.write(&text) {
+        if let Err(error) = shell.talk.write(&text, expected) {
             let refused = too_old_to_take(&mut shell, spec);
             return Err(refused.map_or_else(|| failed(error), Box::new));
         }
@@ -132,7 +134,7 @@ impl<'a> SessionCall<'a> {
             clock,
             cancel.clone(),
             Signals {
-                status: shell.talk.status(),
+                has_reported: shell.talk.report_probe().map(|probe| Arc::new(probe) as _),
                 kill: None,
             },
             spec,
@@ -324,7 +326,7 @@ impl<'a> SessionCall<'a> {
 /// The result of a call whose shell has exited because it is too old, as it reported.
 fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<After> {
     shell.talk.listen().ok()?;
-    let version = shell.talk.report.strip_prefix(&[TOO_OLD])?;
+    let version = shell.talk.unreported().strip_prefix(&[TOO_OLD])?;
     Some(After::Refused {
         error: too_old(&spec.shell, version),
         shell: None,

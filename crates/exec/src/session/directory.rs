@@ -1,4 +1,4 @@
-//! The private directory of a session's shell, with the FIFOs that the shell opens by path.
+//! The private directory of a session's shell, with the FIFOs for a script's output.
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary};
@@ -16,19 +16,18 @@ const PREFIX: &str = "agent-bash-session-";
 /// Extension of directories that are being removed.
 const GONE: &str = "gone";
 
-/// Name of the status FIFO.
+/// Name of a FIFO without contents. The host keeps it open while it lives, so that a sweep
+/// recognises abandoned directories.
 const STATUS: &str = "status";
 
 /// Name of the FIFO of what a script prints.
 const STDOUT: &str = "out";
 
-/// Name of the FIFO of what a shell exports.
-const EXPORTS: &str = "exports";
-
 /// The directory; removed when dropped, even while the shell writes into it.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
+    _host: OwnedFd,
 }
 
 impl Directory {
@@ -43,23 +42,17 @@ impl Directory {
                 .prefix(PREFIX)
                 .permissions(fs::Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
-            Ok(Self { path: made.keep() })
+            let host = fifo(&made.path().join(STATUS))?;
+            Ok(Self {
+                path: made.keep(),
+                _host: host,
+            })
         })
     }
 
     /// Its path without links.
     pub(super) fn canonical(&self) -> io::Result<PathBuf> {
         fs::canonicalize(&self.path)
-    }
-
-    /// The FIFO for reports.
-    pub(super) fn status(&self) -> PathBuf {
-        self.path.join(STATUS)
-    }
-
-    /// The FIFO for exports.
-    pub(super) fn exports(&self) -> PathBuf {
-        self.path.join(EXPORTS)
     }
 
     /// The FIFO for a script's stdout.
@@ -85,8 +78,9 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // A shell that writes its exports creates a file where the FIFO was just removed, and `rmdir` then fails.
-        // After the rename it cannot find the directory; a file created in between is removed by the second pass.
+        // A shell that opens a FIFO that was just removed creates a file, and `rmdir` then fails.
+        // After the rename it cannot find the directory; a file created in between is removed by
+        // the second pass.
         let gone = self.path.with_extension(GONE);
         let path = match fs::rename(&self.path, &gone) {
             Ok(()) => &gone,
@@ -110,9 +104,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a FIFO and opens it also for writing, so that there is no EOF when the shell closes it between two
-/// reports.
-pub(super) fn fifo(path: &Path) -> io::Result<OwnedFd> {
+/// Creates a FIFO and opens it.
+fn fifo(path: &Path) -> io::Result<OwnedFd> {
     make_fifo(path)?;
     open_fifo(path, OFlags::RDWR)
 }
@@ -134,8 +127,8 @@ pub fn sweep_sessions(directory: &Path) -> usize {
         .count()
 }
 
-/// Whether it was being removed, or its status FIFO has no reader any more. False if it has none yet, or that
-/// cannot be determined.
+/// True if the directory was being removed, or its host has ended. False if that cannot be
+/// determined.
 fn is_abandoned(directory: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     directory.extension().is_some_and(|end| end == GONE)
@@ -169,8 +162,8 @@ mod tests {
     fn it_is_the_users_alone() {
         let temp = tempfile::tempdir().unwrap();
         let directory = Directory::make(temp.path(), None).unwrap();
-        drop(fifo(&directory.status()).unwrap());
-        for (path, mode) in [(&directory.path, 0o700), (&directory.status(), 0o600)] {
+        let status = directory.path.join(STATUS);
+        for (path, mode) in [(&directory.path, 0o700), (&status, 0o600)] {
             let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!(found, mode, "{}", path.display());
         }
@@ -181,12 +174,12 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         for _ in 0..200 {
             let directory = Directory::make(temp.path(), None).unwrap();
-            let exports = directory.exports();
-            fs::write(directory.status(), "").unwrap();
+            let out = directory.stdout();
+            fs::write(&out, "").unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     // As the shell does, as long as it finds the directory.
-                    (0..100_000).all(|_| fs::write(&exports, "").is_ok())
+                    (0..100_000).all(|_| fs::write(&out, "").is_ok())
                 });
                 drop(directory);
             });

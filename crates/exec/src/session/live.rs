@@ -1,9 +1,9 @@
 //! A session's living shell, which waits for records.
 
-use super::directory::{Directory, fifo, open_fifo, remove};
+use super::directory::{Directory, open_fifo, remove};
 use super::record;
 use super::remembered::Remembered;
-use super::shell_channel::{ShellChannel, read_now, read_status};
+use super::shell_channel::{ShellChannel, more, received, watched};
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
@@ -18,7 +18,6 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::unix::pipe::Receiver;
 
 /// A living shell.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub(super) struct LiveShell {
     pub(super) supervised: Supervised,
     pub(super) pid: u32,
     pub(super) talk: ShellChannel,
-    /// The FIFO with its exports, written after a call and read when the next one begins.
+    /// The socket for its exports, written after a call and read when the next one begins.
     exports: OwnedFd,
     /// The exports after its last call have not been read yet.
     owes_exports: bool,
@@ -50,7 +49,7 @@ pub(super) struct LiveShell {
 #[derive(Debug)]
 pub(super) struct Fifo {
     pub(super) read: OwnedFd,
-    /// Keeps the pipe from reporting EOF when the shell closes it before its report.
+    /// Keeps the pipe from reporting EOF when the shell closes it before it reports.
     pub(super) write: OwnedFd,
     pub(super) path: PathBuf,
 }
@@ -79,9 +78,6 @@ impl LiveShell {
         };
         let directory = Directory::make(&options.directory, spec.sandbox.as_deref())
             .map_err(|error| failed(&error))?;
-        let status = fifo(&directory.status()).map_err(|error| failed(&error))?;
-        let status = Receiver::from_owned_fd_unchecked(status).map_err(|error| failed(&error))?;
-        let exports = fifo(&directory.exports()).map_err(|error| failed(&error))?;
         let base = &spec.env.base;
         let mut supervised = launch(&options.supervisor, base, &options.clock, true)
             .await
@@ -89,6 +85,7 @@ impl LiveShell {
         // No output: that of a call goes through FIFOs.
         let start = ShellStart {
             limits: spec.limits,
+            reports: true,
             sandbox: sandbox_of(spec, options, &directory).map_err(|error| failed(&error))?,
             ..ShellStart::of(&spec.shell, record::boot(&directory, snapshot.as_deref()))
         };
@@ -102,6 +99,9 @@ impl LiveShell {
         // Shrunk so that a single byte fills it: when it is writable again, the byte was read.
         shrink_pipe(&fds.control);
         let supervisor = supervised.pid();
+        let reports = fds.reports.ok_or_else(|| failed(&"it has no sockets"))?;
+        let talk = ShellChannel::new(fds.script, fds.control, reports.status, fds.pid)
+            .map_err(|error| failed(&error))?;
         tracing::debug!(
             pid = fds.pid,
             restored = remembered.is_some(),
@@ -110,8 +110,8 @@ impl LiveShell {
         Ok(Self {
             supervised,
             pid: fds.pid,
-            talk: ShellChannel::new(fds.script, fds.control, status),
-            exports,
+            talk,
+            exports: reports.exports,
             owes_exports: false,
             directory,
             fresh: true,
@@ -178,18 +178,26 @@ impl LiveShell {
         }
         let failed = |error: io::Error| error.to_string();
         let mut exports = Vec::new();
-        read_now(&self.exports, &mut exports).map_err(failed)?;
+        // Bash writes each export separately.
+        while exports.last() != Some(&0)
+            && let Some(1..) = received(&self.exports, self.pid, &mut exports).map_err(failed)?
+        {
+        }
         if exports.last() != Some(&0) {
             // It has not written all of them yet, which is rare.
-            let fifo = self.exports.try_clone().map_err(failed)?;
-            let fifo = Receiver::from_owned_fd_unchecked(fifo).map_err(failed)?;
+            let socket = self.exports.try_clone().map_err(failed)?;
+            let socket = watched(socket).map_err(failed)?;
             let mut limit = clock.sleep(SAID_WITHIN);
+            let mut is_open = true;
             while exports.last() != Some(&0) {
                 tokio::select! {
                     biased;
-                    read = read_status(&fifo, &mut exports) => read.map_err(failed)?,
                     end = until_ended(&mut self.supervised) => return Err(end_reason(end)),
                     () = &mut limit => return Ok(None),
+                    read = more(&socket, self.pid, &mut exports), if is_open => {
+                        // If no process can write any more, the shell is exiting.
+                        is_open = read.map_err(failed)? > 0;
+                    }
                 }
             }
         }

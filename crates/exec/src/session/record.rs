@@ -11,6 +11,7 @@ use agent_bash_core::Stage;
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -18,19 +19,25 @@ use std::path::Path;
 /// file with the record is the shell's stdin, which is another one for each script anyway.
 const CONTROL: i32 = 99;
 
-/// What stands behind a script that has the word `builtin`: takes a function of that name away, and says the status, which
-/// nothing of ours could any more. In POSIX mode, which a variable switches on, no function stands in for `unset`. Only where the
-/// script has that word: bash would parse it with every call.
+/// The socket for reports, likewise.
+const STATUS: i32 = 98;
+
+/// The socket for exports, likewise.
+const EXPORTS: i32 = 97;
+
+/// Follows a script that contains the word `builtin`: removes a function of that name and stores
+/// the status, since a later command of ours could not. In POSIX mode, which a variable switches
+/// on, no function replaces `unset`. Other scripts do not get this tail, because bash would parse
+/// it with every call.
 const KEEP_BUILTIN: &str = concat!(
-    r#"{ __ab=("$?" ''); \builtin printf -v '__ab[1]' x; "#,
-    r"[[ ${__ab[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
-    r#"\builtin printf '%s\0' "${__ab[0]}" >{status}; \builtin unset -v __ab; } >/dev/null 2>&1"#,
+    r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
+    r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
+    r#"__ab_s=("${__ab_s[0]}"); } >/dev/null 2>&1"#,
 );
 
-/// What stands behind a script whose stages are asked for: in the same text, since `eval` resets `PIPESTATUS`. What is traced of it
-/// is nobody's.
-const SAY_STAGES: &str =
-    r#"{ \builtin printf '%s\0' "$?" "${PIPESTATUS[@]}" >{status}; } 2>/dev/null"#;
+/// Follows a script if the statuses of its stages are requested: in the same text, since `eval`
+/// resets `PIPESTATUS`. Its `set -x` output is discarded.
+const SAY_STAGES: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
 /// What is done with each call. A script may look at all that is there, so nothing has a name of ours while it runs (but
 /// `__ab`, where the call has variables of its own, for how they were), and nothing is between it and its output: bash traces
@@ -39,47 +46,63 @@ const SAY_STAGES: &str =
 ///
 /// The record ends by a status, that of the script before; its last word is `bash`, which is what `$_` then is, as `bash -c` has
 /// it. The script is kept where `bash -c` has it. No word of it is one of the language, for which an alias could stand in.
+///
+/// Bash appends the index and the quoted line from the control pipe, see [`commit`]. The quote that
+/// is open at the end closes before that line, so the line is part of the program. While the script
+/// runs, the call's nonce is therefore in no variable, file or descriptor, only in the parsed
+/// program.
 const CALL: &str = concat!(
     r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "${__ab:-:}" bash && \builtin : bash; "#,
-    r#"\builtin eval -- "$BASH_EXECUTION_STRING" >{out} 2>{err} </dev/null {control}<&-; "#,
-    // Each command of ours is redirected by itself: what a trap or a trace of the script's prints before it is not to get into
-    // what we say.
-    r#"\builtin printf "%s\0" "${PWD-}" . "$?" >{status}; "#,
-    // Where a script ended within `$(` bash 5.2 has closed more quotes than it had opened, and would write before its list of them
-    // with the next. An error of syntax sets that right; in POSIX mode it would end the shell. `$_` is the status.
-    r#"\builtin test "$_" = 0 || \builtin test -o posix || \builtin eval ")" || \builtin :; "#,
-    r#"\builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; \builtin unset -v __ab; "#,
-    // Bash prints each by itself. They are for whoever comes after this shell: nobody waits for them, and on a FIFO of their own
-    // they wake nobody.
-    r#"\builtin export -p >{exports}; \builtin printf "\0" >{exports}; {rest}; \builtin :"#,
+    r#"\builtin eval -- "${BASH_EXECUTION_STRING-}" >{out} 2>{err} </dev/null {control}<&- {status}>&- {exports}>&-; "#,
+    r#"__ab_c=$?; "#,
+    // Where a script ended within `$(` bash 5.2 has closed more quotes than it had opened, and
+    // would write before its list of them with the next. An error of syntax sets that right; in
+    // POSIX mode it would end the shell.
+    r#"\builtin test "$__ab_c" = 0 || \builtin test -o posix || \builtin eval ")" || \builtin :; "#,
+    "__ab_t='{conclude}'; __ab_n='",
 );
 
-/// What stands where the script stands while there is none: where a record could not be read, or was taken back, it says so.
-const REST: &str = r"\builtin printf n >{status}";
+/// The program that follows a script, once the nonce is in `__ab_n`. Without single quotes.
+const CONCLUDE: &str = concat!(
+    // Each command is redirected separately, so that the output of the script's traps and traces
+    // does not get into the report. A restricted shell must not report, since it runs no script:
+    // hence the path.
+    r#"\builtin printf "%s\0" "$__ab_n" ${__ab_s+"${__ab_s[@]}"} "${__ab+${__ab:0:64}}" "${PWD-}" "$__ab_c" "$__ab_n" "#,
+    r#">&{status} 2>/dev/null; \builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; {forget}; "#,
+    // Bash writes each export separately. The call does not wait for them: on a separate socket
+    // they do not wake the host.
+    r#"\builtin export -p >&{exports}; \builtin printf "\0" >&{exports}; \builtin :"#,
+);
 
-/// One that is too old says so.
-const TOO_OLD: &str =
-    if_too_old!(r#"\builtin printf %s "v$BASH_VERSION" >{status}; \builtin exit 125"#);
+/// Removes all variables of this file, and the script.
+const FORGET: &str = r"\builtin unset -v __ab __ab_n __ab_s __ab_c __ab_t BASH_EXECUTION_STRING";
 
-/// What the shell runs: for every NUL on the control pipe the record in the file is evaluated. A `while read` loop would
-/// make `break` and line numbers go wrong. The record is not on the pipe itself, from which bash reads byte by byte. What the
-/// loop prints (a trace, a trap between two calls) is nobody's.
+/// A bash that is too old reports that.
+const REPORT_TOO_OLD: &str =
+    if_too_old!(r#"\builtin printf %s "v$BASH_VERSION" >&{status_fd}; \builtin exit 125"#);
+
+/// What the shell runs: for every NUL on the control pipe the record in the file is evaluated. A
+/// `while read` loop would make `break` and line numbers go wrong. The record is not on the pipe
+/// itself, from which bash reads byte by byte. What the loop prints (a trace, a trap between two
+/// calls) is discarded.
 ///
 /// The loop needs an array to read into. The stack of directories is one that is always there, and takes nothing that is far
 /// beyond its end. Where a script has taken it away the shell ends behind it: bash would write where there is nothing.
 pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let begin = exec(&format!(
-        "{CONTROL}<&0 <&{{script_fd}} {{script_fd}}<&- >/dev/null 2>&1"
+        "{CONTROL}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS}>&{{status_fd}} {{status_fd}}>&- \
+         {EXPORTS}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
     ));
     let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let follow = format!(r"\builtin mapfile -O 1000000000 -d '' -u {CONTROL} -c 1 -C ");
     let call = quoted(OsStr::from_bytes(&in_place(CALL, directory)));
     let parts: [&[u8]; _] = [
-        &in_place(TOO_OLD, directory),
+        REPORT_TOO_OLD.as_bytes(),
         begin.as_bytes(),
         b"; ",
         &load,
-        &in_place("{rest}; ", directory),
+        FORGET.as_bytes(),
+        b"; ",
         follow.as_bytes(),
         &call,
         b" DIRSTACK",
@@ -89,9 +112,10 @@ pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<Os
     words
 }
 
-/// A text with the paths of the session.
+/// A text with the paths and descriptors of the session.
 fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
     let path = |path: &Path| quoted(path.as_os_str());
+    let number = |number: i32| number.to_string().into_bytes();
     let mut filled = Vec::with_capacity(text.len() + 256);
     let mut parts = text.split('{');
     filled.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
@@ -100,13 +124,11 @@ fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
             let place = match name {
                 "out" => path(&directory.stdout()),
                 "err" => path(&directory.stderr()),
-                "status" => path(&directory.status()),
-                "exports" => path(&directory.exports()),
-                "rest" => {
-                    let text = quoted(OsStr::from_bytes(&in_place(REST, directory)));
-                    [b"BASH_EXECUTION_STRING=", &*text].concat()
-                }
-                "control" => CONTROL.to_string().into_bytes(),
+                "control" => number(CONTROL),
+                "status" => number(STATUS),
+                "exports" => number(EXPORTS),
+                "conclude" => in_place(CONCLUDE, directory),
+                "forget" => FORGET.into(),
                 _ => return None,
             };
             Some((place, rest))
@@ -122,17 +144,48 @@ fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
     filled
 }
 
-/// What makes the shell take the record.
-pub(super) const COMMIT: &[u8] = b"\0";
+/// A random word that no process can guess.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nonce(String);
+
+impl Nonce {
+    /// Characters that a shell takes literally wherever they are; 64 of them.
+    const CHARACTERS: &[u8; 64] =
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    /// # Errors
+    /// The system has no random bytes.
+    pub(super) fn random() -> io::Result<Self> {
+        // Bash reads the control pipe byte by byte, so the word is short.
+        let mut bytes = [0; 12];
+        let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        if filled < bytes.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let character = |byte: &u8| char::from(Self::CHARACTERS[usize::from(byte % 64)]);
+        Ok(Self(bytes.iter().map(character).collect()))
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// The bytes that make the shell run the record: the end of the program that [`CALL`] begins.
+pub(super) fn commit(nonce: &Nonce) -> Vec<u8> {
+    format!("{};\\builtin eval \"$__ab_t\" #\0", nonce.0).into_bytes()
+}
 
 /// What the shell reads when it is done with its record, and what changes nothing: its loop waits for the NUL all the same.
 pub(super) const QUESTION: &[u8] = b".";
 
-/// A record could not enter the call's directory, or the session's; the script does not run. The report follows.
-const NO_DIRECTORY: u8 = b'd';
+/// The start of a record, which stays in `__ab` if bash cannot parse the record. The record's nonce
+/// follows.
+const UNREAD: &str = r"\builtin : u";
 
-/// The shell could not read the record, see [`REST`].
-const UNREAD: u8 = b'n';
+/// The contents of `__ab` after a record that could not enter its directory. The record's nonce
+/// follows.
+const NO_DIRECTORY: &str = r"\builtin : d";
 
 /// What a call's record does.
 #[derive(Debug)]
@@ -154,8 +207,9 @@ pub(super) struct SessionRecord<'a> {
     pub(super) stages: bool,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
-    /// Where the shell says how it ended.
-    pub(super) directory: &'a Directory,
+    /// Distinguishes values in the report that this record has set from values that its script has
+    /// set.
+    pub(super) nonce: &'a Nonce,
 }
 
 impl SessionRecord<'_> {
@@ -163,8 +217,9 @@ impl SessionRecord<'_> {
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + 256);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
-        let status = quoted(self.directory.status().as_os_str());
-        add(b"\\builtin unset -v __ab; ");
+        add(UNREAD.as_bytes());
+        add(self.nonce.as_bytes());
+        add(b"; \\builtin unset -v __ab; ");
         if let Some(path) = self.snapshot.and_then(Snapshot::path) {
             add(b"\\builtin export PATH=");
             add(&quoted(path));
@@ -174,8 +229,8 @@ impl SessionRecord<'_> {
             .remembered
             .and_then(|remembered| remembered.cwd.as_ref());
         let place = place.map(ShellCwd::enter);
-        let refuse = format!("\\builtin printf {} >", char::from(NO_DIRECTORY));
-        let refuse = [refuse.as_bytes(), &status, b"; else "].concat();
+        let refuse = format!("__ab='{NO_DIRECTORY}{}'; else ", self.nonce.0);
+        let refuse = refuse.as_bytes();
         // Where the call names a directory of its own it does not matter whether the other is there.
         let must_be_there = self.cwd.is_none() && place.is_some();
         if let Some(place) = place {
@@ -183,7 +238,7 @@ impl SessionRecord<'_> {
                 add(b"if ! { ");
                 add(&place);
                 add(b"; }; then ");
-                add(&refuse);
+                add(refuse);
             } else {
                 add(&place);
                 add(b"; ");
@@ -198,7 +253,7 @@ impl SessionRecord<'_> {
             add(b"if ! { ");
             add(&enter(&quoted(cwd.as_os_str()), Reader::Bash));
             add(b"; }; then ");
-            add(&refuse);
+            add(refuse);
         }
         if self.is_new {
             add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
@@ -228,16 +283,25 @@ impl SessionRecord<'_> {
 
     /// The script, and what follows it, quoted.
     fn with_tail(&self) -> Vec<u8> {
-        let tail = if self.stages {
-            SAY_STAGES
+        match self.tail() {
+            None => quoted(OsStr::new(self.script)),
+            Some(tail) => quoted(OsStr::new(&[self.script, "\n", tail].concat())),
+        }
+    }
+
+    fn tail(&self) -> Option<&'static str> {
+        if self.stages {
+            Some(SAY_STAGES)
         } else if self.script.contains("builtin") && ends_by_itself(self.script) {
-            KEEP_BUILTIN
+            Some(KEEP_BUILTIN)
         } else {
-            return quoted(OsStr::new(self.script));
-        };
-        let tail = in_place(tail, self.directory);
-        let text = [self.script.as_bytes(), b"\n", &tail].concat();
-        quoted(OsStr::from_bytes(&text))
+            None
+        }
+    }
+
+    /// True if a tail after the script stores statuses.
+    pub(super) fn has_tail(&self) -> bool {
+        self.tail().is_some()
     }
 
     /// Sets the call's variables, and keeps how they were. Assignments in front of `eval` would do without, but bash 5.2 does
@@ -285,58 +349,166 @@ pub(super) struct Report {
     pub(super) stages: Option<Vec<Stage>>,
 }
 
-/// Reads a report; `None` while it is not whole.
-pub(super) fn read_report(said: &[u8]) -> Option<Report> {
-    let (run, said) = match said.strip_suffix(b"\0")? {
-        [NO_DIRECTORY, UNREAD, said @ ..] => (Run::NoDirectory, said),
-        [UNREAD, said @ ..] => (Run::Unread, said),
-        said => (Run::Yes, said),
-    };
-    let mut parts: Vec<_> = said.split(|byte| *byte == 0).collect();
-    let (code, end, cwd) = (parts.pop()?, parts.pop()?, parts.pop()?);
-    if end != b"." {
-        return None;
+/// The properties that identify a report of this call.
+#[derive(Clone, Debug)]
+pub(super) struct Expected {
+    /// The nonce at the report's beginning and end.
+    pub(super) call: Nonce,
+    /// The record's nonce.
+    pub(super) record: Nonce,
+    /// A tail after the script stores statuses.
+    pub(super) has_tail: bool,
+}
+
+impl Expected {
+    /// # Errors
+    /// The system has no random bytes.
+    pub(super) fn random() -> io::Result<Self> {
+        Ok(Self {
+            call: Nonce::random()?,
+            record: Nonce::random()?,
+            has_tail: false,
+        })
     }
-    let status = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<i32>().ok();
-    // What stands behind a script has said its status, and that of each stage, before: what came last is that.
-    let told: Vec<i32> = parts.into_iter().map(status).collect::<Option<_>>()?;
-    let (code, stages) = match told.split_first() {
-        Some((code, stages)) => (*code, stages),
-        None => (status(code)?, &[][..]),
-    };
-    let stage = |code: &i32| Stage::from(*code);
-    Some(Report {
-        run,
-        code,
-        cwd: cwd.to_vec(),
-        stages: (stages.len() > 1).then(|| stages.iter().map(stage).collect()),
-    })
+
+    /// Parses a report; `None` while it is incomplete. Ignores bytes before the report, and reports
+    /// with other nonces.
+    pub(super) fn read_report(&self, reported: &[u8]) -> Option<Report> {
+        let mut parts: Vec<_> = reported
+            .strip_suffix(b"\0")?
+            .split(|byte| *byte == 0)
+            .collect();
+        // Bash puts the index before the nonce, and the bytes of earlier questions.
+        let is_nonce = |part: &&[u8]| part.ends_with(self.call.as_bytes());
+        parts.pop().filter(is_nonce)?;
+        let begin = parts.iter().position(|part| is_nonce(&part))?;
+        let mut parts = parts.split_off(begin + 1);
+        let (code, cwd, flag) = (parts.pop()?, parts.pop()?, parts.pop()?);
+        let status = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<i32>().ok();
+        let mut code = status(code)?;
+        let mut stages = None;
+        if self.has_tail
+            && let Some(noted) = parts.into_iter().map(status).collect::<Option<Vec<_>>>()
+            && let Some((status, noted)) = noted.split_first()
+        {
+            code = *status;
+            let of_each = || noted.iter().copied().map(Stage::from).collect();
+            stages = (noted.len() > 1).then(of_each);
+        }
+        let left = |what: &str| {
+            let nonce = flag.strip_prefix(what.as_bytes());
+            nonce.is_some_and(|rest| rest.starts_with(self.record.as_bytes()))
+        };
+        Some(Report {
+            run: if left(NO_DIRECTORY) {
+                Run::NoDirectory
+            } else if left(UNREAD) {
+                Run::Unread
+            } else {
+                Run::Yes
+            },
+            code,
+            cwd: cwd.to_vec(),
+            stages,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn expected(has_tail: bool) -> Expected {
+        Expected {
+            call: Nonce("call-nonce".to_owned()),
+            record: Nonce("record-nonce".to_owned()),
+            has_tail,
+        }
+    }
+
     #[test]
     fn a_report_is_whole_or_none() {
-        for (whole, code, stages) in [
-            (&b"/a\nb\0.\x003\0"[..], 3, None),
-            (b"3\x003\0/a\nb\0.\x000\0", 3, None),
-            (b"0\x001\x000\0/a\nb\0.\x000\0", 0, Some([1, 0])),
+        for (whole, has_tail, code, stages) in [
+            (
+                &b" 1 call-nonce\0\0/a\nb\x003\0 1 call-nonce\0"[..],
+                false,
+                3,
+                None,
+            ),
+            (
+                b" 1 .call-nonce\0\0/a\nb\x003\0 1 .call-nonce\0",
+                false,
+                3,
+                None,
+            ),
+            (
+                b"call-nonce\x003\x003\0\0/a\nb\x000\0call-nonce\0",
+                true,
+                3,
+                None,
+            ),
+            (
+                b"call-nonce\x000\x001\x000\0\0/a\nb\x000\0call-nonce\0",
+                true,
+                0,
+                Some([1, 0]),
+            ),
+            // A script without a tail has set `__ab_s`.
+            (
+                b"call-nonce\x000\0\0/a\nb\x007\0call-nonce\0",
+                false,
+                7,
+                None,
+            ),
+            // A script has written a forged report before.
+            (
+                b"/\0.\x000\0call-nonce\0\0/a\nb\x007\0call-nonce\0",
+                false,
+                7,
+                None,
+            ),
         ] {
-            let report = read_report(whole).unwrap();
+            let expected = expected(has_tail);
+            let report = expected.read_report(whole).unwrap();
             let stages = stages.map(|codes| codes.map(Stage::from).to_vec());
             assert_eq!((report.code, report.stages), (code, stages), "{whole:?}");
             assert_eq!((report.run, &*report.cwd), (Run::Yes, &b"/a\nb"[..]));
             for end in 0..whole.len() {
-                assert_eq!(read_report(&whole[..end]), None, "{end}");
+                assert_eq!(expected.read_report(&whole[..end]), None, "{end}");
             }
         }
-        for (whole, run) in [
-            (&b"dn/\0.\x000\0"[..], Run::NoDirectory),
-            (b"n/\0.\x000\0", Run::Unread),
+        for (flag, run) in [
+            (r"\builtin : drecord-nonce", Run::NoDirectory),
+            (r"\builtin : urecord-nonce; \builtin unset", Run::Unread),
+            (r"\builtin : dother-nonce", Run::Yes),
+            ("d", Run::Yes),
         ] {
-            assert_eq!(read_report(whole).unwrap().run, run);
+            let whole = format!("call-nonce\0{flag}\0/\x000\0call-nonce\0");
+            let report = expected(false).read_report(whole.as_bytes()).unwrap();
+            assert_eq!(report.run, run, "{flag}");
         }
+    }
+
+    #[test]
+    fn a_report_without_the_nonce_of_its_call_is_ignored() {
+        for forged in [
+            &b"/\0.\x000\0"[..],
+            b"dn/\0.\x000\0",
+            b"\0\0/\x000\0\0",
+            b"nonce\0\0/\x000\0nonce\0",
+            b"other-call-nonce\0\0/\x000\0call-nonce-\0",
+            b"call-nonce\0",
+            b"\0",
+        ] {
+            assert_eq!(expected(false).read_report(forged), None, "{forged:?}");
+        }
+    }
+
+    #[test]
+    fn nonces_differ() {
+        let nonces: std::collections::BTreeSet<_> =
+            (0..100).map(|_| Nonce::random().unwrap().0).collect();
+        assert_eq!(nonces.len(), 100);
+        assert!(nonces.iter().all(|nonce| nonce.len() == 12));
     }
 }

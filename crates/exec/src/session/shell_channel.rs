@@ -1,13 +1,19 @@
 //! What a session's shell is told and says, apart from what its scripts print: records go in, reports come out.
 
-use super::record::{COMMIT, QUESTION};
-use rustix::buffer::spare_capacity;
+use super::record::{Expected, QUESTION, Report, commit};
+use agent_bash_process::{peek_report, receive_report};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use tokio::net::unix::pipe::{Receiver, Sender};
+use std::os::unix::net::UnixStream as BlockingStream;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::Sender;
+
+/// Maximum size of the bytes kept from a shell without a report; beyond it, they are dropped.
+const LONGEST_REPORT: usize = 1 << 20;
 
 /// The host's ends of it.
 #[derive(Debug)]
@@ -17,39 +23,81 @@ pub(super) struct ShellChannel {
     /// A NUL written here makes the shell read the record.
     control: File,
     /// Reports come out here.
-    status: Receiver,
-    /// What was reported during this call.
-    pub(super) report: Vec<u8>,
+    status: UnixStream,
+    /// Pid of the shell; bytes from other processes are ignored.
+    shell: u32,
+    /// Bytes from the shell since the last report.
+    reported: Vec<u8>,
+    /// The properties of the current call's report.
+    expected: Option<Expected>,
 }
 
 impl ShellChannel {
-    pub(super) fn new(record: OwnedFd, control: OwnedFd, status: Receiver) -> Self {
-        Self {
+    /// # Errors
+    /// The runtime cannot watch the socket.
+    pub(super) fn new(
+        record: OwnedFd,
+        control: OwnedFd,
+        status: OwnedFd,
+        shell: u32,
+    ) -> io::Result<Self> {
+        Ok(Self {
             record: File::from(record),
             control: File::from(control),
-            status,
-            report: Vec::new(),
-        }
+            status: watched(status)?,
+            shell,
+            reported: Vec::new(),
+            expected: None,
+        })
     }
 
-    /// A duplicate of the report descriptor, for checking whether a report is there. Close-on-exec, so that
-    /// processes the host starts meanwhile do not inherit it.
-    pub(super) fn status(&self) -> Option<OwnedFd> {
-        rustix::io::fcntl_dupfd_cloexec(&self.status, 0).ok()
+    /// Returns a check for an unread report of the current call. `None` if the socket cannot be
+    /// duplicated.
+    pub(super) fn report_probe(&self) -> Option<impl Fn() -> bool + Send + Sync + 'static> {
+        // Close-on-exec, so that processes that the host starts meanwhile do not inherit it.
+        let status = rustix::io::fcntl_dupfd_cloexec(&self.status, 0).ok()?;
+        let nonce = self.expected.as_ref()?.call.clone();
+        let shell = self.shell;
+        Some(move || {
+            let mut buffer = [0; 4096];
+            peek_report(&status, &mut buffer).is_ok_and(|received| {
+                let mut words = buffer[..received.length].windows(nonce.as_bytes().len());
+                received.writer.is_none_or(|writer| writer == shell)
+                    && words.any(|word| word == nonce.as_bytes())
+            })
+        })
     }
 
     /// Waits for more of a report. Cancel safe.
     pub(super) async fn more(&mut self) -> io::Result<()> {
-        read_status(&self.status, &mut self.report).await
+        if more(&self.status, self.shell, &mut self.reported).await? == 0 {
+            // The shell has closed it, so it ends soon, which the supervisor reports.
+            std::future::pending::<()>().await;
+        }
+        Ok(())
     }
 
-    /// Writes a record, which the shell reads when it gets to it.
-    pub(super) fn write(&mut self, record: &[u8]) -> io::Result<()> {
+    /// Writes a record, which the shell reads as soon as it waits, and expects its report from now
+    /// on.
+    pub(super) fn write(&mut self, record: &[u8], expected: Expected) -> io::Result<()> {
+        self.reported.clear();
+        let commit = commit(&expected.call);
+        self.expected = Some(expected);
         // Nothing may remain of a longer record before.
         self.record.set_len(0)?;
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
-        self.control.write_all(COMMIT)
+        self.control.write_all(&commit)
+    }
+
+    /// Returns the report of the current call, if it was read completely.
+    pub(super) fn report(&self) -> Option<Report> {
+        self.expected.as_ref()?.read_report(&self.reported)
+    }
+
+    /// Returns bytes from the shell since the last report.
+    pub(super) fn unreported(&self) -> &[u8] {
+        &self.reported
     }
 
     /// Whether it has read the record: it shares its file offset with us.
@@ -78,7 +126,16 @@ impl ShellChannel {
 
     /// Reads reports that have not been read yet.
     pub(super) fn listen(&mut self) -> io::Result<()> {
-        read_now(&self.status, &mut self.report)
+        // A shell that writes endlessly must not block the host.
+        for _ in 0..LONGEST_REPORT / BUFFER {
+            if !matches!(
+                received(&self.status, self.shell, &mut self.reported)?,
+                Some(1..)
+            ) {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -99,30 +156,54 @@ impl PendingQuestion {
     }
 }
 
-/// Reads what is there.
-pub(super) fn read_now(fifo: impl AsFd, text: &mut Vec<u8>) -> io::Result<()> {
+/// Registers a shell's report socket with the runtime.
+///
+/// # Errors
+/// The runtime cannot watch the socket.
+pub(super) fn watched(socket: OwnedFd) -> io::Result<UnixStream> {
+    UnixStream::from_std(BlockingStream::from(socket))
+}
+
+/// As [`received`], but waits for bytes. Cancel safe.
+pub(super) async fn more(socket: &UnixStream, shell: u32, text: &mut Vec<u8>) -> io::Result<usize> {
     loop {
-        text.reserve(4096);
-        match rustix::io::read(&fifo, spare_capacity(text)) {
-            Err(Errno::WOULDBLOCK) | Ok(0) => return Ok(()),
-            Err(Errno::INTR) | Ok(_) => {}
-            Err(error) => return Err(error.into()),
+        socket.readable().await?;
+        let received = socket.try_io(Interest::READABLE, || {
+            let received = received(socket, shell, text)?;
+            received.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+        });
+        match received {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            received => return received,
         }
     }
 }
 
-/// Waits for more of a report. Cancel safe.
-pub(super) async fn read_status(fifo: &Receiver, said: &mut Vec<u8>) -> io::Result<()> {
+/// Bytes received at once.
+const BUFFER: usize = 4096;
+
+/// Appends bytes that the shell with this pid has written, up to a limit. Returns the number of
+/// bytes from any process: 0 if no process can write any more, `None` if there are none yet.
+pub(super) fn received(
+    socket: impl AsFd,
+    shell: u32,
+    text: &mut Vec<u8>,
+) -> io::Result<Option<usize>> {
+    let mut buffer = [0; BUFFER];
     loop {
-        fifo.readable().await?;
-        let mut buffer = [0u8; 4096];
-        match fifo.try_read(&mut buffer) {
-            Ok(count) => {
-                said.extend_from_slice(&buffer[..count]);
-                return Ok(());
+        match receive_report(&socket, &mut buffer) {
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(received) => {
+                if received.writer.is_none_or(|writer| writer == shell) {
+                    if text.len() > LONGEST_REPORT {
+                        text.clear();
+                    }
+                    text.extend_from_slice(&buffer[..received.length]);
+                }
+                return Ok(Some(received.length));
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
         }
     }
 }

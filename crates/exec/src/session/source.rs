@@ -1,6 +1,6 @@
 //! Waits for the output and the report of a session's shell while it runs a script.
 
-use super::record::{Report, Run, read_report};
+use super::record::{Report, Run};
 use super::shell_channel::{PendingQuestion, ShellChannel};
 use crate::streams::{OutputStreams, ReadyStream as OutputReady};
 use agent_bash_call::{Alarm, Progress, Source};
@@ -33,6 +33,9 @@ pub(super) struct SessionSource<'a> {
     patience: Option<Duration>,
     pending: Option<PendingQuestion>,
     verdict: Option<Verdict>,
+    /// True after a message without a report: output is read first then, so that a flood of
+    /// messages does not delay it.
+    output_first: bool,
 }
 
 /// What a shell without a report has done.
@@ -90,6 +93,7 @@ impl<'a> SessionSource<'a> {
             patience: is_new.then_some(STARTED_WITHIN),
             pending: None,
             verdict: None,
+            output_first: false,
         }
     }
 
@@ -97,7 +101,8 @@ impl<'a> SessionSource<'a> {
     pub(super) fn observed(&mut self) -> Observed {
         // The shell's end may be observed before its last report is read.
         let _ = self.talk.listen();
-        if let Some(report) = read_report(&self.talk.report) {
+        let withdrawn = matches!(self.verdict, Some(Verdict::TookNothing));
+        if let Some(report) = self.talk.report().filter(|_| !withdrawn) {
             return match report.run {
                 Run::Yes => Observed::Report(report),
                 Run::NoDirectory => Observed::Refused,
@@ -134,6 +139,15 @@ impl Source for SessionSource<'_> {
     type SourceEvent = SessionEvent;
 
     async fn ready(&mut self) -> SessionEvent {
+        if std::mem::take(&mut self.output_first) {
+            return tokio::select! {
+                biased;
+                _ = self.alarm.at(self.look) => SessionEvent::Look,
+                () = answered(self.pending.as_ref()) => SessionEvent::Answered,
+                ready = self.streams.ready() => SessionEvent::Output(ready),
+                reported = self.talk.more() => SessionEvent::Reported(reported),
+            };
+        }
         tokio::select! {
             biased;
             said = self.talk.more() => SessionEvent::Reported(said),
@@ -147,7 +161,9 @@ impl Source for SessionSource<'_> {
         match ready {
             SessionEvent::Output(ready) => self.streams.read(ready, out),
             SessionEvent::Reported(Ok(())) => {
-                read_report(&self.talk.report).map(|_| Progress::ShellDone)
+                let report = self.talk.report();
+                self.output_first = report.is_none();
+                report.map(|_| Progress::ShellDone)
             }
             SessionEvent::Reported(Err(_)) => Some(Progress::ShellDone),
             SessionEvent::Look => self.look(),

@@ -17,6 +17,7 @@ mod other_shells;
 mod replaced;
 mod session_cwd;
 mod session_faults;
+mod session_reports;
 mod session_survivors;
 mod sessions;
 mod shared_network;

@@ -20,12 +20,7 @@ fn is_reset(ran: &FinishedRun) -> bool {
 /// What a script can break in its shell is noticed as soon as the script is over.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_cannot_tell_is_replaced() {
-    for script in [
-        "set -n",
-        "set -r",
-        "enable -n printf",
-        "rm -r $DIRECTORY/agent-bash-session-*",
-    ] {
+    for script in ["set -n", "set -r", "enable -n printf"] {
         let directory = tempfile::tempdir().unwrap();
         let cache = ShellCache::new(ShellCacheOptions {
             directory: directory.path().to_owned(),
@@ -44,6 +39,23 @@ async fn a_shell_that_cannot_tell_is_replaced() {
             "{script}"
         );
     }
+}
+
+/// Without its directory, a shell reports once more and takes no further script.
+#[tokio::test(flavor = "multi_thread")]
+async fn shell_is_replaced_after_its_directory_was_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = ShellCache::new(ShellCacheOptions {
+        directory: directory.path().to_owned(),
+        ..options()
+    });
+    let path = directory.path().display();
+    let script = format!("cd /usr; rm -r {path}/agent-bash-session-*; (exit 3)");
+    let last = say(&cache, &script).await;
+    assert_eq!(last.outcome.ending, Ending::Exited { code: 3 });
+    assert!(!is_reset(&last));
+    let next = say(&cache, "pwd").await;
+    assert!(next.out == "/usr\n" && is_reset(&next), "{next:?}");
 }
 
 /// If an alias replaces one of our words, the script is not lost.

@@ -49,3 +49,45 @@ fn ids_are_unique_and_messages_are_one_line() {
         );
     }
 }
+
+/// A suggestion of a rule is refused by no rule, even if all rules are on.
+#[test]
+fn no_advice_is_refused() {
+    let mut all = RuleSelection::none();
+    for rule in rules() {
+        all.switch(rule.id, true).unwrap();
+    }
+    let mut advised = 0;
+    let mut wrong = Vec::new();
+    for rule in rules() {
+        let mut only = RuleSelection::none();
+        only.switch(rule.id, true).unwrap();
+        for script in rule.fires {
+            let Verdict::Block(finding) = check_safety(&Script::read(script, &context()), &only)
+            else {
+                continue;
+            };
+            for command in commands(&finding.suggestion) {
+                advised += 1;
+                let verdict = check_safety(&Script::read(command, &context()), &all);
+                // Prose that starts with a keyword cannot be parsed.
+                if matches!(verdict, Verdict::Block(_)) {
+                    wrong.push(format!("{} advises {command:?}: {verdict:?}", rule.id));
+                }
+            }
+        }
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(advised > rules().len(), "{advised}");
+}
+
+/// Returns the commands in a suggestion: the quoted parts, or else each alternative.
+fn commands(advice: &str) -> Vec<&str> {
+    let quoted: Vec<_> = advice.split('`').skip(1).step_by(2).collect();
+    if quoted.is_empty() {
+        let alternatives = advice.split(", or ").flat_map(|part| part.split(", then "));
+        return alternatives.collect();
+    }
+    quoted
+}

@@ -14,7 +14,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Most descriptors in one message: script, control, stdout, stderr; or two pipes and two files.
+/// Maximum number of descriptors in one message: script, control, two sockets or two streams; or
+/// two pipes and two files.
 pub(super) const MAX_FDS: usize = 4;
 
 /// Longest message. The largest ones are lists of survivors, whose number and length are bounded; an order to start

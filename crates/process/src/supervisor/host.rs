@@ -24,6 +24,6 @@ pub use job_client::{JobKilled, JobVisit};
 pub use launch::Supervisor;
 pub use link::Link;
 pub use receive::Disconnected;
-pub use shell::ShellFds;
+pub use shell::{ReportFds, ShellFds};
 pub use start_error::StartError;
 pub use terminal::StartedOnTerminal;

@@ -113,6 +113,8 @@ pub struct Detach {
     pub grace_ms: u64,
     /// Maximum size of its output file in bytes.
     pub quota: u64,
+    /// Whether the output file ends with the job's completion status.
+    pub completion_status: bool,
 }
 
 /// Messages from the supervisor.
@@ -128,7 +130,8 @@ pub enum Event {
         /// What the system refused.
         reason: String,
     },
-    /// A shell waits for its script. Descriptors: script file, control pipe's write end, read ends of its streams.
+    /// A shell waits for its script. Descriptors: script file, control pipe's write end, host ends
+    /// of its report sockets (if any), read ends of its streams.
     Started {
         /// Pid and process group of the shell.
         pid: u32,
@@ -282,6 +285,9 @@ pub struct ShellStart {
     /// The streams to capture, each with a pipe; the others are discarded. A shell may print as soon as it is
     /// started (a warning, for example), so each pipe must have a reader until the shell has ended.
     pub output: Vec<StreamId>,
+    /// True if the shell gets two sockets to its host, for its status and its exports. In each
+    /// argument, `{status_fd}` and `{exports_fd}` are replaced by their descriptor numbers.
+    pub reports: bool,
     /// Resource limits for it and everything that it starts.
     pub limits: Limits,
     /// What it is kept in; `None` for nothing.
@@ -343,6 +349,7 @@ impl ShellStart {
             env_changes: Vec::new(),
             inherits_stdin: false,
             output: Vec::new(),
+            reports: false,
             limits: Limits::default(),
             sandbox: None,
             network: None,

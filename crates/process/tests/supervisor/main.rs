@@ -224,10 +224,11 @@ fn program(dir: &Path, name: &str, text: &str) -> PathBuf {
 async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Supervisor) {
     let dir = tempfile::tempdir().unwrap();
     let no_hello = "did not answer";
+    let ended = "ended before it answered";
     let cases = [
         ("silent", "exec sleep 1000", no_hello),
-        ("quitting", "exit 0", no_hello),
-        ("dying", "kill -9 $$", no_hello),
+        ("quitting", "exit 0", ended),
+        ("dying", "kill -9 $$", ended),
         // Length 25, no descriptors, and an invalid version.
         (
             "newer",

@@ -1,6 +1,6 @@
 //! Survivors of a call become a job.
 
-use super::world::World;
+use super::world::{World, signaled};
 use crate::support::{Collect, SOON, options, soon};
 use agent_bash_core::{
     Cancel, Ending, Executor, NoticeKind, Outcome, RunSpec, SessionName, Streams, Survivor,
@@ -107,10 +107,14 @@ async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn they_are_ended_like_any_job() {
-    for script in [
-        "sleep 1000 & UNTIL; echo hi",
-        "setsid sleep 1000 <&- >&- 2>&- & UNTIL; echo hi",
-        "trap '' TERM; sleep 1000 & UNTIL; echo hi",
+    let (terminated, killed) = (signaled(15, "SIGTERM"), signaled(9, "SIGKILL"));
+    for (script, ending) in [
+        ("sleep 1000 & UNTIL; echo hi", &terminated),
+        (
+            "setsid sleep 1000 <&- >&- 2>&- & UNTIL; echo hi",
+            &terminated,
+        ),
+        ("trap '' TERM; sleep 1000 & UNTIL; echo hi", &killed),
     ] {
         let world = World::new();
         let (outcome, _) = call(&world, script).await;
@@ -119,7 +123,7 @@ async fn they_are_ended_like_any_job() {
         let JobState::Ended(end) = world.kill(&id).await.state else {
             panic!("{script}");
         };
-        assert_eq!(end.ending, Ending::AllEnded);
+        assert_eq!(end.ending, *ending, "{script}");
         // Nobody sees how they end, but that somebody wanted it is kept, and they are listed however soon that was.
         let job = world.jobs.show(&id).unwrap();
         assert!(job.is_asked_to_end && !job.was_over_at_once(), "{script}");
@@ -187,7 +191,8 @@ async fn a_sessions_survivors_are_jobs_beside_its_shell() {
         let JobState::Ended(end) = world.kill(id).await.state else {
             panic!("{id:?}");
         };
-        assert_eq!((end.ending, end.has_remaining), (Ending::AllEnded, false));
+        assert!(matches!(end.ending, Ending::Signaled { .. }), "{end:?}");
+        assert!(!end.has_remaining);
         let sleeps = world.census.commands();
         let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
         assert_eq!(sleeps.count(), left);
@@ -232,7 +237,8 @@ async fn a_sessions_survivors_outlive_it() {
         let later = world.again();
         assert_eq!(later.show(&id).unwrap().state, JobState::Running, "{last}");
         later.kill(&id, Duration::from_secs(1)).await.unwrap();
-        assert_eq!(world.end(&id).await.ending, Ending::AllEnded, "{last}");
+        let ending = world.end(&id).await.ending;
+        assert_eq!(ending, signaled(15, "SIGTERM"), "{last}");
         world.census.assert_empty_soon(last).await;
     }
 }

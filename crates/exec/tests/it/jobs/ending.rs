@@ -37,6 +37,85 @@ async fn how_it_ended_is_data_and_its_output_its_own() {
     }
 }
 
+/// A job runs for as long as a process has its output open, so its shell may have exited before a
+/// kill.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_after_the_shell_has_exited_names_the_signal() {
+    for (script, grace, ending) in [
+        ("sleep 1000 & exit 0", 5000, signaled(15, "SIGTERM")),
+        ("setsid sleep 1000 & exit 3", 5000, signaled(15, "SIGTERM")),
+        (
+            "(trap '' TERM; echo ready; while :; do sleep 1000; done) & exit 0",
+            200,
+            signaled(9, "SIGKILL"),
+        ),
+        ("sleep 1000 & exit 0", 0, signaled(9, "SIGKILL")),
+        // A living shell decides how the job ends.
+        (
+            "trap 'exit 4' TERM; sleep 1000 & wait",
+            5000,
+            Ending::Exited { code: 4 },
+        ),
+    ] {
+        let world = World::new();
+        let job = world.start(script).await;
+        world.census.wait_for("sleep").await;
+        let is_over = || ProcessInfo::has_ended(job.pid.cast_signed());
+        let has_exit = script.contains("exit 0") || script.contains("exit 3");
+        assert!(soon(|| !has_exit || is_over()).await, "{script}");
+        let grace = Duration::from_millis(grace);
+        let killed = world.jobs.kill(&job.id, grace).await.unwrap();
+        let JobState::Ended(end) = &killed.job.state else {
+            panic!("{script}: {killed:?}");
+        };
+        assert_eq!(end.ending, ending, "{script}");
+        world.census.assert_empty_soon(script).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_completion_status_is_appended_where_it_is_wanted() {
+    for (script, limit, status) in [
+        ("echo hi", 60_000, "[background process completed]"),
+        (
+            "echo hi; exit 5",
+            60_000,
+            "[background process failed: exit status: 5]",
+        ),
+        (
+            "echo hi; kill -9 $$",
+            60_000,
+            "[background process failed: signal: 9 (SIGKILL)]",
+        ),
+        (
+            "echo hi; sleep 1000",
+            1000,
+            "[background process failed: timed out after 1s]",
+        ),
+    ] {
+        let world = World::new();
+        let spec = world.spec(script).completion_status(true);
+        let spec = spec.timeout(Duration::from_millis(limit));
+        let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+        let end = world.end(&job.id).await;
+        assert_eq!(all_of(&job), format!("hi\n\n\n{status}\n"), "{script}");
+        assert_eq!(end.length, 3, "the output's own");
+    }
+}
+
+/// A job's files and lists show the script without secrets.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_recorded_without_what_records_hide() {
+    let world = World::new();
+    let spec = world.spec("echo s3cret-1; exit 0");
+    let spec = spec.recorded_script(Some("echo [hidden]; exit 0".to_owned()));
+    let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+    world.end(&job.id).await;
+    assert_eq!(job.command, "echo [hidden]; exit 0");
+    let entry = std::fs::read_to_string(world.registry().join(&job.id.0).join("job.json"));
+    assert!(!entry.unwrap().contains("s3cret"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killing_the_group_as_the_model_is_told_is_seen() {
     let world = World::new();

@@ -11,7 +11,7 @@ pub(in super::super) static RULE: Rule = Rule {
     group: Group::RemoteCode,
     summary: "Options by which git runs a program of the caller's choosing at the other end: `--receive-pack`, `--upload-pack`, `--exec`, `ext::` addresses; the same in settings.",
     message: "permission denied: this makes git run another program for the transport. Push or fetch without it",
-    suggestion: "git push without --receive-pack",
+    suggestion: "`git push` or `git fetch`, without that option",
     fires: &[
         "git push --receive-pack=\"touch pwned; git-receive-pack\" origin main",
         "git push --exec=x origin",

@@ -10,7 +10,7 @@ pub(in super::super) static RULE: Rule = Rule {
     group: Group::System,
     summary: "Removing all scheduled jobs at once: `crontab -r`, `crontab /dev/null`, `crontab < /dev/null`.",
     message: "permission denied: this removes every scheduled job of the user, and no copy is kept. Take the one line out",
-    suggestion: "crontab -l | grep -v 'the job' | crontab -",
+    suggestion: "`crontab -l > jobs.txt`, remove the line from jobs.txt, then `crontab jobs.txt`",
     fires: &[
         "crontab -r", "crontab -u me -r", "sudo crontab -ru me", "crontab /dev/null",
         "crontab - < /dev/null", "echo -n | crontab -",

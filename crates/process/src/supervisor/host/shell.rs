@@ -26,6 +26,8 @@ pub struct ShellFds {
     pub stdin_fd: Option<i32>,
     /// The pipe that is the shell's stdin.
     pub control: OwnedFd,
+    /// The sockets on which the shell reports, if it does.
+    pub reports: Option<ReportFds>,
     /// Read ends of the requested streams, in the requested order.
     pub output: Vec<(StreamId, OwnedFd)>,
     /// What is enforced by its box, if it is in one.
@@ -34,6 +36,15 @@ pub struct ShellFds {
     pub held_back: bool,
     /// Why what it changes cannot be recorded, if it was to be.
     pub unwatched: Option<String>,
+}
+
+/// The host's ends of the sockets on which a shell reports. They do not block.
+#[derive(Debug)]
+pub struct ReportFds {
+    /// The socket for its status.
+    pub status: OwnedFd,
+    /// The socket for its exports.
+    pub exports: OwnedFd,
 }
 
 impl Supervised {
@@ -188,13 +199,23 @@ impl Supervised {
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
                     return Err(StartError::Disconnected);
                 };
-                let streams = self.last.iter().flat_map(|start| &start.output);
+                let last = self.last.as_ref();
+                let reports = if last.is_some_and(|start| start.reports) {
+                    let (Some(status), Some(exports)) = (fds.next(), fds.next()) else {
+                        return Err(StartError::Disconnected);
+                    };
+                    Some(ReportFds { status, exports })
+                } else {
+                    None
+                };
+                let streams = last.iter().flat_map(|start| &start.output);
                 Ok(Some(ShellFds {
                     pid,
                     script,
                     script_fd,
                     stdin_fd,
                     control,
+                    reports,
                     output: streams.copied().zip(fds).collect(),
                     sandbox,
                     held_back,

@@ -65,7 +65,10 @@ fn supervise(here: bool) -> io::Result<()> {
     // Only fails if it is a session leader already.
     let _ = rustix::process::setsid();
     match prepare() {
-        Ok(tree) => Server::new(socket, tree, Starter::Child).run(),
+        Ok(tree) => {
+            Server::new(socket, tree, Starter::Child).run();
+            Ok(())
+        }
         Err(error) => {
             let reason = error.to_string();
             let event = Event::CannotServe { reason };

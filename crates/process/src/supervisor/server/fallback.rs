@@ -33,10 +33,6 @@ pub(in crate::supervisor) fn start(
     );
     std::thread::Builder::new()
         .name("agent-bash-sup".to_owned())
-        .spawn(move || {
-            if let Err(error) = server.run() {
-                tracing::warn!(%error, "the supervising thread has ended");
-            }
-        })?;
+        .spawn(move || server.run())?;
     Ok(())
 }

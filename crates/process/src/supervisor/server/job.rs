@@ -8,6 +8,7 @@ use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::job_directory::{ENTRY, JobDirectory, JobEnd, NEW_END, NEW_ENTRY, OUTPUT};
 use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
 use agent_bash_core::{Ending, Survivor, Timestamp};
+use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -37,6 +38,10 @@ pub(super) struct Job {
     stdin: Option<OwnedFd>,
     limit: Option<Limit>,
     timed_out: bool,
+    /// True if the completion status is appended to the output file.
+    completion_status: bool,
+    /// The last signal sent to its processes on request after its shell had ended.
+    ended_by: Option<Signal>,
     drained: Option<Instant>,
     end: Option<JobEnd>,
 }
@@ -86,6 +91,7 @@ impl Job {
         let mut job = Self::open(&detach.directory)?;
         job.output = Some(job.directory.file(OUTPUT, true)?);
         job.stdin = stdin;
+        job.completion_status = detach.completion_status;
         let after = Duration::from_millis(detach.limit_ms);
         job.limit = now.checked_add(after).map(|until| Limit {
             after,
@@ -127,6 +133,8 @@ impl Job {
             stdin: None,
             limit: None,
             timed_out: false,
+            completion_status: false,
+            ended_by: None,
             drained: None,
             end: None,
         })
@@ -191,7 +199,7 @@ impl Job {
         }
         let over = self.is_drained(seen, now);
         let ending = match (&self.output, seen.shell) {
-            (None, _) if seen.empty && over => Ending::AllEnded,
+            (None, _) if seen.empty && over => self.on_request().unwrap_or(Ending::AllEnded),
             (Some(_), Some(end)) if over => self.ending(end),
             _ => return false,
         };
@@ -204,6 +212,12 @@ impl Job {
             length: self.output.as_ref().map_or(0, length),
         };
         self.limit = None;
+        if self.completion_status
+            && let Some(output) = &mut self.output
+        {
+            // A full disk must not keep the end from being recorded.
+            let _ = output.write_all(end.ending.completion_status().as_bytes());
+        }
         let _ = self.directory.end(&mut self.reserved, &end);
         let answer = VisitAnswer::Ended { end: end.clone() };
         self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
@@ -214,8 +228,28 @@ impl Job {
     fn ending(&self, shell: ShellEnd) -> Ending {
         match (self.timed_out, self.limit.as_ref()) {
             (true, Some(limit)) => Ending::TimedOut { after: limit.after },
-            _ => shell.into(),
+            _ => self.on_request().unwrap_or_else(|| shell.into()),
         }
+    }
+
+    /// Records that its processes are sent SIGTERM on request. `shell_ended`: no shell is left to
+    /// report an ending.
+    pub(super) fn end_requested(&mut self, shell_ended: bool) {
+        if shell_ended && !self.timed_out {
+            self.ended_by.get_or_insert(Signal::TERM);
+        }
+    }
+
+    /// Records that its processes are sent SIGKILL.
+    pub(super) fn is_being_killed(&mut self) {
+        if let Some(signal) = &mut self.ended_by {
+            *signal = Signal::KILL;
+        }
+    }
+
+    fn on_request(&self) -> Option<Ending> {
+        let signal = self.ended_by?;
+        Some(ShellEnd::Signaled(signal.as_raw()).into())
     }
 
     /// Accepts visitors and serves their requests. `survivors` lists the living processes.

@@ -172,6 +172,11 @@ impl Ladder {
         self
     }
 
+    /// True while SIGKILL is being sent.
+    pub(super) fn is_killing(&self) -> bool {
+        matches!(self, Self::Killing(_))
+    }
+
     /// Whether processes have withstood SIGKILL.
     pub(super) fn is_withstood(&self) -> bool {
         matches!(self, Self::Killing(rounds) if rounds.reported)

@@ -10,11 +10,12 @@
 use super::report::Report;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Phase, Shell};
-use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
+use super::shell_command::{CONTROL_FD, EXPORTS_FD, REPORT, SCRIPT_FD, STATUS_FD, ShellCommand};
 use super::terminal::Terminal;
 use super::trace::{self, Before, Tracer};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
+use crate::report_socket::report_sockets;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use agent_bash_core::StreamId;
@@ -90,7 +91,19 @@ fn launch_one(
     let (control_read, control) = pipe()?;
     let (output, [stdout, stderr]) = streams(&start.output)?;
     let pipes = output.iter().filter_map(inode_of).collect();
-    let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
+    let mut reports = Vec::new();
+    let mut reported = Vec::new();
+    if start.reports {
+        for place in [STATUS_FD, EXPORTS_FD] {
+            let (host, shell) = report_sockets()?;
+            reports.push(host);
+            reported.push((place, shell));
+        }
+    }
+    let inherited = [&script].into_iter().chain(stdin);
+    let inherited: Vec<&OwnedFd> = inherited
+        .chain(reported.iter().map(|(_, socket)| socket))
+        .collect();
     let confined = SandboxedStart::prepare(start, &inherited, network)?;
     let apart = start
         .private_mounts_at()
@@ -99,10 +112,10 @@ fn launch_one(
     let fifo = confined.as_ref().map(SandboxedStart::report);
     let report = Report::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;
     let script_fd = script.as_raw_fd();
-    let shell = ShellCommand::of(
-        start,
-        &[(SCRIPT_FD, script_fd.to_string()), (REPORT, report.path())],
-    );
+    let mut places = vec![(SCRIPT_FD, script_fd.to_string()), (REPORT, report.path())];
+    let numbers = reported.iter();
+    places.extend(numbers.map(|(place, socket)| (*place, socket.as_raw_fd().to_string())));
+    let shell = ShellCommand::of(start, &places);
     let command = match &confined {
         Some(confined) => confined.command(shell),
         None => shell,
@@ -158,7 +171,11 @@ fn launch_one(
             held_back: closed.held_back,
             unwatched,
         },
-        host_ends: [script, control].into_iter().chain(output).collect(),
+        host_ends: [script, control]
+            .into_iter()
+            .chain(reports)
+            .chain(output)
+            .collect(),
     })
 }
 

@@ -22,12 +22,17 @@ use crate::supervisor::protocol::{Event, Order, ShellStart};
 use crate::supervisor::shell_directory::sweep;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Between SIGTERM and SIGKILL for a call of which no more can be kept. What would change files waits.
 const FULL_GRACE: Duration = Duration::from_secs(1);
+
+/// Delay after a failed `poll`.
+const AFTER_FAILURE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 
 /// The state of a running supervisor.
 #[derive(Debug)]
@@ -87,10 +92,10 @@ impl Server {
     }
 
     /// Runs until the host is gone and no processes are left.
-    pub(super) fn run(mut self) -> io::Result<()> {
+    pub(super) fn run(mut self) {
         self.tell(&Event::Hello { version: VERSION }, &[]);
         loop {
-            self.wait()?;
+            self.wait();
             if self.host != Host::Disconnected {
                 self.take_orders();
             }
@@ -99,6 +104,11 @@ impl Server {
             }
             let Reaped { empty, orphan, .. } = self.reap();
             self.report(empty);
+            if self.ladder.as_ref().is_some_and(Ladder::is_killing)
+                && let Some(job) = &mut self.job
+            {
+                job.is_being_killed();
+            }
             if empty {
                 self.ladder = None;
             } else if self.step() {
@@ -117,17 +127,18 @@ impl Server {
                 Some(job) => job.end().is_some(),
                 None => self.host == Host::Disconnected,
             };
-            if free && empty && self.session_processes.is_empty() && self.relay.is_done() {
+            let is_done = free && empty && self.session_processes.is_empty();
+            if is_done && self.relay.is_done() && self.is_empty() {
                 if let Some(tracer) = self.tracer() {
                     tracer.leave();
                 }
-                return Ok(());
+                return;
             }
         }
     }
 
     /// Sleeps until something happens or the next step of the ladder is due.
-    fn wait(&self) -> io::Result<()> {
+    fn wait(&self) {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let continued = self.continued.as_ref().map(Continued::next);
         let job = self.job.as_ref().and_then(Job::next);
@@ -168,9 +179,16 @@ impl Server {
                 .map(|fd| PollFd::new(fd, PollFlags::IN)),
         );
         match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            // For example without memory. Exiting now would abandon the processes.
+            Err(_) => drop(rustix::thread::nanosleep(&AFTER_FAILURE)),
         }
+    }
+
+    /// True if no processes are left. A survivor may have started a process after the last
+    /// [`Self::reap`].
+    fn is_empty(&mut self) -> bool {
+        self.reap().empty
     }
 
     fn take_orders(&mut self) {
@@ -241,6 +259,9 @@ impl Server {
             return;
         };
         let wanted = job.receive(|| self.survivors());
+        if !wanted.is_empty() && !empty {
+            job.end_requested(self.living_shell().is_none());
+        }
         let due = job.due(now()).map(Wanted::End);
         for Wanted::End(grace) in wanted.into_iter().chain(due) {
             if !empty {

@@ -138,6 +138,11 @@ impl SessionProcesses {
     /// Sends SIGTERM and SIGCONT to all of them; SIGKILL follows after the grace period.
     pub(super) fn end(&mut self, grace: Duration, now: Instant) {
         self.members.signal(&[Signal::TERM, Signal::CONT]);
+        if let Keeper::Job { job, .. } = &mut self.keeper
+            && !self.members.is_empty()
+        {
+            job.end_requested(true);
+        }
         let rounds = Rounds::from(now + grace);
         self.ending = Some(match self.ending {
             Some(before) => rounds.earlier(before),
@@ -155,6 +160,9 @@ impl SessionProcesses {
                 withstand = Some(self.named(boot));
             }
             self.members.signal(&[Signal::KILL]);
+            if let Keeper::Job { job, .. } = &mut self.keeper {
+                job.is_being_killed();
+            }
         }
         let empty = self.members.is_empty();
         match &mut self.keeper {

@@ -21,6 +21,12 @@ pub(super) const REPORT: &str = "{report}";
 /// Placeholder in an argument for the number of the control pipe's descriptor, where that is not stdin.
 pub(super) const CONTROL_FD: &str = "{control_fd}";
 
+/// Placeholder in an argument for the number of the socket for the shell's status.
+pub(super) const STATUS_FD: &str = "{status_fd}";
+
+/// Placeholder in an argument for the number of the socket for the shell's exports.
+pub(super) const EXPORTS_FD: &str = "{exports_fd}";
+
 /// A program with its arguments and environment.
 #[derive(Debug)]
 pub(super) struct ShellCommand<'a> {

@@ -78,6 +78,26 @@ fn the_oldest_go_when_the_quota_is_used_up() {
     assert_eq!(ids(), [0, 4]);
 }
 
+/// A call adds to a sum and reads no other artifact; a sweep corrects the sum.
+#[test]
+fn only_a_sweep_looks_at_all_artifacts() {
+    let root = tempfile::tempdir().unwrap();
+    let limits = ArtifactLimits {
+        per_session: 2500,
+        ..ROOMY
+    };
+    let dir = limited(root.path(), limits);
+    keep(&dir, &[b'x'; 1000]).unwrap();
+    let stray = root.path().join("s/artifacts/stray.log");
+    fs::write(stray, [b'x'; 2000]).unwrap();
+    keep(&dir, &[b'x'; 1000]).unwrap();
+    assert_eq!(dir.list().len(), 2, "the stray file was not seen");
+    ArtifactDir::sweep(root.path(), now());
+    keep(&dir, &[b'x'; 100]).unwrap();
+    let ids: Vec<_> = dir.list().iter().map(|info| info.artifact.id.0).collect();
+    assert_eq!(ids, [2], "the oldest made room");
+}
+
 #[test]
 fn where_nothing_can_go_there_is_no_artifact() {
     let root = tempfile::tempdir().unwrap();

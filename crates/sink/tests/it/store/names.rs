@@ -227,3 +227,52 @@ fn child_keeps_many() {
         }
     });
 }
+
+/// A used number refers to its output or to nothing, even if the directory is replaced.
+#[test]
+fn a_number_never_names_another_output() {
+    let root = tempfile::tempdir().unwrap();
+    let state = root.path().join("state");
+    let dir = session(&state);
+    for bytes in [b"a", b"b"] {
+        keep(&dir, bytes).unwrap();
+    }
+    let old = ["0", "1"].map(|id| id.parse().unwrap());
+
+    fs::remove_dir_all(&state).unwrap();
+    assert_eq!(keep(&dir, b"c").unwrap().id.0, 2);
+    for id in old {
+        assert!(dir.open(id).is_err());
+    }
+
+    // The directory is moved away and replaced by one with other outputs under those numbers.
+    fs::rename(&state, root.path().join("moved")).unwrap();
+    let other = session(&state);
+    for bytes in [b"x", b"y", b"z"] {
+        keep(&other, bytes).unwrap();
+    }
+    let kept = keep(&dir, b"d").unwrap();
+    assert_eq!(kept.id.0, 3);
+    assert_eq!(fs::read(&kept.path).unwrap(), b"d");
+    for id in old.into_iter().chain(["2".parse().unwrap()]) {
+        assert!(dir.open(id).is_err(), "{id}");
+    }
+    assert_eq!(dir.list().len(), 1);
+    // Dropping the first removes nothing of the second.
+    drop(dir);
+    assert_eq!(other.list().len(), 3);
+}
+
+#[test]
+fn a_lost_counter_does_not_start_anew() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = session(root.path());
+    for bytes in [b"a", b"b", b"c"] {
+        keep(&dir, bytes).unwrap();
+    }
+    let artifacts = root.path().join("s/artifacts");
+    for name in ["0.log", "0.json", ".next"] {
+        fs::remove_file(artifacts.join(name)).unwrap();
+    }
+    assert_eq!(keep(&session(root.path()), b"d").unwrap().id.0, 3);
+}
