@@ -1,5 +1,5 @@
-//! A program with an overlay: runs a command on its own terminal and shows it in a box. `cargo run -p
-//! agent-bash-pty --example overlay -- 'vim notes.txt'`
+//! A program with an overlay: runs a command on its own terminal and shows it in a box. `cargo run
+//! -p agent-bash-pty --example overlay -- 'vim notes.txt'`
 
 use agent_bash_core::{Cancel, Clock, Flow, OutputConsumer, RunSpec, ShellChoice};
 use agent_bash_core::{StreamId, SurvivorPolicy};
@@ -67,7 +67,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             keys.expire(clock.now())
         };
         match action {
-            OverlayAction::Send(input) => drop(session.send(&input)), // only refused after the command's end
+            // Refused only after the command's end.
+            OverlayAction::Send(input) => drop(session.send(&input)),
             OverlayAction::Repeat(input, times) => {
                 for _ in 0..times {
                     let _ = session.send(&input);

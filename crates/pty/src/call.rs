@@ -16,15 +16,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A started command on its terminal. It makes progress only while [`PtyRun::finish`] is awaited; dropping it kills
-/// the command like a cancellation without grace.
+/// A started command on its terminal. It makes progress only while [`PtyRun::finish`] is awaited.
+/// Dropping it kills the command like a cancellation without grace.
 pub struct PtyRun {
     pub(crate) spec: RunSpec,
     pub(crate) options: PtyOptions,
-    /// The shell's box, if it is in one.
+    /// The watch of the shell's sandbox, if there is one.
     pub(crate) sandbox: Option<SandboxWatch>,
     pub(crate) supervised: Supervised,
-    /// Of what it does to files.
+    /// The recording of the command's changes to files.
     pub(crate) changes: Recording,
     pub(crate) source: TerminalSource,
     pub(crate) script: ScriptFile,
@@ -34,7 +34,7 @@ pub struct PtyRun {
     pub(crate) started: Duration,
 }
 
-/// Reports how the session ended, even if nobody waited for it.
+/// Reports how the session ended, even if no task waited for it.
 pub(crate) struct EndReporter {
     pub(crate) shared: Arc<Shared>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -46,12 +46,15 @@ impl PtyRun {
         self.ended.shared.session()
     }
 
-    /// Follows the command to its end, and pushes its output into `out` as [`StreamId::Merged`], unchanged except
-    /// that a line stands for anything drawn on the alternate screen, and that of lines which are edited there is what
-    /// came of them.
+    /// Follows the command to its end, and pushes its output into `out` as [`StreamId::Merged`].
+    ///
+    /// Output is unchanged with two exceptions. A single line replaces everything drawn on the
+    /// alternate screen. Lines that are edited on the terminal are replaced by their final text.
     ///
     /// # Errors
-    /// The script was never run: its directory could not be entered, or the shell did not take it.
+    ///
+    /// The script was never run: its directory could not be entered, or the shell did not accept
+    /// it.
     ///
     /// [`StreamId::Merged`]: agent_bash_core::StreamId::Merged
     pub async fn finish(mut self, out: &mut dyn OutputConsumer) -> Result<Outcome, NotStarted> {
@@ -71,7 +74,7 @@ impl PtyRun {
             DRAIN,
         );
         let ended = follower.until_ended(out).await;
-        follower.source().let_go();
+        follower.source().release_program_side();
         let mut left = follower.clear_up(out).await;
         let traced = self.changes.end(&mut self.supervised).await;
         let unstarted = self.script.unstarted(&self.spec);
@@ -92,7 +95,7 @@ impl PtyRun {
             killed: ended.reason == Some(Reason::Kill),
         });
         if left.is_empty {
-            // If the program exits next, nobody is left to reap the supervisor.
+            // If this program exits next, it could no longer reap the supervisor.
             self.supervised.close().await;
         }
         result
@@ -100,7 +103,7 @@ impl PtyRun {
 }
 
 impl TerminalSource {
-    /// Adds what is known only about calls on a terminal.
+    /// Adds facts that exist only for calls on a terminal.
     fn add_to(&mut self, outcome: &mut Outcome, out: &mut dyn OutputConsumer) {
         outcome.closed_early = self.closed_early;
         if let Some(state) = self.waited_for {
@@ -127,7 +130,7 @@ impl Drop for EndReporter {
     }
 }
 
-/// The contract's text for errors on our side.
+/// The contract's text for internal errors.
 pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
     NotStarted::Terminal {
         reason: reason.to_string(),

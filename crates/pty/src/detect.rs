@@ -1,5 +1,6 @@
-//! Detects that a program waits for user input, from kernel state: the line discipline's modes, the foreground
-//! process group, and the system call in which each thread is blocked. The output is not interpreted.
+//! Detects that a program waits for user input, from kernel state: the line discipline's modes, the
+//! foreground process group, and the system call in which each thread is blocked. The output is not
+//! interpreted.
 
 use crate::WaitingFor;
 use crate::terminal::{LineModes, Terminal};
@@ -10,24 +11,25 @@ use std::path::Path;
 /// Limit of threads examined per process.
 const MOST_THREADS: usize = 64;
 
-/// What a foreground thread is doing.
+/// The activity of a foreground thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum ThreadActivity {
     /// Blocked reading the terminal.
     Reading,
     /// Blocked polling several descriptors, with the terminal open.
     Polling,
-    /// Sleeping, but we may not see in which call: another user's program.
+    /// Sleeping in a system call that is not visible to this user: the program belongs to another
+    /// user.
     Hidden,
-    /// Anything else.
+    /// Any other activity.
     Other,
 }
 
-/// What the programs on the terminal wait for. `session` is the session leader's pid.
+/// The input that the programs on the terminal wait for. `session` is the session leader's pid.
 pub(crate) fn look(terminal: &Terminal, session: i32, alternate: bool) -> Option<WaitingFor> {
     let modes = terminal.line_modes()?;
     let foreground = terminal.foreground()?;
-    let doing: Vec<Doing> = processes_of_session(session)
+    let doing: Vec<ThreadActivity> = processes_of_session(session)
         .into_iter()
         .filter(|process| process.group == foreground)
         .flat_map(|process| doing(process.pid, terminal.path()))
@@ -35,22 +37,27 @@ pub(crate) fn look(terminal: &Terminal, session: i32, alternate: bool) -> Option
     classify(modes, alternate, &doing)
 }
 
-fn classify(modes: LineModes, alternate: bool, doing: &[Doing]) -> Option<WaitingFor> {
-    let any = |wanted: &[Doing]| doing.iter().any(|one| wanted.contains(one));
+fn classify(modes: LineModes, alternate: bool, doing: &[ThreadActivity]) -> Option<WaitingFor> {
+    let any = |wanted: &[ThreadActivity]| doing.iter().any(|one| wanted.contains(one));
     match (modes.canonical, modes.echo) {
-        (true, true) => any(&[Doing::Reading]).then_some(WaitingFor::Line),
-        (true, false) => any(&[Doing::Reading, Doing::Hidden]).then_some(WaitingFor::Secret),
-        (false, _) => {
-            any(&[Doing::Reading, Doing::Polling, Doing::Hidden]).then_some(if alternate {
-                WaitingFor::FullScreen
-            } else {
-                WaitingFor::Raw
-            })
+        (true, true) => any(&[ThreadActivity::Reading]).then_some(WaitingFor::Line),
+        (true, false) => {
+            any(&[ThreadActivity::Reading, ThreadActivity::Hidden]).then_some(WaitingFor::Secret)
         }
+        (false, _) => any(&[
+            ThreadActivity::Reading,
+            ThreadActivity::Polling,
+            ThreadActivity::Hidden,
+        ])
+        .then_some(if alternate {
+            WaitingFor::FullScreen
+        } else {
+            WaitingFor::Raw
+        }),
     }
 }
 
-fn doing(pid: i32, terminal: &Path) -> Vec<Doing> {
+fn doing(pid: i32, terminal: &Path) -> Vec<ThreadActivity> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
         .flatten();
@@ -61,31 +68,31 @@ fn doing(pid: i32, terminal: &Path) -> Vec<Doing> {
         .collect()
 }
 
-fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> Doing {
+fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
     let Some(call) = fs::read_to_string(thread.join("syscall"))
         .ok()
         .filter(|_| !calls::READ.is_empty())
     else {
         return if sleeps(thread) {
-            Doing::Hidden
+            ThreadActivity::Hidden
         } else {
-            Doing::Other
+            ThreadActivity::Other
         };
     };
     let Some((number, descriptor)) = parse_call(&call) else {
-        return Doing::Other;
+        return ThreadActivity::Other;
     };
     if calls::READ.contains(&number) && is_on_terminal(pid, descriptor, terminal) {
-        Doing::Reading
+        ThreadActivity::Reading
     } else if calls::POLL.contains(&number) && has_terminal_open(pid, terminal) {
-        Doing::Polling
+        ThreadActivity::Polling
     } else {
-        Doing::Other
+        ThreadActivity::Other
     }
 }
 
-/// `0 0x0 0x7f… …` (proc(5)): number of the system call, and its first argument. `None` for `running`, and for
-/// `-1`, which means blocked outside of a system call.
+/// Parses `0 0x0 0x7f… …` (proc(5)): number of the system call, and its first argument. `None` for
+/// `running`, and for `-1`, which means blocked outside of a system call.
 fn parse_call(text: &str) -> Option<(u32, u64)> {
     let mut words = text.split_ascii_whitespace();
     let number = words.next()?.parse().ok()?;
@@ -93,7 +100,7 @@ fn parse_call(text: &str) -> Option<(u32, u64)> {
     Some((number, u64::from_str_radix(argument, 16).ok()?))
 }
 
-/// Whether a thread is in interruptible sleep.
+/// True if a thread is in interruptible sleep.
 fn sleeps(thread: &Path) -> bool {
     let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -118,7 +125,7 @@ mod calls {
     pub(super) const POLL: &[u32] = &[22, 72, 73, 441];
 }
 
-/// Elsewhere the numbers are unknown, and the line discipline alone decides.
+/// On other architectures the numbers are unknown, and the line discipline alone decides.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls {
     pub(super) const READ: &[u32] = &[];
@@ -130,8 +137,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_the_contract() {
-        use Doing::{Hidden, Other, Polling, Reading};
+    fn detection_follows_the_table_of_the_contract() {
+        use ThreadActivity::{Hidden, Other, Polling, Reading};
         let lines = (true, true);
         let secret = (true, false);
         let keys = (false, false);
@@ -139,7 +146,7 @@ mod tests {
         for (modes, alternate, doing, wanted) in [
             (lines, false, &[Other, Reading][..], Some(WaitingFor::Line)),
             (lines, true, &[Reading], Some(WaitingFor::Line)),
-            // `tail -f`, `sleep`, a busy loop, nobody, another user's program.
+            // `tail -f`, `sleep`, a busy loop, no process, another user's program.
             (lines, false, &[Other, Polling], None),
             (lines, false, &[Other], None),
             (lines, false, &[], None),
@@ -169,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_read() {
+    fn system_calls_are_parsed() {
         for (text, wanted) in [
             ("0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7ff 0x7f\n", Some((0, 3))),
             ("270 0x1 0x0", Some((270, 1))),

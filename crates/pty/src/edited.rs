@@ -1,10 +1,13 @@
-//! What a line editor makes of what it has written. readline, pyrepl, node and their like move over their text, also to the rows
-//! above, and write over it, and only a terminal of that width can tell what comes of it. So from the first such movement on, output
-//! is drawn on a screen, and whoever reads it gets the rows of that screen: those that have scrolled off it at once, as nothing reaches
-//! them any more, the others when the editor is done. Only the line that was open before was handed on already; unless it only goes
-//! on, it is erased.
+//! The final text of lines that a line editor edits.
 //!
-//! What prints lines, or draws a progress bar, is left alone: a line editor has the keys to itself, or bracketed paste is on.
+//! readline, pyrepl, node and similar editors move over their text, also to the rows above, and
+//! write over it. Only a terminal of the same width can compute the result. From the first such
+//! movement on, output is therefore drawn on a screen, and the reader gets the rows of that screen.
+//! Rows that have scrolled off are final and sent at once, the others when the edit ends. The line
+//! that was open before has been sent already; it is erased, unless it only continues.
+//!
+//! Programs that print lines, or draw a progress bar, are not affected: a line editor disables
+//! canonical mode, or enables bracketed paste.
 
 use agent_bash_core::LineEdit;
 use std::collections::VecDeque;
@@ -13,10 +16,10 @@ use vt100::capture::{BasicFormattedCaptureState, RowContents, basic_formatted_to
 
 const ESC: u8 = 0x1b;
 
-/// Ends all colours; what `attributes_formatted` says where there are none.
+/// Ends all colours: the result of `attributes_formatted` for a cell without attributes.
 const NO_COLOURS: &str = "\x1b[m";
 
-/// The most columns that one movement to the left has where output is read.
+/// The maximum of columns that readers of output allow for one movement to the left.
 const WIDEST: usize = LineEdit::WIDEST;
 
 /// An edit in progress.
@@ -25,31 +28,31 @@ pub(crate) struct Edited {
     reader: Reader,
 }
 
-/// Who reads the output.
+/// The state of the reader of the output.
 struct Reader {
-    /// The line that was open before, until it is known what has become of it.
+    /// The line that was open before the edit, until its final text is known.
     open: Option<OpenLine>,
     /// The colours that were in force.
     colours: String,
-    /// Sequences were handed on.
+    /// True if colour sequences were sent.
     coloured: bool,
 }
 
-/// A line of which the reader has had no end.
+/// A line with an end that the reader has not received.
 struct OpenLine {
-    /// Its text with its colours.
+    /// The text with its colours.
     text: String,
-    /// The cursor is at its end.
+    /// True if the cursor is at its end.
     at_end: bool,
-    /// Its beginning is on the screen, too.
+    /// True if its beginning is on the screen.
     whole: bool,
 }
 
 /// Rows that have left the screen.
 #[derive(Default)]
 struct Rows {
-    /// The text of the rows above the edit, as it was. They are part of it from the first on that is no longer so: to go
-    /// there is not enough, as pyrepl goes up and down again.
+    /// The text of the rows above the edit, before the edit. Rows from the first changed one on are
+    /// part of it. Moving there is not enough: pyrepl moves up and down again.
     above: VecDeque<String>,
     text: String,
     state: BasicFormattedCaptureState,
@@ -71,8 +74,8 @@ impl vt100::Callbacks for Rows {
 }
 
 impl Edited {
-    /// Where in output an edit begins; `prompt`: bracketed paste is on, so that an end of line is the editor's, too. Sequences
-    /// are whole.
+    /// The offset in output at which an edit begins. `prompt`: bracketed paste is on, so that an
+    /// end of line belongs to the editor, too. Sequences are whole.
     pub(crate) fn begins(bytes: &[u8], prompt: bool) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -95,7 +98,7 @@ impl Edited {
         }
     }
 
-    /// Begins with what is on the terminal.
+    /// Begins an edit with the contents of the terminal.
     pub(crate) fn of(terminal: &vt100::Screen) -> Self {
         let (row, col) = terminal.cursor_position();
         let (rows, cols) = terminal.size();
@@ -106,7 +109,7 @@ impl Edited {
             .unwrap_or(row);
         let state = terminal.state_formatted();
         let copy = || {
-            // Without lines to scroll back to, rows are reported as soon as they leave the screen.
+            // Without scrollback, rows are reported as soon as they leave the screen.
             let mut copy = vt100::Parser::new_with_callbacks(rows, cols, 0, Rows::default());
             copy.process(state.as_bytes());
             copy.callbacks_mut().above = rows_above(terminal, first.into());
@@ -127,7 +130,7 @@ impl Edited {
         }
     }
 
-    /// Takes output; returns what is settled by it.
+    /// Takes output. Returns its final part.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.screen.process(bytes);
         let text = &mut self.screen.callbacks_mut().text;
@@ -137,10 +140,10 @@ impl Edited {
         {
             return Vec::new();
         }
-        self.reader.gets(&std::mem::take(text)).into_bytes()
+        self.reader.convert_rows(&std::mem::take(text)).into_bytes()
     }
 
-    /// The terminal has a new size. The rows above are as they are now.
+    /// Sets a new size of the terminal. The rows above are recorded as they are now.
     pub(crate) fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16) {
         let (before, _) = self.screen.screen().cursor_position();
         self.screen.set_size(rows, cols);
@@ -149,7 +152,8 @@ impl Edited {
         self.screen.callbacks_mut().above = rows_above(self.screen.screen(), above);
     }
 
-    /// It is done: returns the rest. `is_last`: nothing follows, so what is below the cursor is part of it.
+    /// Ends the edit. Returns the rest. `is_last`: no output follows, so the rows below the cursor
+    /// are part of the edit.
     pub(crate) fn end(self, is_last: bool) -> Vec<u8> {
         let Self { screen, mut reader } = self;
         let terminal = screen.screen();
@@ -162,7 +166,7 @@ impl Edited {
             Some(_) => String::new(),
             None => place_cursor(terminal, row, col),
         };
-        let mut text = reader.gets(&rows_of(screen, below.unwrap_or(row)));
+        let mut text = reader.convert_rows(&rows_of(screen, below.unwrap_or(row)));
         text.push_str(&behind);
         if reader.coloured || colours != reader.colours {
             text.push_str(&colours);
@@ -172,8 +176,8 @@ impl Edited {
 }
 
 impl Reader {
-    /// Rows, as they are handed on.
-    fn gets(&mut self, mut rows: &str) -> String {
+    /// Converts rows to the form in which they are sent.
+    fn convert_rows(&mut self, mut rows: &str) -> String {
         let mut text = String::with_capacity(rows.len());
         let mut erased = 0;
         if let Some(open) = self.open.take() {
@@ -190,7 +194,7 @@ impl Reader {
                 rows = rest;
             }
         }
-        // Blanks at the end of the last one may be in front of the cursor.
+        // Blanks at the end of the last row may precede the cursor.
         let mut lines = rows.split('\n').peekable();
         while let Some(line) = lines.next() {
             if lines.peek().is_some() {
@@ -206,11 +210,12 @@ impl Reader {
 }
 
 impl OpenLine {
-    /// What removes it, also where a carriage return does not (an artifact is read with all of its lines' states): to the left,
-    /// and all of that is gone.
+    /// The output that removes the open line: a movement to the left that erases. A carriage return
+    /// is not enough, because an artifact shows all states of a line.
     fn erase(&self) -> String {
         let chars: usize = plain(&self.text).map(|part| part.chars().count()).sum();
-        // More than there is does no harm; the reader may have had blanks or marks that the screen has not.
+        // Too large a movement is harmless. The reader may have blanks or marks that the screen
+        // lacks.
         let chars = if self.whole {
             chars.max(1).next_multiple_of(WIDEST)
         } else {
@@ -224,7 +229,7 @@ impl OpenLine {
         steps + &rest + "\x1b[K"
     }
 
-    /// Its colours at its end.
+    /// The colours at the end of the line.
     fn colours(&self) -> impl Iterator<Item = String> {
         let since = self.text.rsplit(NO_COLOURS).next().unwrap_or_default();
         let sequences = since.split('\x1b').skip(1);
@@ -239,13 +244,13 @@ fn rows_above(screen: &vt100::Screen, rows: usize) -> VecDeque<String> {
     screen.rows(0, cols.get()).take(rows).collect()
 }
 
-/// The rows down to `last`, where those that are wrapped are one line: it scrolls all of them off the screen.
+/// The rows down to `last`, with wrapped rows joined to lines: scrolls all of them off the screen.
 fn rows_of(mut screen: vt100::Parser<Rows>, last: u16) -> String {
     screen.process(format!("\x1b[r\x1b[{}S", last + 1).as_bytes());
     std::mem::take(&mut screen.callbacks_mut().text)
 }
 
-/// Behind the text of a row: what brings the cursor to its column.
+/// The output that moves the cursor to its column, after the text of a row.
 fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
     let end = end_of(screen, row);
     if col >= end {
@@ -259,7 +264,7 @@ fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
     format!("\x1b[{chars}D")
 }
 
-/// Columns of a row up to the last one that has something.
+/// Columns of a row up to the last one that is not empty.
 fn end_of(screen: &vt100::Screen, row: u16) -> u16 {
     let (_, cols) = screen.size();
     let has = |col: &u16| {
@@ -270,7 +275,7 @@ fn end_of(screen: &vt100::Screen, row: u16) -> u16 {
     last.map_or(0, |last| last + 1)
 }
 
-/// Whether a sequence moves the cursor or changes what is written, apart from appending to it.
+/// True if a sequence moves the cursor or changes written text, other than by appending to it.
 fn moves(sequence: &[u8]) -> bool {
     match sequence {
         [ESC, b'[', parameters @ .., last] => {
@@ -298,7 +303,8 @@ fn moves(sequence: &[u8]) -> bool {
     }
 }
 
-/// Length of the sequence at the beginning of output. Of a string, only what opens it.
+/// Length of the sequence at the beginning of output. For a string, only the length of its
+/// introducer.
 pub(crate) fn sequence_len(bytes: &[u8]) -> usize {
     let length = match bytes.get(1) {
         Some(b'[') => {

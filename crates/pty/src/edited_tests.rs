@@ -12,7 +12,7 @@ use vt100::capture::{
 
 const ROWS: u16 = 24;
 
-/// What real programs wrote while keys went to them one by one.
+/// Output of real programs during an edit.
 const READLINE: &[u8] = b"\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\r\n\x1b[?2004l\ra long line that is much longer than the console is wide, so that it wraps at least once\r\n\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\x1b[A\r\x1b[C\x1b[Cx=1 echo 'a long line that is much longer than the console \x1b[C\x1b[4@s wi\x1b[A\r\n\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C end\r\n\x1b[?2004l\ra long line that is much longer than the console is wide, so that it wraps at least once end\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
 const READLINE_SEARCH: &[u8] = b"\x1b[?2004h$ echo aaa bbb ccc\r\n\x1b[?2004l\raaa bbb ccc\r\n\x1b[?2004h$ \r(reverse-i-search)`': \x08\x08\x08a': echo aa\x1b[7ma\x1b[27m bbb ccc\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x1b[1@a': echo a\x1b[7ma\x1b[27m\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x1b[1@a': echo \x1b[7ma\x1b[27m\x08\r\x1b[23P$ echo aaa\x08\x08\x08\r\n\x1b[?2004l\raaa bbb ccc\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
 const READLINE_INTERRUPTED: &[u8] = b"\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\x1b[A\r\x1b[C\x1b[C^C\r\n\r\x1b[?2004l\r\x1b[?2004h\x1b[?2004l\r\r\n\x1b[?2004h$ echo ok\r\n\x1b[?2004l\rok\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
@@ -23,11 +23,11 @@ const PYTHON: &[u8] = b">>> 1\r\n1\r\n>>> import os, sys; x = [i for i in range(
 const PYTHON_WIDE: &[u8] = ">>> print(\"häuser 日本 x\")\x08\x08\x08\x08\x08\x08\x08\x08\x1b[2@ZZ\r\nhäuser ZZ日本 x\r\n>>> \r\n".as_bytes();
 /// Python 3.13: pyrepl, with several lines pasted at once.
 const PYREPL: &[u8] = b"\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\x1b[1;35m>>> \x1b[0m1\x1b[5D\x1b[?12l\x1b[?25h\x1b[5C\x1b[5D\n\r\x1b[?2004l\x1b[?1l\x1b>1\r\n\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\n\x1b[1A\x1b[1;35m>>> \x1b[0mdef f():\x1b[12D\x1b[1B\x1b[1;35m... \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\n\x1b[1A\x1b[1;35m... \x1b[0m  return 2\x1b[14D\x1b[1B\x1b[1;35m... \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\x1b[1;35m... \x1b[0mi\x1b[5D\x1b[?12l\x1b[?25h\x1b[5C\x1b[?25l\x1b[5D\x1b[1;35m... \x1b[0mif 1:\x1b[9D\x1b[?12l\x1b[?25h\x1b[9C\x1b[?25l\x1b[9D\n\x1b[1;35m... \x1b[0m  \x1b[6D\x1b[?12l\x1b[?25h\x1b[6C\x1b[6D\n\r\x1b[?2004l\x1b[?1l\x1b>  File \x1b[35m\"<python-input-1>\"\x1b[0m, line \x1b[35m3\x1b[0m\r\n\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[4D\n\r\x1b[?2004l\x1b[?1l\x1b>";
-/// With its preview below the line.
+/// With node's preview below the line.
 const NODE: &[u8] = b"Welcome to Node.js v20.20.2.\r\nType \".help\" for more information.\r\n\x1b[1G\x1b[0J> \x1b[3Gconst a = [1,2,3].map(x => x*2)\r\r\n\x1b[90mundefined\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3Ga.reduce((x,y)=>x+y)\r\n\x1b[90m12\x1b[39m\x1b[23G\x1b[1A\x1b[1B\x1b[2K\x1b[1A\r\r\n\x1b[33m12\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3G.exit\r\r\n";
 const SQLITE: &[u8] = b"SQLite version 3.40.1 2022-12-28 14:03:47\r\nEnter \".help\" for usage hints.\r\n\x1b[?2004hsqlite> .tables\r\n\x1b[?2004l\r\x1b[?2004hsqlite> select 1+1;\r\n\x1b[?2004l\r2\r\n\x1b[?2004hsqlite> select 1+1;\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[4P.tables\x08\x08\x08\x08\x08\x08\x08\x1b[Kselect 5;\r\n\x1b[?2004l\r5\r\n\x1b[?2004hsqlite> \x1b[?2004l\r\r\n\r\n";
 
-/// The output that is worth reading, and what came of it before the end.
+/// The shown output, without the part that was known only at the end.
 fn shown<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, rows: u16, cols: u16) -> Vec<u8> {
     let size = PtySize::clamped(cols, rows);
     let mut emulator = Emulator::new(size, TerminalColors::DARK, false);
@@ -51,7 +51,7 @@ fn on_a_card(shown: &[u8]) -> String {
     trimmed(&output.plain())
 }
 
-/// As in the pager, where nothing that was printed is lost.
+/// As in the pager, which shows everything that was printed.
 fn in_an_artifact(shown: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(shown).unwrap();
@@ -59,7 +59,7 @@ fn in_an_artifact(shown: &[u8]) -> String {
     trimmed(&page.piece.text)
 }
 
-/// All rows of a terminal, with what has scrolled away.
+/// All rows of a terminal, with those that have scrolled off.
 fn on_a_terminal(output: &[u8], rows: u16, cols: u16) -> String {
     let size = (rows.try_into().unwrap(), cols.try_into().unwrap());
     let mut parser = vt100::Parser::new(size.0, size.1, 10_000);
@@ -77,7 +77,7 @@ const LONG: &str =
     "'a long line that is much longer than the console is wide, so that it wraps at least once";
 
 #[test]
-fn what_ran_is_read_however_its_line_was_edited() {
+fn edited_lines_are_read_as_they_were_run() {
     let long = LONG.trim_start_matches('\'');
     for (what, output, cols, wanted) in [
         (
@@ -149,7 +149,7 @@ fn what_ran_is_read_however_its_line_was_edited() {
     }
 }
 
-/// Each chunk with whether keys go to the program one by one by then, and what is handed on at once.
+/// Each chunk with whether canonical mode is off by then, and with the output that is sent at once.
 fn at_once(chunks: &[(&str, bool, &str)]) {
     let mut emulator = Emulator::new(PtySize::clamped(40, 5), TerminalColors::DARK, false);
     for (at, (chunk, raw, wanted)) in chunks.iter().enumerate() {
@@ -171,20 +171,21 @@ fn at_once(chunks: &[(&str, bool, &str)]) {
 const END: &str = "the command has ended";
 
 #[test]
-fn what_is_only_appended_to_is_handed_on_as_it_is() {
+fn appended_text_is_sent_unchanged() {
     for chunks in [
-        // A progress bar, and a row that is gone up to: nobody edits.
+        // A progress bar, and a movement to a row above: no line editor.
         &[
             ("1%\r2%", false, "1%\r2%"),
             ("\x1b[A\x1b[2K3%\r", false, "\x1b[A\x1b[2K3%\r"),
             ("\n", false, "\n"),
         ][..],
-        // Lines of a program that has the keys.
+        // Lines of a program in raw mode.
         &[
             ("one\r\ntwo\r\r\n", true, "one\r\ntwo\r\r\n"),
             ("x", true, "x"),
         ],
-        // What is typed at the end of a line, in colours; and the carriage return behind it is no line's.
+        // Coloured text typed at the end of a line. The carriage return behind it belongs to no
+        // line.
         &[
             (
                 "\x1b[?2004h\x1b[32m$\x1b[m ",
@@ -212,10 +213,10 @@ fn what_is_only_appended_to_is_handed_on_as_it_is() {
 }
 
 #[test]
-fn what_comes_of_an_edit_is_handed_on_once_it_is_known() {
+fn final_text_of_an_edit_is_sent_once_it_is_known() {
     const ERASED: &str = "\x1b[512D\x1b[K";
     for (chunks, last) in [
-        // Lines are canonical again.
+        // Canonical mode is on again.
         (
             &[("> ac", true, "> ac"), ("\x08bc\r\n", true, "")][..],
             ("7\r\n", false, format!("{ERASED}> abc\r\n7\r\n")),
@@ -233,7 +234,7 @@ fn what_comes_of_an_edit_is_handed_on_once_it_is_known() {
             &[("a", true, "a"), ("\x1b[5G", true, "")],
             ("", false, "   ".into()),
         ),
-        // In colours that go on.
+        // In colours that continue.
         (
             &[
                 ("\x1b[31mab", true, "\x1b[31mab"),
@@ -258,7 +259,7 @@ fn what_comes_of_an_edit_is_handed_on_once_it_is_known() {
             &[("ac", true, "ac"), ("\x08b", true, "")],
             ("\x1bc", true, format!("{ERASED}ab")),
         ),
-        // It ends with something below the cursor.
+        // The edit ends with text below the cursor.
         (
             &[
                 ("> ", true, "> "),
@@ -266,7 +267,7 @@ fn what_comes_of_an_edit_is_handed_on_once_it_is_known() {
             ],
             (END, true, "1+1\r\n2".into()),
         ),
-        // What has scrolled away is known.
+        // Rows that have scrolled off are final.
         (
             &[
                 ("ac", true, "ac"),
@@ -276,7 +277,7 @@ fn what_comes_of_an_edit_is_handed_on_once_it_is_known() {
             ],
             ("", false, "\r\n2\r\n3\r\n4\r\n5\r\n6".into()),
         ),
-        // Rows above it are part of it only if they change.
+        // Rows above the edit are part of it only if they change.
         (
             &[
                 ("a) 1\r\nb) 2\r\n", true, "a) 1\r\nb) 2\r\n"),
@@ -299,7 +300,7 @@ fn what_comes_of_an_edit_is_handed_on_once_it_is_known() {
 }
 
 #[test]
-fn of_a_line_that_began_above_the_screen_that_part_stays() {
+fn part_of_a_line_above_the_screen_stays() {
     let line = "0123456789".repeat(13);
     let (begin, end) = line.split_at(129);
     let output = format!("{begin}{end}\x08\x08xy\r\n");
@@ -310,7 +311,7 @@ fn of_a_line_that_began_above_the_screen_that_part_stays() {
 }
 
 #[test]
-fn an_edit_goes_on_in_another_size() {
+fn edit_continues_in_another_size() {
     for (cols, rows) in [(30, 5), (60, 12), (60, 6), (25, 8)] {
         let mut emulator = Emulator::new(PtySize::clamped(40, 8), TerminalColors::DARK, false);
         let mut shown = Vec::new();
@@ -335,16 +336,18 @@ fn an_edit_goes_on_in_another_size() {
     }
 }
 
-/// What readline writes when its terminal has another size: from the last row up it clears what it had, and draws it anew.
+/// The output of readline for a new size of its terminal: from the last row up it clears its rows,
+/// and draws them again.
 fn redrawn(rows: usize, line: &str) -> String {
     let up = "\x1b[A\x1b[K\r".repeat(rows - 1);
     format!("\r\x1b[K\r{up}{line}")
 }
 
 #[test]
-fn a_wrapped_line_is_whole_in_another_size() {
+fn wrapped_line_is_whole_in_another_size() {
     let line = format!("$ echo {}", "0123456789".repeat(11));
-    // It is open, is being edited, or was drawn anew after each of several sizes, or after the last.
+    // The line is open, is being edited, or was drawn again after each of several sizes, or after
+    // the last.
     for (edits, each) in [(false, false), (false, true), (true, false), (true, true)] {
         for sizes in [
             &[(40, 9), (30, 9)][..],
@@ -361,7 +364,7 @@ fn a_wrapped_line_is_whole_in_another_size() {
                 let output = output.as_bytes();
                 shown.extend(emulator.process(output, Duration::ZERO, true).shown);
             };
-            // Of what is above, a row is cut, too, and one that is wrapped.
+            // The text above contains a row that is cut, and one that is wrapped.
             let above = format!("{}\n{}", "x".repeat(35), "y".repeat(45));
             write(&mut emulator, &above.replace('\n', "\r\n"));
             write(&mut emulator, "\r\n\x1b[?2004h");
@@ -391,7 +394,7 @@ fn a_wrapped_line_is_whole_in_another_size() {
 }
 
 #[test]
-fn what_only_goes_on_in_another_size_is_handed_on_as_it_is() {
+fn text_that_only_continues_in_another_size_is_sent_unchanged() {
     for (written, wanted) in [("more\r\n", "more\r\n"), ("\r\n", "\r\n")] {
         for prompt in ["", "\x1b[?2004h"] {
             let mut emulator = Emulator::new(PtySize::clamped(40, 9), TerminalColors::DARK, false);
@@ -410,7 +413,7 @@ fn what_only_goes_on_in_another_size_is_handed_on_as_it_is() {
 }
 
 #[test]
-fn nothing_grows_with_the_output_of_an_edit() {
+fn memory_does_not_grow_with_the_output_of_an_edit() {
     // Lines, and a line without an end.
     for end in ["\r\n", ""] {
         let mut emulator = Emulator::new(PtySize::clamped(80, 24), TerminalColors::DARK, false);
@@ -426,7 +429,7 @@ fn nothing_grows_with_the_output_of_an_edit() {
     }
 }
 
-/// What a line editor may do, at the top of a terminal.
+/// Possible output of a line editor, at the top of a terminal.
 fn edits() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         4 => "[a-z 漢日é]{1,9}".prop_map(String::into_bytes),

@@ -1,9 +1,12 @@
-//! The screen behind a terminal: takes what programs write, and provides a plain [`Screen`].
+//! The screen behind a terminal: takes programs' output, and provides a plain [`Screen`].
 //!
-//! It also decides which output is worth reading: what is drawn on the alternate screen is not, as that is one
-//! redraw over another for whoever sat there. A line stands for it that says how long a program had the whole screen, when
-//! it leaves that screen or ends. A program that is known to draw does so on the main screen, too, from its first jump to
-//! a corner until it gives back the line discipline. Of a line that is edited, its outcome is ([`Edited`]).
+//! The emulator also decides which output is shown to readers. Output on the alternate screen is
+//! not shown, because it is a sequence of redraws. When a program leaves that screen or ends, a
+//! line replaces it that says how long the program had the whole screen.
+//!
+//! A program that is known to draw is treated alike on the main screen: from its first jump to a
+//! corner until it restores the line discipline. For an edited line, the final text is shown
+//! ([`Edited`]).
 
 use crate::PtySize;
 use crate::colors::TerminalColors;
@@ -17,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use vt100::MouseProtocolMode;
 
-/// Back to its beginning, and all of it is gone.
+/// Moves to the beginning of the line and erases it.
 const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
 /// Number of lines in the scrollback.
@@ -27,8 +30,8 @@ const SCROLLBACK: usize = 1000;
 pub(crate) struct Emulator {
     guard: Guard,
     screen: Guarded,
-    shown: Shown,
-    /// A program has the whole screen.
+    shown: ReaderOutput,
+    /// The program that has the whole screen.
     program: Option<Program>,
     main: Drawing,
 }
@@ -38,53 +41,54 @@ pub(crate) struct Emulator {
 struct Program {
     /// Since when.
     since: Duration,
-    /// The line in which it began.
+    /// The line in which the program began.
     line: Line,
 }
 
-/// A line in which a program takes the whole screen.
+/// The state of a line in which a program takes the whole screen.
 #[derive(Debug)]
 enum Line {
-    /// Nothing is on it.
+    /// The line is empty.
     Empty,
-    /// It ends there, for all that is known.
+    /// The line may end there.
     Ends,
-    /// It is there again behind the program, as the alternate screen leaves it alone. What comes next goes on with it, or
-    /// erases it, as git does with what it says while it waits for an editor.
-    GoesOn(String),
+    /// The line is on the main screen again after the program. Later output continues it, or erases
+    /// it, as git does with its hint about waiting for an editor.
+    Continues(String),
 }
 
-/// What a program does on the main screen.
+/// The behaviour of a program on the main screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Drawing {
-    /// It writes, for all that is known.
+    /// As far as known, the program does not draw.
     No,
-    /// It is known to draw, and has not begun.
+    /// The program is known to draw, and has not begun.
     Expected,
-    /// It draws; whether it has had the keys to itself.
+    /// The program draws; whether canonical mode was off meanwhile.
     Now { was_raw: bool },
 }
 
-/// The emulator proper, and what is needed to create a new one.
+/// The emulator proper, and the values for creating a new one.
 struct Guarded {
     parser: vt100::Parser<Queries>,
     size: PtySize,
     colors: TerminalColors,
 }
 
-/// Output that is worth reading.
+/// Output for readers.
 #[derive(Default)]
-struct Shown {
+struct ReaderOutput {
     bytes: Vec<u8>,
-    /// The last thing was the line that stands for a program. A line end that such a program leaves behind itself is not
-    /// worth a row.
+    /// True directly after the line that replaces a program. A line end that such a program leaves
+    /// behind is not shown.
     is_after_program: bool,
-    /// What is being edited.
+    /// The edit in progress.
     edited: Option<Edited>,
-    /// An edit of the line that was open before the last change of the size, if nothing was written since. Only there is it known
-    /// which rows are that line's: they are cut, and no longer wrapped.
+    /// An edit of the line that was open before the last change of size, if nothing was written
+    /// since. Only this edit knows the rows of the line: the resize cuts them and no longer marks
+    /// them as wrapped.
     resized: Option<Edited>,
-    /// The last thing was the end of bracketed paste. readline sends a carriage return behind it.
+    /// True directly after the end of bracketed paste. readline sends a carriage return behind it.
     is_after_prompt: bool,
 }
 
@@ -98,7 +102,7 @@ pub(crate) struct Processed {
 }
 
 impl Emulator {
-    /// `draws`: its program is known to draw on all of it.
+    /// Creates an emulator. `draws`: the program is known to draw on its whole terminal.
     pub(crate) fn new(size: PtySize, colors: TerminalColors, draws: bool) -> Self {
         Self {
             guard: Guard::new(),
@@ -107,7 +111,7 @@ impl Emulator {
                 size,
                 colors,
             },
-            shown: Shown::default(),
+            shown: ReaderOutput::default(),
             program: None,
             main: if draws {
                 Drawing::Expected
@@ -117,10 +121,12 @@ impl Emulator {
         }
     }
 
-    /// Processes a program's output, split anywhere, which came at `now`; `raw`: keys go to it one by one.
+    /// Processes a program's output, split anywhere, which arrived at `now`. `raw`: canonical mode
+    /// is off.
     pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> Processed {
-        // On the alternate screen, the sequence that leaves it is the end: a program that has given back the line discipline by
-        // the time its last output is read has drawn that all the same.
+        // On the alternate screen, the sequence that leaves it marks the end. A program that has
+        // restored the line discipline before its last output is read has drawn that output all the
+        // same.
         if let Drawing::Now { was_raw } = &mut self.main {
             if *was_raw && !raw && !self.screen.is_alternate() {
                 self.main = Drawing::No;
@@ -157,7 +163,7 @@ impl Emulator {
             Piece::PrivateModes(bytes) => {
                 let (was_alternate, was_prompt) = (screen.is_alternate(), screen.is_prompt());
                 let line = screen.line();
-                screen.feed(as_understood(bytes));
+                screen.feed(as_supported(bytes));
                 let is_prompt = screen.is_prompt();
                 match (was_alternate, screen.is_alternate()) {
                     (false, true) => {
@@ -193,7 +199,7 @@ impl Emulator {
         }
     }
 
-    /// Final output, of a program that ended on the alternate screen or while a line was edited.
+    /// Final output, of a program that ended on the alternate screen or during an edit.
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
         self.shown.end_edit(true);
         if self.program.is_none() {
@@ -235,15 +241,15 @@ impl Emulator {
         self.screen.is_alternate()
     }
 
-    /// The screen, or what is `lines_back` lines above it.
+    /// The screen, or the contents `lines_back` lines above it.
     pub(crate) fn snapshot(&mut self, lines_back: usize) -> Screen {
-        let mut taken = None;
+        let mut state = None;
         self.screen.guarded(|parser| {
             parser.screen_mut().set_scrollback(lines_back);
-            taken = Some(snapshot(parser));
+            state = Some(snapshot(parser));
             parser.screen_mut().set_scrollback(0);
         });
-        taken.unwrap_or_else(|| snapshot(&self.screen.parser))
+        state.unwrap_or_else(|| snapshot(&self.screen.parser))
     }
 
     /// The text of the screen, line by line, without trailing blanks.
@@ -257,7 +263,7 @@ impl Guarded {
         self.parser.screen().alternate_screen()
     }
 
-    /// Whether a line editor has asked for bracketed paste.
+    /// True if a line editor has enabled bracketed paste.
     fn is_prompt(&self) -> bool {
         self.parser.screen().bracketed_paste()
     }
@@ -266,7 +272,7 @@ impl Guarded {
         self.parser.screen().cursor_position().1 == 0
     }
 
-    /// What is on the line up to the cursor.
+    /// The state of the line up to the cursor.
     fn line(&self) -> Line {
         let screen = self.parser.screen();
         let (row, col) = screen.cursor_position();
@@ -274,17 +280,17 @@ impl Guarded {
             return Line::Empty;
         }
         if row > 0 && screen.row_wrapped(row - 1) {
-            // It began further up, where nothing of what comes next reaches.
+            // The line began further up, which later output cannot change.
             return Line::Ends;
         }
-        Line::GoesOn(screen.contents_between(row, 0, row, col))
+        Line::Continues(screen.contents_between(row, 0, row, col))
     }
 
     fn feed(&mut self, bytes: &[u8]) {
         self.guarded(|parser| parser.process(bytes));
     }
 
-    /// Runs something that may panic. Then the screen is reset.
+    /// Runs code that may panic. After a panic, the screen is reset.
     fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<Queries>)) {
         let parser_now = &mut self.parser;
         if caught(|| work(parser_now)).is_none() {
@@ -306,8 +312,8 @@ impl Guarded {
     }
 }
 
-impl Shown {
-    /// Adds what is written on the screen, which gets it here.
+impl ReaderOutput {
+    /// Adds written text to the output for readers, and draws it on the screen.
     fn add_written(&mut self, mut bytes: &[u8], raw: bool, screen: &mut Guarded) {
         if std::mem::take(&mut self.is_after_prompt) && screen.is_at_line_start() {
             bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);
@@ -317,7 +323,7 @@ impl Shown {
             return;
         }
         let resized = self.resized.take();
-        // Whoever only ends the line does not draw again what was cut of it.
+        // A program that only ends the line does not redraw its cut part.
         let ended = if resized.is_some() {
             line_end_len(bytes)
         } else {
@@ -348,7 +354,7 @@ impl Shown {
         }
     }
 
-    /// Adds what has come of an edit.
+    /// Adds the final text of an edit.
     fn end_edit(&mut self, is_last: bool) {
         self.resized = None;
         if let Some(edited) = self.edited.take()
@@ -358,7 +364,7 @@ impl Shown {
         }
     }
 
-    /// The screen gets a new size. What was edited is handed on before, since its rows may be cut.
+    /// Sets a new size of the screen. First sends the edit, because its rows may be cut.
     fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &Guarded) {
         let before = self.resized.take();
         self.end_edit(false);
@@ -383,7 +389,7 @@ impl Shown {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Adds the line that stands for a program which had the whole screen, if one had.
+    /// Adds the line that replaces a program that had the whole screen, if there is one.
     fn add_program(&mut self, program: Option<Program>, now: Duration) {
         let Some(Program { since, line }) = program else {
             return;
@@ -391,28 +397,28 @@ impl Shown {
         match line {
             Line::Empty => {}
             Line::Ends => self.add(b"\r\n"),
-            Line::GoesOn(_) => self.add(ERASE_LINE),
+            Line::Continues(_) => self.add(ERASE_LINE),
         }
         let seconds = now.saturating_sub(since).as_secs_f64();
         self.add(format!("[full-screen program, {seconds:.1} s]\r\n").as_bytes());
         match line {
-            Line::GoesOn(line) => self.add(line.as_bytes()),
+            Line::Continues(line) => self.add(line.as_bytes()),
             Line::Empty | Line::Ends => self.is_after_program = true,
         }
     }
 }
 
-/// Runs something of the emulator's that may panic, as it has had such bugs. Then the session continues.
+/// Runs code of the emulator, which has had bugs that panic. After a panic, the session continues.
 fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(work)).ok();
     if result.is_none() {
-        tracing::error!("the terminal's emulator failed; its screen begins anew");
+        tracing::error!("the terminal's emulator failed; its screen was reset");
     }
     result
 }
 
-/// Length of what is in front of the first text: sequences, and the line end behind them, if there is one. Sequences are
-/// whole.
+/// Length of the output before the first text: sequences, and the line end behind them, if there is
+/// one. Sequences are whole.
 fn blank_len(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -428,7 +434,7 @@ fn blank_len(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Length of the end of a line that output begins with.
+/// Length of the line end at the beginning of output.
 fn line_end_len(bytes: &[u8]) -> usize {
     let returns = bytes.iter().take_while(|byte| **byte == b'\r').count();
     match bytes.get(returns) {
@@ -437,14 +443,15 @@ fn line_end_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// Whether output moves to the upper left corner, as programs do that draw. Sequences are whole.
+/// True if output moves to the upper left corner, as drawing programs do. Sequences are whole.
 fn jumps_to_a_corner(bytes: &[u8]) -> bool {
     let jumps: [&[u8]; 2] = [b"\x1b[H", b"\x1b[1;1H"];
     let has = |jump: &&[u8]| bytes.windows(jump.len()).any(|part| part == *jump);
     jumps.iter().any(has)
 }
 
-/// The emulator fails with one column; sizes are clamped far above that, and again here.
+/// The emulator fails with one column. Sizes are clamped far above that, and again by this
+/// function.
 fn at_least_two(length: u16) -> NonZeroU16 {
     NonZeroU16::new(length.max(2)).unwrap_or(NonZeroU16::MAX)
 }
@@ -454,8 +461,8 @@ fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<Queries> {
     vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, Queries::new(colors))
 }
 
-/// The emulator knows two of the three numbers for the alternate screen.
-fn as_understood(sequence: &[u8]) -> &[u8] {
+/// The emulator supports two of the three numbers for the alternate screen.
+fn as_supported(sequence: &[u8]) -> &[u8] {
     match sequence {
         b"\x1b[?1047h" => b"\x1b[?47h",
         b"\x1b[?1047l" => b"\x1b[?47l",

@@ -12,7 +12,7 @@ fn shown(emulator: &mut Emulator, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_written_is_on_the_screen() {
+fn written_text_is_on_the_screen() {
     let mut emulator = emulator();
     emulator.process(
         "a\x1b[1;31mb\x1b[0m漢e\u{301}\x1b]2;a \x1b]2;ti\u{202e}tle\x07\x1b[?25l".as_bytes(),
@@ -33,7 +33,7 @@ fn what_is_written_is_on_the_screen() {
 }
 
 #[test]
-fn a_line_stands_for_a_program_that_had_the_whole_screen() {
+fn line_replaces_a_program_that_had_the_whole_screen() {
     const MARK: &str = "[full-screen program, 0.0 s]\r\n";
     for (writes, finish, wanted) in [
         ("plain\r\n", "", "plain\r\n".to_owned()),
@@ -75,7 +75,7 @@ fn a_line_stands_for_a_program_that_had_the_whole_screen() {
 }
 
 #[test]
-fn a_line_stands_for_what_a_program_draws_on_the_main_screen_if_it_is_known_to() {
+fn line_replaces_the_drawing_of_a_known_program_on_the_main_screen() {
     let chunks = [
         (&b"before\r\n"[..], false),
         (b"\x1b[?25l\x1b[H\x1b[2Jload 1\r\n", false),
@@ -104,8 +104,8 @@ fn a_line_stands_for_what_a_program_draws_on_the_main_screen_if_it_is_known_to()
 }
 
 #[test]
-fn of_a_program_on_the_alternate_screen_nothing_is_left_but_its_line() {
-    // Each chunk a second after the one before, and whether keys go to the program one by one by then.
+fn only_a_line_remains_of_a_program_on_the_alternate_screen() {
+    // Each chunk a second after the one before, and whether canonical mode is off by then.
     type Chunks = &'static [(&'static [u8], bool)];
     let cases: [(&str, Chunks, &str); 6] = [
         (
@@ -179,7 +179,7 @@ fn of_a_program_on_the_alternate_screen_nothing_is_left_but_its_line() {
 }
 
 #[test]
-fn what_scrolled_away_can_be_seen() {
+fn scrolled_lines_can_be_shown() {
     let mut emulator = emulator();
     for line in 0..20 {
         emulator.process(format!("{line}\r\n").as_bytes(), Duration::ZERO, false);
@@ -194,7 +194,7 @@ fn what_scrolled_away_can_be_seen() {
 }
 
 #[test]
-fn a_fault_of_the_emulator_ends_nothing() {
+fn panic_of_the_emulator_ends_nothing() {
     let mut emulator = emulator();
     emulator.process(b"before", Duration::ZERO, false);
     emulator
@@ -232,7 +232,7 @@ fn modes_of_input_follow_the_program() {
 }
 
 #[test]
-fn answers_are_bounded() {
+fn replies_are_bounded() {
     let mut emulator = emulator();
     let answers = emulator
         .process(&b"\x1b[6n".repeat(100_000), Duration::ZERO, false)
@@ -259,7 +259,7 @@ fn answers_are_bounded() {
 }
 
 #[test]
-fn colours_and_states_are_told() {
+fn colours_and_states_are_reported() {
     let mut emulator = Emulator::new(PtySize::default(), TerminalColors::LIGHT, false);
     for (question, wanted) in [
         ("\x1b]10;?\x07", "\x1b]10;rgb:0000/0000/0000\x1b\\"),
@@ -316,7 +316,7 @@ proptest! {
             let screen = emulator.snapshot(usize::from(rows));
             prop_assert_eq!(screen.cells.len(), usize::from(screen.cols) * usize::from(screen.rows));
             prop_assert!(screen.cursor.row < screen.rows && screen.cursor.col < screen.cols);
-            // Nothing on a screen can control the terminal that shows it.
+            // Text of a screen cannot control the terminal that shows it.
             prop_assert!(!screen.title.chars().any(char::is_control));
             for cell in &screen.cells {
                 prop_assert!(!cell.text.chars().any(char::is_control), "{:?}", cell.text);

@@ -23,24 +23,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Called with a handle to every session that starts.
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 
-/// Runs scripts, each on its own terminal in its own shell. No shells are started ahead, and the snapshot of the
-/// user's shell is not loaded: a call brings what it has of another shell ([`RunSpec::definitions`]).
+/// Runs scripts, each on its own terminal in its own shell. No shells are started ahead. The
+/// snapshot of the user's shell is not loaded: a call brings the definitions of another shell
+/// ([`RunSpec::definitions`]).
 ///
-/// Build the call's environment for a terminal (`agent_bash_process::environment::Attendance::Terminal`): with
-/// `TERM=dumb`, programs draw as if there were none. `LINES` and `COLUMNS` of the base are not passed on, as the
-/// terminal knows its size.
+/// Build the call's environment for a terminal
+/// (`agent_bash_process::environment::Attendance::Terminal`): with `TERM=dumb`, programs do not
+/// draw. `LINES` and `COLUMNS` of the base are not passed on, because the terminal knows its size.
 pub struct PtyExecutor {
     options: PtyOptions,
     /// Initial size of the next terminal.
     size: Mutex<PtySize>,
-    /// Whether the next command is known to draw.
+    /// True if the next command is known to draw.
     draws: AtomicBool,
     on_start: Option<OnStart>,
     recording: Mutex<Option<RecordingWriter>>,
 }
 
 impl PtyExecutor {
-    /// An executor; nothing is opened yet.
+    /// Creates an executor, without opening a terminal.
     pub fn new(options: PtyOptions) -> Self {
         Self {
             size: Mutex::new(options.size),
@@ -51,21 +52,23 @@ impl PtyExecutor {
         }
     }
 
-    /// Sets a callback that receives a handle to every session started by [`Executor::run`], so that it can be
-    /// shown and typed into. Called before the first output; must not block.
+    /// Sets a callback that receives a handle to every session started by [`Executor::run`], so
+    /// that it can be shown and typed into. It is called before the first output and must not
+    /// block.
     #[must_use]
     pub fn on_start(mut self, call: impl Fn(PtySession) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
         self
     }
 
-    /// Sets the initial size of terminals started from now on. An open terminal is resized through its session.
+    /// Sets the initial size of terminals started from now on. An open terminal is resized through
+    /// its session.
     pub fn set_size(&self, size: PtySize) {
         *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
     }
 
-    /// Says whether commands started from now on are known to draw on all of their terminal, as an editor does: then none
-    /// of what they draw is output, not even on the main screen.
+    /// Sets whether commands started from now on are known to draw on their whole terminal, as an
+    /// editor does. Their drawing is then not output, even on the main screen.
     pub fn expect_drawing(&self, draws: bool) {
         self.draws.store(draws, Ordering::Release);
     }
@@ -77,13 +80,15 @@ impl PtyExecutor {
 
     /// Starts a script on a terminal. It makes progress only while [`PtyRun::finish`] is awaited.
     ///
-    /// Of `spec`, these fields are ignored: `streams` (there is only one), `stdin` (it is the terminal),
-    /// `report_stages`, `enter_cwd`, `snapshot`.
+    /// These fields of `spec` are ignored: `streams` (there is only one), `stdin` (it is the
+    /// terminal), `report_stages`, `enter_cwd`, `snapshot`.
     ///
     /// # Errors
+    ///
     /// Nothing was started: `PTY error: …` with the reason.
     ///
     /// # Panics
+    ///
     /// Outside of a tokio runtime with I/O and time enabled.
     pub async fn open(&self, spec: &RunSpec, cancel: &Cancel) -> Result<PtyRun, NotStarted> {
         if let Some(name) = &spec.session {
@@ -120,7 +125,9 @@ impl PtyExecutor {
             .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
             .map_err(|error| match NotStarted::from(error) {
-                no_box @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => no_box,
+                no_sandbox @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => {
+                    no_sandbox
+                }
                 other => failed(other),
             })?;
         let changes = ChangesRecording::begin(spec, &supervised, shell.unwatched.as_ref());
@@ -155,12 +162,15 @@ impl PtyExecutor {
         })
     }
 
-    /// Starts a script on a terminal and runs it in a separate task. [`PtySession::ended`] has its outcome.
+    /// Starts a script on a terminal and runs it in a separate task. [`PtySession::ended`] returns
+    /// its outcome.
     ///
     /// # Errors
+    ///
     /// As [`PtyExecutor::open`].
     ///
     /// # Panics
+    ///
     /// Outside of a tokio runtime with I/O and time enabled.
     pub async fn start(
         &self,
@@ -224,7 +234,7 @@ impl Executor for PtyExecutor {
 
 fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalStart {
     let (args, commit) = script::boot(spec);
-    // Programs would trust these rather than the terminal.
+    // Programs would trust these variables more than the terminal.
     let size = ["LINES", "COLUMNS"].map(|name| (OsString::from(name), None));
     TerminalStart {
         start: ShellStart {

@@ -1,30 +1,33 @@
-//! A filter in front of the emulator: splits output into pieces, and withholds what the emulator does not limit.
+//! A filter in front of the emulator: splits output into pieces, and limits sequences that the
+//! emulator does not limit.
 //!
-//! The emulator stores operating system commands (OSC) of any length, and repeats a character as often as it is
-//! told to; a few bytes could cost megabytes and seconds. So numbers in control sequences are clamped, control
-//! strings are truncated, and sequences longer than any program sends are dropped. Everything else passes
-//! unchanged.
+//! The emulator stores operating system commands (OSC) of any length, and repeats a character any
+//! number of times: a few bytes could cost megabytes and seconds. The filter clamps numbers in
+//! control sequences, truncates control strings, and drops sequences longer than any program sends.
+//! Everything else passes unchanged.
 //!
-//! It also reports sequences around which the caller wants to look at the screen: those that set and reset private
-//! modes (including the alternate screen), and the full reset. Of a character that a chunk does not complete, the beginning waits
-//! for the next one: the emulator's parser loses what comes right behind such a character.
+//! The filter also reports sequences around which the caller examines the screen: those that set
+//! and reset private modes (including the alternate screen), and the full reset. The beginning of a
+//! character that a chunk does not complete waits for the next chunk: the emulator's parser loses
+//! output directly behind such a character.
 
 use agent_bash_core::whole_characters;
 
 /// Maximum length of an OSC that is passed on. Titles and links are shorter.
 const LONGEST_STRING: usize = 4096;
 
-/// Maximum length of a control sequence. The longest in use (SGR with every attribute) has fewer than 200 bytes.
+/// Maximum length of a control sequence. The longest in use (SGR with every attribute) has fewer
+/// than 200 bytes.
 const LONGEST_SEQUENCE: usize = 256;
 
-/// Numbers in cursor movements, insertions and the like are clamped to this: more than any screen has, and what
-/// programs use for "as far as possible".
+/// Limit of numbers in cursor movements, insertions and the like: more than any screen has, and the
+/// number that programs use for "as far as possible".
 const LARGEST: u32 = 999;
 
 /// A piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// Anything.
+    /// Any other output.
     Bytes(&'a [u8]),
     /// A complete sequence that sets or resets private modes.
     PrivateModes(&'a [u8]),
@@ -50,7 +53,7 @@ enum ParserState {
     Command(usize),
     /// In an OSC that is too long.
     Cut,
-    /// In another control string; nothing stores those.
+    /// In another control string, which the emulator does not store.
     Text,
 }
 
@@ -90,7 +93,7 @@ impl Guard {
         }
     }
 
-    /// What waits at the end of all output.
+    /// The waiting bytes at the end of all output.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -157,7 +160,7 @@ impl Guard {
             // Not part of a sequence, or dropped.
             (ParserState::Sequence | ParserState::Dropped | ParserState::Cut, _) => {}
             (ParserState::Command(length), _) if length >= LONGEST_STRING => {
-                // Ends it for the emulator.
+                // Ends the string for the emulator.
                 self.bytes.push(CAN);
                 self.state = ParserState::Cut;
             }
@@ -246,24 +249,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the emulator receives, and the number of pieces.
+    /// The emulator's input, and the number of pieces.
     fn through(chunks: &[&[u8]]) -> (Vec<u8>, usize) {
         let mut guard = Guard::new();
-        let (mut out, mut apart) = (Vec::new(), 0);
+        let (mut out, mut pieces) = (Vec::new(), 0);
         for chunk in chunks {
             guard.cut(chunk, 100, |piece| match piece {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
                 Piece::PrivateModes(bytes) | Piece::Reset(bytes) => {
                     out.extend_from_slice(bytes);
-                    apart += 1;
+                    pieces += 1;
                 }
             });
         }
-        (out, apart)
+        (out, pieces)
     }
 
     #[test]
-    fn what_has_no_limit_gets_one() {
+    fn unlimited_sequences_are_limited() {
         let title = |length| {
             [
                 b"\x1b]2;".to_vec(),
@@ -306,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_told_apart() {
+    fn private_modes_are_pieces_of_their_own() {
         for (given, wanted) in [
             (&b"a\x1b[?1049hb\x1b[?1049lc"[..], 2),
             (b"\x1bc", 1),

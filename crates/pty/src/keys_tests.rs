@@ -41,7 +41,7 @@ fn sent(key: Key, modifiers: KeyModifiers, modes: InputModes) -> String {
 }
 
 #[test]
-fn the_table_of_the_contract() {
+fn encoding_follows_the_table_of_the_contract() {
     let text = |text: &str| Key::Text(text.into());
     for (key, modifiers, normal, application) in [
         (Key::Char('a'), NONE, "a", "a"),
@@ -108,8 +108,8 @@ fn the_table_of_the_contract() {
     }
 }
 
-/// Every named key and every printable ASCII character, with all combinations of modifiers, compared with the table
-/// of an existing terminal. Intentional differences are in `differs`.
+/// Every named key and every printable ASCII character, with all combinations of modifiers,
+/// compared with the table of an existing terminal. Intentional differences are in `differs`.
 #[test]
 fn termwiz_sends_the_same() {
     let named = [
@@ -165,10 +165,11 @@ fn termwiz_sends_the_same() {
     assert!(compared > 1000, "{compared}");
 }
 
-/// Where we follow xterm and termwiz does not.
+/// Keys for which this crate follows xterm and termwiz does not.
 fn differs(key: &Key, modifiers: KeyModifiers) -> bool {
     match key {
-        // It sends modified ones, and control with capitals and some punctuation, as `CSI u` without being asked.
+        // termwiz sends modified ones, and control with capitals and some punctuation, as `CSI u`
+        // without a request.
         Key::Enter | Key::Tab | Key::Escape | Key::Backspace => modifiers != NONE,
         Key::Char(c) => {
             modifiers.ctrl && (modifiers.shift || c.is_ascii_uppercase() || legacy::control(*c).is_none())
@@ -180,7 +181,7 @@ fn differs(key: &Key, modifiers: KeyModifiers) -> bool {
 }
 
 #[test]
-fn kitty_is_sent_to_who_asked_for_it() {
+fn kitty_sequences_are_sent_only_on_request() {
     for (key, modifiers, flags, wanted) in [
         (Key::Char('a'), NONE, 1, "a"),
         (Key::Char('A'), SHIFT, 1, "A"),
@@ -244,7 +245,7 @@ fn pasted_text_presses_no_keys() {
 }
 
 #[test]
-fn focus_is_told_to_who_asked() {
+fn focus_is_reported_only_on_request() {
     let asked = InputModes {
         focus_events: true,
         ..LEGACY
@@ -259,7 +260,7 @@ fn focus_is_told_to_who_asked() {
 }
 
 #[test]
-fn the_mouse_is_told_as_it_was_asked_for() {
+fn mouse_is_reported_as_requested() {
     use vt100::MouseProtocolEncoding::{Default, Sgr, Utf8};
     use vt100::MouseProtocolMode::{AnyMotion, ButtonMotion, None, Press, PressRelease};
     let left = MouseButton::Left;

@@ -1,18 +1,21 @@
-//! Commands on a terminal of their own.
+//! Commands on their own terminals.
 //!
-//! [`PtyExecutor`] is an [`agent_bash_core::Executor`] that runs a script in a shell on a pseudo-terminal, below
-//! the same supervisor as every other command, so containment, time limits and survivors are handled identically.
-//! Meanwhile a [`PtySession`] provides its [`Screen`], accepts [`KeyInput`] from a person, and reports what it
-//! waits for.
+//! [`PtyExecutor`] is an [`agent_bash_core::Executor`] that runs a script in a shell on a
+//! pseudo-terminal. The shell runs below the same supervisor as every other command: containment,
+//! time limits and survivors are handled identically. A [`PtySession`] provides the command's
+//! [`Screen`], accepts [`KeyInput`] from a user, and reports the input that the command waits for.
 //!
-//! What is *not* here: drawing (`agent-bash-render`), killing trees and naming survivors (`agent-bash-process`),
-//! storing the output (`agent-bash-sink`). No type of portable-pty or of the emulator appears in a public
-//! signature.
+//! Not in this crate: drawing (`agent-bash-render`), killing trees and naming survivors
+//! (`agent-bash-process`), storing the output (`agent-bash-sink`). No type of portable-pty or of
+//! the emulator appears in a public signature.
 //!
-//! Modules: `options`, `executor` (starting), `call` (one call from start to outcome), `source` (what is awaited during it),
-//! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
-//! `emulator` (from output to screen), `edited` (what comes of a line that is edited), `queries` (queries that programs
-//! send to their terminal), `keys` (from input to bytes), `detect` (who waits for input), `recording`.
+//! Modules:
+//! - `options`, `executor` (starting), `call` (one call from start to outcome), `source` (events
+//!   during a call), `session` (the handle)
+//! - `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `recording`
+//! - `guard` and `emulator` (from output to screen), `edited` (the final text of an edited line),
+//!   `queries` (queries that programs send to their terminal)
+//! - `keys` (from input to bytes), `detect` (detecting programs that wait for input)
 
 mod call;
 mod colors;

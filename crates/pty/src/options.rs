@@ -19,11 +19,11 @@ pub struct PtyOptions {
     pub size: PtySize,
     /// The answer to programs that query the terminal's colours.
     pub colors: TerminalColors,
-    /// Where boxed shells get private directories.
+    /// The directory for private directories of sandboxed shells.
     pub directory: PathBuf,
     /// How many bytes adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
-    /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
+    /// Registers a call's survivors as a job. `None`: survivors continue without an entry.
     pub jobs: Option<Arc<dyn SurvivorRegistry>>,
 }
 
@@ -41,7 +41,7 @@ impl PtyOptions {
         }
     }
 
-    /// The same, where what a call leaves behind becomes a job of `jobs`, if there are any.
+    /// The same options with survivors registered as jobs of `jobs`, if there is a registry.
     #[must_use]
     pub fn with_jobs<J: SurvivorRegistry + 'static>(mut self, jobs: Option<Arc<J>>) -> Self {
         self.jobs = jobs.map(|jobs| jobs as _);

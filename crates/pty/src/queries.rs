@@ -1,14 +1,14 @@
-//! Callbacks of the emulator: replies to queries that programs send to their terminal, and modes that the emulator
-//! does not track.
+//! Callbacks of the emulator: replies to queries that programs send to their terminal, and modes
+//! that the emulator does not track.
 //!
-//! Replies are only assembled here. The session's writer sends them, never the reader.
+//! This module only assembles replies. The session's writer sends them, never the reader.
 
 use crate::colors::TerminalColors;
 use agent_bash_core::visible;
 use std::fmt::Write as _;
 use vt100::Screen;
 
-/// Maximum size of unsent replies; a program that keeps asking without reading gets no more.
+/// Maximum size of unsent replies. A program that sends queries without reading gets no more.
 const MOST: usize = 16 * 1024;
 
 /// Maximum length of a title in characters.
@@ -17,7 +17,7 @@ const LONGEST_TITLE: usize = 256;
 /// Entries of the Kitty keyboard stack, as recommended by its specification.
 const DEEPEST: usize = 16;
 
-/// Width and height of a cell in pixels, for programs that ask; nothing here has real pixels.
+/// Width and height of a cell in pixels, for programs that ask; there are no real pixels.
 const CELL: (u32, u32) = (8, 16);
 
 /// VT220 with colours (ECMA-48 DA1; xterm's `62;22`).
@@ -33,7 +33,8 @@ pub(crate) struct Queries {
     answers: String,
     pub(crate) title: String,
     pub(crate) focus_events: bool,
-    /// Stacks of Kitty keyboard flags, for the main and the alternate screen: the last entry is in force.
+    /// Stacks of Kitty keyboard flags, for the main and the alternate screen: the last entry is in
+    /// force.
     kitty: [Vec<u8>; 2],
 }
 
@@ -141,7 +142,7 @@ impl vt100::Callbacks for Queries {
             (None | Some(b'?'), None, 'n', 6) => {
                 let mark = if first.is_some() { "?" } else { "" };
                 let (row, col) = screen.cursor_position();
-                // After the last column, the cursor is still reported there.
+                // After the last column, the cursor is still reported in the last column.
                 let (row, col) = (row + 1, (col + 1).min(cols));
                 self.answer(format_args!("\x1b[{mark}{row};{col}R"));
             }

@@ -1,5 +1,5 @@
-//! Records a session as asciicast v2, the format of asciinema: a JSON line with the size, then one for every piece
-//! of output and every change of size.
+//! Records a session as asciicast v2, the format of asciinema: a JSON line with the size, then one
+//! for every piece of output and every change of size.
 //!
 //! Input is not recorded: with echo it is part of the output, and without echo it is private.
 
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The destination of a recording, usually a file. Written as output comes, in whole lines.
+/// The destination of a recording, usually a file. Written in whole lines as output arrives.
 pub type RecordingWriter = Box<dyn Write + Send>;
 
 /// A recording in progress.
@@ -58,7 +58,7 @@ impl Recording {
         self.event("r", &format!("{}x{}", size.cols(), size.rows()));
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(crate) fn finish(&mut self) {
         let text = String::from_utf8_lossy(&self.incomplete).into_owned();
         self.incomplete.clear();
@@ -83,7 +83,7 @@ impl Recording {
         }
     }
 
-    /// If the recording cannot be written it stops; the command continues.
+    /// Stops the recording after an error of its writer; the command continues.
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             tracing::warn!(%error, "the recording of a terminal could not be written");

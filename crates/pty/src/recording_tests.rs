@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Vec<u8>>>);
+struct SharedWriter(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Seen {
+impl Write for SharedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -47,10 +47,10 @@ fn record(out: impl Write + Send + 'static, chunks: &[&[u8]]) {
 }
 
 #[test]
-fn it_is_asciicast() {
-    let seen = Seen::default();
-    record(seen.clone(), &[b"a\x1b[1m\r\n", "b".as_bytes()]);
-    let text = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
+fn recording_is_asciicast() {
+    let writer = SharedWriter::default();
+    record(writer.clone(), &[b"a\x1b[1m\r\n", "b".as_bytes()]);
+    let text = String::from_utf8(writer.0.lock().unwrap().clone()).unwrap();
     let lines: Vec<Value> = text
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -86,9 +86,9 @@ fn characters_are_whole() {
         (&[b"\xe6\xbc"], "\u{fffd}"),
         (&[b"\x80\x80"], "\u{fffd}\u{fffd}"),
     ] {
-        let seen = Seen::default();
-        record(seen.clone(), chunks);
-        let text = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
+        let writer = SharedWriter::default();
+        record(writer.clone(), chunks);
+        let text = String::from_utf8(writer.0.lock().unwrap().clone()).unwrap();
         let output: String = text
             .lines()
             .skip(1)
@@ -101,7 +101,7 @@ fn characters_are_whole() {
 }
 
 #[test]
-fn a_full_disk_ends_the_recording_only() {
+fn full_disk_ends_only_the_recording() {
     // Of four writes: the header, two outputs, a resize.
     for (room, tried) in [(0, 1), (2, 3), (100, 4)] {
         let writes = Arc::new(AtomicUsize::new(0));

@@ -1,10 +1,11 @@
-//! The text by which a shell on a terminal takes its script: its start-up text, and the file it reads.
+//! The text by which a shell on a terminal takes its script: its start-up text, and the file it
+//! reads.
 //!
-//! As without a terminal, the script is passed by descriptor, byte for byte: it is not in an argument, so it does
-//! not show in `ps` and is not limited in length. The file holds a record and the script, each terminated by NUL.
-//! The record enters the call's directory, closes all our descriptors and leaves the script in
-//! `BASH_EXECUTION_STRING`, as `bash -c` does. Our words are escaped (`\builtin`) against functions in the
-//! environment.
+//! As without a terminal, the script is passed by descriptor, byte for byte: it is not in an
+//! argument, so it does not show in `ps` and is not limited in length. The file holds a preamble
+//! and the script, each terminated by NUL. The preamble enters the call's directory, closes all
+//! internal descriptors and leaves the script in `BASH_EXECUTION_STRING`, as `bash -c` does. Its
+//! words are escaped (`\builtin`) against functions in the environment.
 
 use agent_bash_call::{
     NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, load,
@@ -16,9 +17,10 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-/// Bash's start-up text. It waits until it is in the terminal's foreground; on EOF nothing is run.
+/// Bash's start-up text. It waits until the shell is in the terminal's foreground; on EOF nothing
+/// is run.
 const BOOT: &str = concat!(
-    // A bash that is too old reports that after its record.
+    // A bash that is too old reports so after its preamble.
     if_too_old!(
         r"IFS= \builtin read -r -d '' -u {control_fd} __ab || \builtin exit 125; ",
         r"while IFS= \builtin read -r -d '' -u {script_fd} __ab; do :; done; ",
@@ -29,15 +31,15 @@ const BOOT: &str = concat!(
     r#"\builtin eval "${__ab[0]}"; "#,
 );
 
-/// What follows once all our descriptors are closed.
+/// The text after all internal descriptors are closed.
 const RUN: &str =
     r#"; \builtin unset -v __ab __ab_fd; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#;
 
 /// Commits to bash.
 const COMMIT: &str = "\0";
 
-/// The same for a shell of which only POSIX features, and no descriptors beyond 9, can be assumed; [`PLAIN_TAKE`]
-/// follows.
+/// The start-up text for other shells. It uses only POSIX features, and no descriptors beyond 9;
+/// [`PLAIN_TAKE`] follows.
 const PLAIN_BOOT: &str = concat!(
     "read -r __ab </dev/fd/{control_fd} || exit 125; ",
     "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",
@@ -46,7 +48,7 @@ const PLAIN_BOOT: &str = concat!(
 /// Commits to such a shell.
 const PLAIN_COMMIT: &str = "\n";
 
-/// Arguments of the shell, and what commits its script.
+/// Arguments of the shell, and the text that commits its script.
 pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
     if !spec.shell.is_any_bash() {
@@ -61,8 +63,8 @@ pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     (args, COMMIT)
 }
 
-/// Writes the script of a call into an anonymous file, which the shell reads and into which a failing record
-/// writes.
+/// Writes the script of a call into an anonymous file. The shell reads it, and a failing preamble
+/// writes into it.
 pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
     let is_bash = spec.shell.is_any_bash();
     let content = if is_bash {
@@ -83,7 +85,8 @@ pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
 fn content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 512);
     let mut add = |part: &[u8]| text.extend_from_slice(part);
-    // `{script_fd}` is substituted in the shell's arguments, not here: the record gets the number from there.
+    // `{script_fd}` is substituted only in the shell's arguments: the preamble gets the number from
+    // there.
     add(b"{ ");
     add(&enter(&quoted(spec.cwd.as_os_str()), Reader::Bash));
     add(b"; } 2>/dev/null || { \\builtin printf d >&$__ab_fd; \\builtin exit 125; }; ");

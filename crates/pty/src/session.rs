@@ -1,5 +1,5 @@
-//! A host's handle to a command on its terminal: provides the screen, accepts input, and reports changes. It never
-//! waits for the command, and does not keep it alive.
+//! A host's handle to a command on its terminal: provides the screen, accepts input, and reports
+//! changes. It never waits for the command, and does not keep it alive.
 
 use crate::colors::TerminalColors;
 use crate::emulator::Emulator;
@@ -17,11 +17,12 @@ use tokio::sync::{Notify, watch};
 /// Limit of input queued for a program that does not read.
 const MOST_INPUT: usize = 1 << 20;
 
-/// Beyond this many queued bytes, replies to a program's queries are dropped, as it does not read them.
+/// Limit of queued bytes beyond which replies to a program's queries are dropped, because it does
+/// not read them.
 const MOST_ANSWERED: usize = 64 << 10;
 
-/// A handle to a command on its terminal. Clones are handles to the same. Dropping it ends nothing; after the
-/// command's end it still has the last screen, and holds no descriptors.
+/// A handle to a command on its terminal. Clones refer to the same session. Dropping it ends
+/// nothing. After the command's end it still has the last screen, and holds no descriptors.
 #[derive(Clone)]
 pub struct PtySession {
     shared: Arc<Shared>,
@@ -33,10 +34,10 @@ pub struct PtySession {
 pub struct PtyStatus {
     /// Increases with every possible change of the screen.
     pub generation: u64,
-    /// What the command waits for, if known. Detected after two seconds of silence; reset by the next output or
-    /// input.
+    /// The input that the command waits for, if known. Detected after two seconds of silence; reset
+    /// by the next output or input.
     pub waiting: Option<WaitingFor>,
-    /// How it ended, if it has.
+    /// How the command ended, if it has ended.
     pub ended: Option<Arc<PtyEnd>>,
 }
 
@@ -45,7 +46,7 @@ pub struct PtyStatus {
 pub struct PtyEnd {
     /// The executor's result.
     pub result: Result<Outcome, NotStarted>,
-    /// The user at the terminal ended it: [`PtySession::kill`].
+    /// True if the user at the terminal ended the command with [`PtySession::kill`].
     pub killed: bool,
 }
 
@@ -80,18 +81,19 @@ impl PtySession {
         lock(&self.shared.emulator).snapshot(lines)
     }
 
-    /// The screen's text, line by line, without trailing blanks and without empty lines at the bottom.
+    /// The screen's text, line by line, without trailing blanks and without empty lines at the
+    /// bottom.
     pub fn text(&self) -> Vec<String> {
         lock(&self.shared.emulator).text()
     }
 
-    /// Its current state.
+    /// The current state of the session.
     pub fn status(&self) -> PtyStatus {
         self.status.borrow().clone()
     }
 
-    /// Waits until something has changed since this handle last waited; returns at once if it has. Rapid changes
-    /// are combined. Never returns after the end. Cancel safe.
+    /// Waits for a change since this handle last waited; returns at once if there was one. Rapid
+    /// changes are combined. Never returns after the end. Cancel safe.
     pub async fn changed(&mut self) -> PtyStatus {
         if self.status.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -111,10 +113,11 @@ impl PtySession {
         std::future::pending().await
     }
 
-    /// Sends user input, encoded as the program has requested. Does not wait; does nothing if the program did not
-    /// enable such events.
+    /// Sends user input, encoded as the program has requested. Does not wait. Does nothing if the
+    /// program did not enable such events.
     ///
     /// # Errors
+    ///
     /// Nothing was sent.
     pub fn send(&self, input: &KeyInput) -> Result<(), InputRefused> {
         let modes = lock(&self.shared.emulator).input_modes();
@@ -124,6 +127,7 @@ impl PtySession {
     /// Sends raw bytes.
     ///
     /// # Errors
+    ///
     /// Nothing was sent.
     pub fn send_bytes(&self, bytes: &[u8]) -> Result<(), InputRefused> {
         if lock(&self.shared.terminal).is_none() {
@@ -143,7 +147,7 @@ impl PtySession {
     pub fn resize(&self, size: PtySize) {
         let terminal = lock(&self.shared.terminal);
         let Some(terminal) = &*terminal else { return };
-        // The emulator first: what the program draws after the signal is for the new size.
+        // The emulator first: output after the signal is for the new size.
         {
             let mut emulator = lock(&self.shared.emulator);
             if emulator.size() == size {
@@ -160,13 +164,13 @@ impl PtySession {
         self.shared.changed(|_| {});
     }
 
-    /// Its current size.
+    /// The current size.
     pub fn size(&self) -> PtySize {
         lock(&self.shared.emulator).size()
     }
 
-    /// Ends the command and everything it started: SIGHUP, SIGTERM, the call's grace period, SIGKILL. Does not
-    /// wait.
+    /// Ends the command and everything it started: SIGHUP, SIGTERM, the call's grace period,
+    /// SIGKILL. Does not wait.
     pub fn kill(&self) {
         self.shared.kill.cancel();
     }
@@ -186,11 +190,11 @@ pub(crate) struct Shared {
     emulator: Mutex<Emulator>,
     /// The screen of a generation.
     cache: Mutex<Option<(u64, Arc<Screen>)>>,
-    /// Until the call ends.
+    /// Present until the call ends.
     terminal: Mutex<Option<Arc<Terminal>>>,
     /// Input waiting to be written to the terminal.
     pub(crate) input: Mutex<VecDeque<u8>>,
-    /// There is new input.
+    /// Signals new input.
     pub(crate) wake: Notify,
     pub(crate) kill: Cancel,
     recording: Mutex<Option<Recording>>,
@@ -224,7 +228,7 @@ impl Shared {
         }
     }
 
-    /// Processes a program's output that came at `now`; returns the part that is worth reading.
+    /// Processes a program's output that arrived at `now`. Returns the part for readers.
     pub(crate) fn process(&self, chunk: &[u8], now: Duration, raw: bool) -> Vec<u8> {
         let processed = lock(&self.emulator).process(chunk, now, raw);
         if !processed.answers.is_empty() {
@@ -240,12 +244,12 @@ impl Shared {
         processed.shown
     }
 
-    /// Whether input is waiting to be written.
+    /// True if input is waiting to be written.
     pub(crate) fn has_input(&self) -> bool {
         !lock(&self.input).is_empty()
     }
 
-    /// Discards queued input that nobody will read.
+    /// Discards queued input that no program will read.
     pub(crate) fn drop_input(&self) {
         lock(&self.input).clear();
     }
@@ -271,7 +275,7 @@ impl Shared {
         lock(&self.emulator).finish(now)
     }
 
-    /// Releases the terminal and records how it ended. Once.
+    /// Releases the terminal and records how the command ended. Must be called once.
     pub(crate) fn end(&self, end: PtyEnd) {
         if self.status.borrow().ended.is_some() {
             return;
@@ -295,7 +299,8 @@ impl Shared {
     }
 }
 
-/// Ignores poisoning: what may have panicked is the emulator, which is reset, or a recording's writer.
+/// Ignores poisoning: a panic may come from the emulator, which is reset, or from a recording's
+/// writer.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

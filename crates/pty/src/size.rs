@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 /// Columns and rows of a terminal, always within [`PtySize::COLS`] and [`PtySize::ROWS`].
 ///
-/// Programs draw garbage on very small terminals, and emulators need memory for each cell, so requested sizes are
-/// clamped, never refused.
+/// Programs draw garbage on very small terminals, and emulators need memory for each cell, so
+/// requested sizes are clamped, never refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PtySize {
     cols: u16,

@@ -1,5 +1,5 @@
-//! Waits, while a command runs on its terminal, for its output, for room to write typed input, and for the silence
-//! after which to check whether the command waits for input.
+//! The events of a command on its terminal: output, room to write typed input, and silence. After
+//! some silence, the command is checked for waiting for input.
 
 use crate::detect;
 use crate::session::Shared;
@@ -11,20 +11,21 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After the shell's end, its terminal is drained for at most this long, unless it reaches EOF or is quiet earlier.
+/// How long a terminal is drained after the shell's end, unless it reaches EOF or is quiet earlier.
 /// Shorter than for a pipe: the user at the terminal has already seen the output.
 pub(crate) const DRAIN: Duration = Duration::from_millis(300);
 
 /// Bytes read at once. A terminal returns at most 4096.
 const BUFFER: usize = 16 * 1024;
 
-/// More than the kernel buffers of a terminal's output. Anything beyond that is not the shell's.
+/// More than the kernel buffers of a terminal's output. Any further output is not the shell's.
 const MOST_AT_ONCE: usize = 1 << 20;
 
 /// Silence after which to check whether the command waits for input.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The first pause between two checks while the command is silent without waiting for input; doubled each time.
+/// The first pause between two checks while the command is silent without waiting for input;
+/// doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest such pause.
@@ -33,38 +34,39 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 /// A terminal with a command on it.
 pub(crate) struct TerminalSource {
     terminal: Arc<Terminal>,
-    /// Held until the shell has ended, so that a command that closes all its descriptors does not cause EOF.
+    /// Held until the shell has ended, so that a command that closes all its descriptors does not
+    /// cause EOF.
     program_side: Option<ProgramSide>,
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
-    /// The session whose programs may wait for input.
+    /// The terminal session that is examined for programs waiting for input.
     session: i32,
     buffer: Box<[u8]>,
-    /// Everything was read, or nothing more will be.
+    /// True if everything was read, or reading has stopped.
     ended: bool,
     after_stop: AfterStop,
-    /// It was hung up because its consumer asked to stop.
+    /// True if the terminal was hung up because its consumer asked to stop.
     pub(crate) closed_early: bool,
-    /// An error on our side.
+    /// An internal error.
     pub(crate) error: Option<String>,
-    /// What the command was waiting for when its time was up.
+    /// The input that the command was waiting for at its time limit.
     pub(crate) waited_for: Option<crate::WaitingFor>,
     alarm: Alarm,
     /// Time of the last output or input.
     active: Duration,
-    /// When to check next; `None` once it is known to wait.
+    /// When to check next; `None` once the command is known to wait.
     look: Option<Duration>,
     pause: Duration,
 }
 
-/// What is ready to be handled.
+/// An event to handle.
 #[derive(Debug)]
 pub(crate) enum TerminalEvent {
     /// Number of bytes of output read; 0 at EOF.
     Chunk(io::Result<usize>),
     /// Typed input was written to the terminal.
     Typed(io::Result<()>),
-    /// Input was typed, and has to be written.
+    /// Input was typed, and must be written.
     Woken,
     /// The check whether the command waits is due.
     Look(Duration),
@@ -98,13 +100,13 @@ impl TerminalSource {
         }
     }
 
-    /// The shell has ended: the terminal reaches EOF when the last program closes it.
-    pub(crate) fn let_go(&mut self) {
+    /// Handles the shell's end: the terminal reaches EOF when the last program closes it.
+    pub(crate) fn release_program_side(&mut self) {
         self.program_side = None;
     }
 
     /// Resets the check for waiting after activity.
-    fn is_active(&mut self) {
+    fn note_activity(&mut self) {
         self.active = self.clock.now();
         self.pause = FIRST_PAUSE;
         self.look = Some(self.active + SILENCE);
@@ -125,7 +127,7 @@ impl TerminalSource {
                 Progress::Ended
             }
             Ok(count) => {
-                self.is_active();
+                self.note_activity();
                 let modes = self.terminal.line_modes();
                 let raw = modes.is_some_and(|modes| !modes.canonical);
                 let shown = self.shared.process(&self.buffer[..count], self.active, raw);
@@ -174,7 +176,7 @@ impl Source for TerminalSource {
                     self.shared.drop_input();
                 }
                 self.shared.set_waiting(None);
-                self.is_active();
+                self.note_activity();
             }
             TerminalEvent::Woken => {}
             TerminalEvent::Look(now) => self.look(now),

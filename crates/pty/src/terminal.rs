@@ -1,7 +1,8 @@
 //! The pseudo-terminal: opening it, non-blocking reads and writes, querying its modes.
 //!
-//! portable-pty only opens the pair: its readers and writers block, its writer sends EOF when dropped, and its way
-//! to start a command forks the host. We keep a descriptor of the master.
+//! portable-pty only opens the pair: its readers and writers block, its writer sends EOF when
+//! dropped, and its way to start a command forks the host. This module holds a descriptor of the
+//! master.
 
 use crate::PtySize;
 use filedescriptor::FileDescriptor;
@@ -16,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::io::Interest;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// Linux's error for reading a master whose slave nobody has open, after everything was read.
+/// Linux's error for reading a master after everything was read, if no process has the slave open.
 const OTHER_SIDE_CLOSED: Errno = Errno::IO;
 
 /// The master side of a terminal.
@@ -28,8 +29,8 @@ pub(crate) struct Terminal {
     path: PathBuf,
 }
 
-/// The slave side. While it is held the terminal does not hang up, even if all programs close it; they may open it
-/// again.
+/// The slave side. While it is held the terminal does not hang up, even if all programs close it;
+/// they may open it again.
 pub(crate) struct ProgramSide(
     #[expect(dead_code, reason = "held, never used")] Box<dyn SlavePty + Send>,
 );
@@ -44,12 +45,14 @@ pub(crate) struct LineModes {
 }
 
 impl Terminal {
-    /// Opens one.
+    /// Opens a terminal.
     ///
     /// # Errors
-    /// The system has none left, or no support for them.
+    ///
+    /// The system has no terminal available, or no support for them.
     ///
     /// # Panics
+    ///
     /// Outside of a tokio runtime with I/O enabled.
     pub(crate) fn open(size: PtySize) -> io::Result<(Self, ProgramSide)> {
         let system = portable_pty::unix::UnixPtySystem::default();
@@ -89,7 +92,7 @@ impl Terminal {
         self.output.as_fd()
     }
 
-    /// Waits for output; 0 means hang-up: nobody has the slave open. Cancel safe.
+    /// Waits for output; 0 means hang-up: no process has the slave open. Cancel safe.
     pub(crate) async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.output.readable().await?;
@@ -103,8 +106,8 @@ impl Terminal {
         }
     }
 
-    /// Reads what is available: as [`Terminal::read`], or `None` if nothing is. Asks the kernel directly, which
-    /// first processes recent writes that the runtime may not know of yet.
+    /// Reads available output: as [`Terminal::read`], or `None` if there is none. Asks the kernel
+    /// directly, which first processes recent writes that the runtime may not know of yet.
     pub(crate) fn read_now(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         loop {
             return match rustix::io::read(&self.output, &mut *buffer) {
@@ -116,10 +119,12 @@ impl Terminal {
         }
     }
 
-    /// Waits until the terminal accepts input, and writes as much of the queue as it accepts. Cancel safe.
+    /// Waits until the terminal accepts input, and writes as much of the queue as it accepts.
+    /// Cancel safe.
     ///
     /// # Errors
-    /// Among others, the terminal is full and has hung up, so that nobody will make room.
+    ///
+    /// Among others, the terminal is full and has hung up, so that no process will read from it.
     pub(crate) async fn write_from(&self, queue: &Mutex<VecDeque<u8>>) -> io::Result<()> {
         loop {
             let ready = self.input.ready(Interest::WRITABLE).await?;
@@ -129,7 +134,7 @@ impl Terminal {
                 return Ok(());
             }
             match self.input.try_write(first) {
-                // After a hang-up there is nothing to wait for: it is ready for ever.
+                // After a hang-up there is nothing to wait for: the terminal is always ready.
                 Err(error) if is_to_be_repeated(&error) && !ready.is_write_closed() => {}
                 result => {
                     queue.drain(..result?);
@@ -139,7 +144,7 @@ impl Terminal {
         }
     }
 
-    /// Resizes it; the foreground programs get SIGWINCH.
+    /// Resizes the terminal; the foreground programs get SIGWINCH.
     pub(crate) fn resize(&self, size: PtySize) -> io::Result<()> {
         let size = Winsize {
             ws_row: size.rows(),
@@ -150,7 +155,7 @@ impl Terminal {
         Ok(rustix::termios::tcsetwinsize(self.master(), size)?)
     }
 
-    /// `None` if the system does not tell.
+    /// The modes; `None` if the system does not report them.
     pub(crate) fn line_modes(&self) -> Option<LineModes> {
         let local = rustix::termios::tcgetattr(self.master()).ok()?.local_modes;
         Some(LineModes {
@@ -189,14 +194,14 @@ mod tests {
     use tokio::time::timeout;
 
     #[tokio::test]
-    async fn a_full_terminal_that_has_hung_up_is_not_waited_for() {
+    async fn full_terminal_that_has_hung_up_is_not_waited_for() {
         let (terminal, program_side) = Terminal::open(PtySize::default()).unwrap();
         let queue = Mutex::new(VecDeque::from(vec![b'\n'; 1 << 20]));
         let until_refused = async || while terminal.write_from(&queue).await.is_ok() {};
         let refused = timeout(Duration::from_millis(300), until_refused()).await;
         assert!(
             refused.is_err(),
-            "control: it waits while somebody may read"
+            "control: the write waits while a process may read"
         );
         drop(program_side);
         timeout(SOON, until_refused()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Sessions leave no descriptors, threads or processes. A single test, as any other running here would be counted,
-//! too.
+//! Sessions leave no descriptors, threads or processes. A single test, because any other test in
+//! this process would be counted, too.
 
 #![expect(
     clippy::unwrap_used,
@@ -46,13 +46,14 @@ fn census() -> (BTreeSet<String>, usize, BTreeSet<i32>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_hundred_sessions_leave_nothing() {
     const SESSIONS: usize = 200;
-    // The runtime's own threads and descriptors exist after the first one.
+    // The runtime's own threads and descriptors exist after the first session.
     let first = attend(&spec("echo ready; sleep 1000")).await;
     first.shows("ready").await;
     let (busy_descriptors, _, busy_children) = census();
     first.session.kill();
     first.outcome().await;
-    // Control: the census detects what a session has, and that it has gone, which is a moment after the outcome.
+    // Control: the census detects a session's resources, and their release, which is a moment after
+    // the outcome.
     assert!(!busy_children.is_empty());
     let gone = || {
         let (now, _, children) = census();
@@ -64,8 +65,8 @@ async fn two_hundred_sessions_leave_nothing() {
         census()
     );
     let (descriptors, threads, _) = census();
-    // Handles are kept, as by a host's history of calls: they hold nothing.
-    let mut kept = Vec::new();
+    // Handles are stored, as by a host's history of calls: they hold nothing.
+    let mut handles = Vec::new();
     for index in 0..SESSIONS {
         let attended = attend(&spec(
             ["read -r x", "sleep 1000 & echo $!", "exit 3"][index % 3],
@@ -81,7 +82,7 @@ async fn two_hundred_sessions_leave_nothing() {
             index % 3 != 2 || ending == Ending::Exited { code: 3 },
             "{ending:?}"
         );
-        kept.push(attended.session);
+        handles.push(attended.session);
     }
     // A killed session's outcome is reported a moment before its supervisor is reaped.
     let same = || {
@@ -93,5 +94,5 @@ async fn two_hundred_sessions_leave_nothing() {
         "before: {descriptors:?} {threads}; after: {:?}",
         census()
     );
-    assert_eq!(kept.len(), SESSIONS);
+    assert_eq!(handles.len(), SESSIONS);
 }

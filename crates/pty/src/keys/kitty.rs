@@ -1,4 +1,5 @@
-//! The Kitty keyboard protocol, for programs that enable it. Only key presses: hosts do not pass on releases.
+//! The Kitty keyboard protocol, for programs that enable it. Only key presses: hosts do not pass on
+//! releases.
 
 use super::legacy::{self, Special, parameter, shifted, special, without_controls};
 use super::modes::InputModes;
@@ -6,9 +7,9 @@ use agent_bash_core::{Key, KeyModifiers};
 
 /// Flag 1: keys that are otherwise ambiguous get sequences of their own.
 const DISAMBIGUATE: u8 = 1;
-/// Flag 8: all keys do, including printable ones.
+/// Flag 8: all keys get sequences, including printable ones.
 const REPORT_ALL: u8 = 8;
-/// Flag 16: with the text they produce.
+/// Flag 16: sequences include the text that the key produces.
 const WITH_TEXT: u8 = 16;
 
 /// The code of keypad `0`; the other digits follow.
@@ -34,7 +35,7 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     }
     let (code, text) = match key {
         Key::Text(text) => return without_controls(text),
-        // Sent as usual, so that after a program has crashed one can still type in the shell.
+        // Sent as usual, so that the user can still type in the shell after a program has crashed.
         Key::Enter | Key::Tab | Key::Backspace if m == 1 && !all => {
             return legacy::encode(key, modifiers, modes);
         }

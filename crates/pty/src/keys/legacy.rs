@@ -3,7 +3,7 @@
 use super::modes::InputModes;
 use agent_bash_core::{Key, KeyModifiers};
 
-/// As a number in a sequence: 1, plus 1 for shift, 2 for alt, 4 for control.
+/// The modifiers as a number in a sequence: 1, plus 1 for shift, 2 for alt, 4 for control.
 pub(super) fn parameter(modifiers: KeyModifiers) -> u8 {
     1 + u8::from(modifiers.shift) + 2 * u8::from(modifiers.alt) + 4 * u8::from(modifiers.ctrl)
 }
@@ -39,7 +39,7 @@ pub(super) fn special(key: &Key) -> Option<Special> {
     })
 }
 
-/// A key without the Kitty protocol.
+/// Encodes a key without the Kitty protocol.
 pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
     if let Some(special) = special(key) {
         let m = parameter(modifiers);
@@ -92,7 +92,8 @@ pub(super) fn shifted(c: char) -> char {
     }
 }
 
-/// The control character of a key in xterm: letters map to 1–26, some digits and punctuation to the rest of C0.
+/// The control character of a key in xterm: letters map to 1–26, some digits and punctuation to the
+/// rest of C0.
 pub(super) fn control(c: char) -> Option<u8> {
     Some(match c.to_ascii_lowercase() {
         letter @ 'a'..='z' => letter as u8 - b'a' + 1,
@@ -128,7 +129,7 @@ fn keypad(c: char, modifiers: KeyModifiers, application: bool) -> Vec<u8> {
     }
 }
 
-/// Composed text is text: a control character in it would act as a key that nobody pressed.
+/// Composed text without control characters, which would act as keys that the user did not press.
 pub(super) fn without_controls(text: &str) -> Vec<u8> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.into_bytes()

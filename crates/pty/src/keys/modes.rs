@@ -1,4 +1,4 @@
-//! What decides how an input is sent.
+//! The modes that decide how an input is sent.
 
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
@@ -11,9 +11,9 @@ pub(crate) struct InputModes {
     pub(crate) application_keypad: bool,
     /// DECSET 2004.
     pub(crate) bracketed_paste: bool,
-    /// Which mouse events are reported.
+    /// The mouse events that are reported.
     pub(crate) mouse: MouseProtocolMode,
-    /// Their encoding.
+    /// The encoding of mouse events.
     pub(crate) mouse_encoding: MouseProtocolEncoding,
     /// DECSET 1004.
     pub(crate) focus_events: bool,

@@ -45,7 +45,8 @@ pub(super) fn encode(
             format!("\x1b[<{button};{col};{row}{last}").into_bytes()
         }
         MouseProtocolEncoding::Default => {
-            // Cells further right or down cannot be encoded in a byte, so there is no event, as in xterm.
+            // Cells further right or down cannot be encoded in a byte, so there is no event, as in
+            // xterm.
             let bytes = [button, col, row].map(|number| u8::try_from(number + 32).ok());
             match bytes {
                 [Some(button), Some(col), Some(row)] => vec![0x1b, b'[', b'M', button, col, row],

@@ -1,4 +1,4 @@
-//! Lines that are edited in real programs: whoever reads the output gets what ran.
+//! Lines that are edited in real programs: readers of the output get the executed lines.
 
 use crate::support::{attend_with, executor, is_installed, spec};
 use agent_bash_pty::{Key, PtySize};
@@ -8,7 +8,7 @@ use agent_bash_sink::FileView;
 const LONG: &str =
     "import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x)) # and longer";
 
-/// Runs a program on 80 × 24; returns its output as on a card and as in an artifact.
+/// Runs a program on 80 × 24. Returns its output as on a card and as in an artifact.
 #[expect(clippy::unwrap_used, reason = "test code")]
 async fn read(script: &str, prompt: &str, keys: &[Keys]) -> [String; 2] {
     let executor = executor();
@@ -41,16 +41,16 @@ enum Keys {
     Types(&'static str),
     Presses(Key),
     Control(char),
-    /// Waits for it.
+    /// Waits until the screen shows this text.
     Shows(&'static str),
-    /// The terminal has so many columns from now on.
+    /// Sets the number of columns of the terminal.
     Widens(u16),
 }
 
 use Keys::{Control, Presses, Shows, Types, Widens};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_longer_than_the_terminal_is_wide_in_python() {
+async fn long_line_in_python() {
     if !is_installed("python3") {
         return;
     }
@@ -90,7 +90,7 @@ async fn a_line_longer_than_the_terminal_is_wide_in_python() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_that_bash_has_searched_for() {
+async fn line_found_by_searching_in_bash() {
     let keys = [
         Types("echo aaa bbb ccc"),
         Presses(Key::Enter),
@@ -111,7 +111,7 @@ async fn a_line_that_bash_has_searched_for() {
     }
 }
 
-/// Digits by which the beginning of a row tells the width.
+/// Digits at the beginning of a row that show the width.
 macro_rules! digits {
     () => {
         "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
@@ -119,7 +119,7 @@ macro_rules! digits {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrapped_line_in_bash_whose_terminal_gets_another_size() {
+async fn wrapped_line_in_bash_with_a_resized_terminal() {
     const LINE: &str = concat!("echo ", digits!());
     for sizes in [
         [Widens(63), Shows("\n67890")],
@@ -144,7 +144,7 @@ async fn a_wrapped_line_in_bash_whose_terminal_gets_another_size() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrapped_line_in_python_whose_terminal_gets_another_size() {
+async fn wrapped_line_in_python_with_a_resized_terminal() {
     const LINE: &str = concat!("print(\"", digits!(), "\")");
     if !is_installed("python3") {
         return;

@@ -1,4 +1,4 @@
-//! How calls end, and what they leave: nothing, or what they report.
+//! How calls end, and their survivors: none, or reported ones.
 
 #![expect(
     clippy::unwrap_used,
@@ -24,8 +24,8 @@ fn lives(pid: i32) -> bool {
     ProcessInfo::read(pid).is_some_and(|process| !process.zombie)
 }
 
-/// A shell with children of every kind: in its process group, in one of their own, in a session of their own,
-/// orphaned.
+/// A shell with children of every kind: in its process group, in their own process group, in their
+/// own session, orphaned.
 const TREE: &str = "sleep 1000 & echo pid $!; \
     setsid sleep 1000 & echo pid $!; \
     (setsid bash -c 'echo pid $$; exec sleep 1000' &) ; \
@@ -33,7 +33,7 @@ const TREE: &str = "sleep 1000 & echo pid $!; \
     echo pid $$; ";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_ends_the_whole_tree() {
+async fn kill_ends_the_whole_tree() {
     let mut tree = spec(&format!("{TREE} wait"));
     tree.grace = Duration::from_millis(500);
     let attended = attend(&tree).await;
@@ -48,7 +48,7 @@ async fn a_kill_ends_the_whole_tree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hang_up_comes_first_and_everybody_has_the_time_to_go() {
+async fn hang_up_is_sent_first_and_processes_have_the_grace_period() {
     for (traps, wanted) in [
         (
             "trap 'echo hup; exit' HUP; trap 'echo term; exit' TERM",
@@ -67,23 +67,23 @@ async fn a_hang_up_comes_first_and_everybody_has_the_time_to_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_the_future_is_the_end_of_the_command() {
+async fn dropping_the_future_ends_the_command() {
     let executor = executor();
     let running = spec(&format!("{TREE} wait"));
     let mut collect = Collect::default();
-    let seen = collect.clone();
+    let output = collect.clone();
     let cancel = Cancel::new();
     let run = executor.run(&running, &mut collect, &cancel);
     tokio::select! {
         _ = run => panic!("it ended by itself"),
-        there = soon(|| pids(&seen.text()).len() == 5) => assert!(there),
+        started = soon(|| pids(&output.text()).len() == 5) => assert!(started),
     }
-    let pids = pids(&seen.text());
+    let pids = pids(&output.text());
     assert!(soon(|| !pids.iter().any(|pid| lives(*pid))).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_off_already_starts_nothing() {
+async fn cancelled_call_starts_nothing() {
     let cancel = Cancel::new();
     cancel.cancel();
     let mut collect = Collect::default();
@@ -98,7 +98,7 @@ async fn a_call_that_is_off_already_starts_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_keeps_the_terminal_does_not_hold_the_call() {
+async fn survivor_with_the_terminal_open_does_not_delay_the_call() {
     let file = Arc::new(tempfile());
     for policy in [
         SurvivorPolicy::Adopt,
@@ -165,7 +165,7 @@ fn tempfile() -> fs::File {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_supervisor_that_was_killed_is_said_so() {
+async fn killed_supervisor_is_reported() {
     let ran = run(&spec("echo before; sleep 1000 & kill -9 $PPID; sleep 1000"))
         .await
         .unwrap();
@@ -177,7 +177,7 @@ async fn a_supervisor_that_was_killed_is_said_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_enough_ends_the_flood() {
+async fn consumer_that_stops_ends_the_flood() {
     let mut collect = Collect {
         stop_after: Some(1000),
         ..Collect::default()
@@ -192,7 +192,7 @@ async fn who_has_enough_ends_the_flood() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_may_close_everything() {
+async fn script_may_close_all_descriptors() {
     let ran = run(&spec("exec <&- >&- 2>&-; sleep 0.5; echo late >/dev/tty"))
         .await
         .unwrap();
@@ -200,7 +200,7 @@ async fn a_script_may_close_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_was_printed_is_lost() {
+async fn all_output_is_received() {
     const RUNS: usize = 500;
     let executor = Arc::new(executor());
     let mut running = tokio::task::JoinSet::new();
@@ -209,7 +209,7 @@ async fn nothing_that_was_printed_is_lost() {
     while ended < RUNS {
         while running.len() < 8 && started < RUNS {
             let executor = Arc::clone(&executor);
-            // Some print a line, some more than the kernel buffers.
+            // Some calls print a line, some more than the kernel buffers.
             let lines = if started % 10 == 0 {
                 20_000
             } else {

@@ -1,14 +1,15 @@
 //! Calls on a terminal, with real shells and real programs.
 //!
-//! `leaks.rs` beside this counts what its whole process has, so it is a program of its own.
+//! `leaks.rs` in the parent directory counts resources of its whole process, so it is a program of
+//! its own.
 
-mod as_without;
-mod boxed;
 mod edited;
 mod ends;
+mod executor;
 mod programs;
-mod seam;
+mod recorded_changes;
+mod same_as_without_terminal;
+mod sandboxed;
 mod secrets;
 mod support;
 mod waiting;
-mod watched;

@@ -1,11 +1,11 @@
-//! Real programs on real terminals: what they see, what they show, and which part of it is worth reading.
+//! Real programs on real terminals: their view, their screen, and their output for readers.
 
 use crate::support::{attend, bash_of_version, is_installed, run, spec};
 use agent_bash_core::Ending;
 use agent_bash_pty::{Key, PtySize, WaitingFor};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_finds_a_terminal() {
+async fn script_finds_a_terminal() {
     for (script, wanted) in [
         ("echo hi", "hi\r\n"),
         ("stty size", "40 120\r\n"),
@@ -26,7 +26,7 @@ async fn a_script_finds_a_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn endings_are_the_shells_own() {
+async fn exit_codes_are_the_shells_own() {
     for (script, wanted) in [
         ("exit 3", Ending::Exited { code: 3 }),
         ("false", Ending::Exited { code: 1 }),
@@ -56,7 +56,7 @@ async fn other_shells_work_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_start_says_why() {
+async fn failed_start_says_why() {
     let mut nowhere = spec("echo ran");
     nowhere.cwd = "/nonexistent/here".into();
     let error = run(&nowhere).await.unwrap_err();
@@ -74,7 +74,7 @@ async fn what_cannot_start_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_size_reaches_program_and_screen() {
+async fn new_size_reaches_program_and_screen() {
     let attended = attend(&spec(
         "trap 'stty size' WINCH; echo ready; while read -r line; do [[ $line == end ]] && break; done",
     ))
@@ -131,7 +131,7 @@ async fn vim_edits_a_file() {
     attended.types("and more");
     attended.presses(Key::Escape);
     attended.shows("two words\nand more").await;
-    // Nobody could continue it: a stopped editor comes back at once.
+    // No shell could continue it: a stopped editor is continued at once.
     attended.control('z');
     attended.enters(":wq");
     assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
@@ -139,9 +139,10 @@ async fn vim_edits_a_file() {
     assert!(out.ends_with("two words\r\nand more\r\n"), "{out:?}");
 }
 
-/// A program that suspends itself stops its group, itself last: here so late that the group has been continued before.
+/// A program that suspends itself stops its group, itself last: in this test so late that the group
+/// has been continued before.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_stopped_after_its_group_was_continued_goes_on() {
+async fn process_stopped_after_its_group_was_continued_is_continued() {
     let late = "(kill -TSTP $$; sleep 0.02; kill -TSTP $BASHPID; echo went on); echo after";
     let ran = run(&spec(late)).await.unwrap();
     assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
@@ -172,7 +173,7 @@ async fn python_talks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn control_c_interrupts_what_floods() {
+async fn control_c_interrupts_a_flood() {
     let attended = attend(&spec("trap 'echo caught; exit 9' INT; yes")).await;
     attended.shows("y\ny").await;
     attended.control('c');
@@ -189,7 +190,7 @@ fn ask(question: &str, last: char) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn questions_are_answered() {
+async fn queries_are_answered() {
     for (question, wanted) in [
         ("\\033[c", "$'\\E[?62;22c'"),
         ("\\033[>c", "$'\\E[>0;0;0c'"),
@@ -217,7 +218,7 @@ async fn questions_are_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_who_asks_without_reading_stops_the_session() {
+async fn program_that_queries_without_reading_does_not_stop_the_session() {
     let script =
         "stty raw -echo; for i in {1..20000}; do printf '\\033[6n'; done; stty sane; echo done";
     let ran = run(&spec(script)).await.unwrap();
@@ -229,7 +230,7 @@ async fn nobody_who_asks_without_reading_stops_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_never_reads_stops_nobody() {
+async fn program_that_never_reads_blocks_no_other() {
     let attended = attend(&spec("stty raw -echo; echo ready; sleep 1000")).await;
     attended.shows("ready").await;
     for _ in 0..200 {
@@ -242,7 +243,7 @@ async fn a_program_that_never_reads_stops_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bash_that_is_too_old_is_named() {
+async fn too_old_bash_is_named() {
     for version in ["3.2.57(1)-release", "4.3.48(1)-release"] {
         let directory = tempfile::tempdir().unwrap();
         let mut spec = spec("echo hi");
@@ -257,7 +258,7 @@ async fn a_bash_that_is_too_old_is_named() {
 
 /// The special handling of old versions works with any version.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bash_that_is_old_runs_scripts() {
+async fn old_bash_runs_scripts() {
     let directory = tempfile::tempdir().unwrap();
     for version in ["4.4.20(1)-release", "5.0.18(1)-release"] {
         let shell = bash_of_version(directory.path(), version);

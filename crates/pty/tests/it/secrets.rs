@@ -1,4 +1,4 @@
-//! What is typed without echo is found nowhere but in the program.
+//! Input typed without echo reaches only the program.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,11 +11,11 @@ use agent_bash_pty::{PtyExecutor, PtyOptions, PtySize};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// A writer whose contents a test can see.
+/// A writer with contents that a test can read.
 #[derive(Debug, Clone, Default)]
-struct Seen(Arc<Mutex<Vec<u8>>>);
+struct SharedWriter(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Seen {
+impl io::Write for SharedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -32,14 +32,14 @@ async fn traces(script: &str, typed: &str) -> String {
         size: PtySize::clamped(80, 24),
         ..options()
     });
-    let seen = Seen::default();
-    executor.record_next(Box::new(seen.clone()));
+    let writer = SharedWriter::default();
+    executor.record_next(Box::new(writer.clone()));
     let attended = attend_with(&executor, &spec(script)).await;
     attended.shows("secret?").await;
     attended.enters(typed);
     let outcome = attended.outcome().await;
     assert_eq!(outcome.ending, Ending::Exited { code: 0 }, "{script}");
-    let recording = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
+    let recording = String::from_utf8(writer.0.lock().unwrap().clone()).unwrap();
     assert!(
         recording.starts_with('{') && recording.contains("\"width\":80"),
         "{recording}"
@@ -56,7 +56,7 @@ async fn traces(script: &str, typed: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_goes_to_the_program_and_nowhere_else() {
+async fn secret_reaches_only_the_program() {
     let check = "[[ $x == hunter2 ]]";
     let hidden = format!("read -rs -p 'secret? ' x; {check}");
     assert!(!traces(&hidden, "hunter2").await.contains("hunter2"));

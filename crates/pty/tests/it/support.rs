@@ -1,5 +1,5 @@
-//! Shared by the tests of this crate: an executor with the test supervisor, run specifications, a consumer that
-//! collects output.
+//! Shared by the tests of this crate: an executor with the test supervisor, run specifications, a
+//! consumer that collects output.
 
 #![allow(
     dead_code,
@@ -36,12 +36,12 @@ pub(crate) fn executor() -> PtyExecutor {
     PtyExecutor::new(options())
 }
 
-/// `COLUMNS` must not be believed: the terminal knows its size.
+/// `COLUMNS` must be ignored: the terminal knows its size.
 pub(crate) fn spec(script: &str) -> RunSpec {
     agent_bash_test_kit::spec(script, &[("TERM", "xterm-256color"), ("COLUMNS", "33")])
 }
 
-/// Keeps what was printed.
+/// Collects output.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Collect {
     pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
@@ -58,10 +58,10 @@ impl Collect {
 impl OutputConsumer for Collect {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
         assert_eq!(stream, StreamId::Merged);
-        let mut kept = self.bytes.lock().unwrap();
-        kept.extend_from_slice(bytes);
+        let mut collected = self.bytes.lock().unwrap();
+        collected.extend_from_slice(bytes);
         match self.stop_after {
-            Some(enough) if kept.len() >= enough => Flow::Stop,
+            Some(enough) if collected.len() >= enough => Flow::Stop,
             _ => Flow::Continue,
         }
     }
@@ -71,7 +71,7 @@ impl OutputConsumer for Collect {
     }
 }
 
-/// What a call printed and how it ended.
+/// The output and the outcome of a call.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) out: String,
@@ -115,12 +115,12 @@ impl Attended {
         .await;
     }
 
-    /// Waits for a state; reports the screen if it does not come.
+    /// Waits for a state; reports the screen if it does not arrive.
     pub(crate) async fn until(&self, what: &str, done: impl Fn(&Self, &PtyStatus) -> bool) {
         let mut session = self.session.clone();
         let wait = async {
             while !done(self, &session.status()) {
-                // An end that was seen before is not a change.
+                // An end that was reported before is not a change.
                 let _ = tokio::time::timeout(Duration::from_millis(200), session.changed()).await;
             }
         };
@@ -173,7 +173,7 @@ impl Attended {
     }
 }
 
-/// Whether a program is installed. Prints a message if not; the test is then skipped.
+/// True if a program is installed. Otherwise prints a message, and the test is skipped.
 pub(crate) fn is_installed(program: &str) -> bool {
     let found = ["/usr/local/bin", "/usr/bin", "/bin"]
         .iter()

@@ -1,20 +1,21 @@
-//! Detecting that a command waits for user input: what is detected, and what is not mistaken for it.
+//! Detecting that a command waits for user input: positives, and similar states without waiting.
 
 use crate::support::{attend, is_installed, run, spec};
 use agent_bash_core::{Ending, NoticeKind};
 use agent_bash_pty::WaitingFor;
 use std::time::Duration;
 
-/// What a command is reported to wait for. If nothing is expected, it is watched for three polling intervals.
+/// The input that a command is reported to wait for. If none is expected, the command is observed
+/// for three polling intervals.
 async fn waits(script: &str, expected: bool) -> Option<&'static str> {
     const LOOKS: Duration = Duration::from_secs(6);
     let attended = attend(&spec(script)).await;
     attended.shows("ready").await;
-    let told = attended.until("it waits", |_, status| status.waiting.is_some());
+    let reported = attended.until("it waits", |_, status| status.waiting.is_some());
     if expected {
-        told.await;
+        reported.await;
     } else {
-        let _ = tokio::time::timeout(LOOKS, told).await;
+        let _ = tokio::time::timeout(LOOKS, reported).await;
     }
     let waiting = attended.session.status().waiting;
     attended.session.kill();
@@ -23,7 +24,7 @@ async fn waits(script: &str, expected: bool) -> Option<&'static str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn waiting_is_told_from_working() {
+async fn waiting_is_distinguished_from_working() {
     let cases = [
         ("echo ready; read -r x", Some("line")),
         ("echo ready; cat", Some("line")),
@@ -63,7 +64,7 @@ async fn waiting_is_told_from_working() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_result_of_a_timeout_says_what_was_waited_for() {
+async fn result_of_a_timeout_names_the_awaited_input() {
     let mut asking = spec("read -r -p 'name? ' name");
     asking.timeout = Some(Duration::from_secs(6));
     let outcome = run(&asking).await.unwrap().outcome;

@@ -1,5 +1,5 @@
-//! Properties of calls without a terminal that also hold on one: survivors become a job, and shells behave the
-//! same.
+//! Properties of calls without a terminal that also hold on one: survivors become a job, and shells
+//! behave the same.
 
 #![expect(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-/// Claims to have made a job of them, and records the arguments.
+/// Records its arguments and reports a job for survivors.
 #[derive(Debug, Default)]
 struct Registry(Mutex<Vec<(String, usize, bool)>>);
 
@@ -38,13 +38,13 @@ impl SurvivorRegistry for Registry {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_are_a_job() {
+async fn survivors_become_a_job() {
     let registry = Arc::new(Registry::default());
     let executor = PtyExecutor::new(PtyOptions {
         jobs: Some(Arc::clone(&registry) as _),
         ..options()
     });
-    for (script, jobs) in [("sleep 3 & echo early", 1), ("echo nobody is left", 0)] {
+    for (script, jobs) in [("sleep 3 & echo early", 1), ("echo no survivor", 0)] {
         registry.0.lock().unwrap().clear();
         let mut collect = Collect::default();
         let call = spec(script);
@@ -73,7 +73,7 @@ fn login_bash(script: &str, home: &str) -> RunSpec {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_bash_is_a_bash() {
+async fn login_bash_runs_its_profile_and_behaves_as_bash() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join(".bash_profile"), "from=profile\n").unwrap();
     let home = home.path().to_str().unwrap();
@@ -90,7 +90,7 @@ async fn a_login_bash_is_a_bash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_is_gone_before_it_takes_its_script_has_run_nothing() {
+async fn shell_that_ends_before_it_takes_its_script_runs_nothing() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join(".bash_profile"), "kill -9 $$\n").unwrap();
     let refused = run(&login_bash("echo ran", home.path().to_str().unwrap())).await;
@@ -102,7 +102,7 @@ async fn a_shell_that_is_gone_before_it_takes_its_script_has_run_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_shell_sees_nothing_of_ours() {
+async fn other_shells_have_no_internal_variables_or_descriptors() {
     let sh = |script: &str| {
         let mut call = spec(script);
         call.shell = Shell {

@@ -6,11 +6,11 @@ use agent_bash_pty::{InputRefused, PtySession};
 use std::sync::{Arc, Mutex};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_shows_terminals_hears_of_each() {
-    let seen: Arc<Mutex<Vec<PtySession>>> = Arc::default();
+async fn callback_receives_each_session() {
+    let sessions: Arc<Mutex<Vec<PtySession>>> = Arc::default();
     let executor = {
-        let seen = Arc::clone(&seen);
-        executor().on_start(move |session| seen.lock().unwrap().push(session))
+        let sessions = Arc::clone(&sessions);
+        executor().on_start(move |session| sessions.lock().unwrap().push(session))
     };
     for script in ["echo one", "echo two; exit 2"] {
         let mut collect = Collect::default();
@@ -18,7 +18,7 @@ async fn whoever_shows_terminals_hears_of_each() {
             .run(&spec(script), &mut collect, &Cancel::new())
             .await
             .unwrap();
-        let mut session = seen.lock().unwrap().last().unwrap().clone();
+        let mut session = sessions.lock().unwrap().last().unwrap().clone();
         // Reported before the outcome is returned, and once.
         let end = session.status().ended.unwrap();
         assert_eq!(end.result, Ok(outcome));
@@ -29,11 +29,11 @@ async fn whoever_shows_terminals_hears_of_each() {
         assert_eq!(session.send_bytes(b"x"), Err(InputRefused::Ended));
         session.kill();
     }
-    assert_eq!(seen.lock().unwrap().len(), 2);
+    assert_eq!(sessions.lock().unwrap().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_at_the_terminal_changes_nothing() {
+async fn call_without_a_callback_is_the_same() {
     let mut collect = Collect::default();
     let executor = executor();
     let running = spec("echo out; echo err >&2; exit 7");

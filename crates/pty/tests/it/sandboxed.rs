@@ -1,5 +1,5 @@
-//! Commands on a terminal in a box: everything is as without one, except what the box forbids. What a box holds against
-//! is tested where it is made.
+//! Commands on a terminal in a sandbox: everything is as without one, except accesses that the
+//! sandbox denies. The sandbox itself is tested in its own crate.
 
 use crate::support::{attend, is_installed, options, run, spec};
 use agent_bash_core::sandbox::Tier;
@@ -9,8 +9,8 @@ use agent_bash_pty::{Key, PtyExecutor, PtyOptions, PtySize, WaitingFor};
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_finds_its_terminal() {
-    let place = TestWorkspace::new();
+async fn script_finds_its_terminal() {
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
         for (script, wanted) in [
             ("stty size", "40 120\r\n"),
@@ -24,7 +24,7 @@ async fn a_script_finds_its_terminal() {
             ),
             ("ps -o stat= -p $$ | grep -o + ", "+\r\n"),
             ("ls /proc/self/fd | tr '\\n' ' '", "0 1 2 3 "),
-            // Its name leads to it.
+            // The terminal's name refers to it.
             ("echo named >\"$(tty)\"", "named\r\n"),
             (
                 "test \"$(readlink /proc/self/fd/0)\" = \"$(tty)\" && echo same",
@@ -32,7 +32,9 @@ async fn a_script_finds_its_terminal() {
             ),
             ("stty -F \"$(tty)\" rows 7; stty size", "7 120\r\n"),
         ] {
-            let ran = run(&place.in_sandbox(spec(script), tier)).await.unwrap();
+            let ran = run(&workspace.in_sandbox(spec(script), tier))
+                .await
+                .unwrap();
             assert_eq!(ran.out, wanted, "{tier:?}: {script}");
             assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
         }
@@ -40,27 +42,29 @@ async fn a_script_finds_its_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_confined_and_says_so() {
-    let place = TestWorkspace::new();
+async fn call_is_sandboxed_and_reports_so() {
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
         let name = format!("{tier:?}");
-        let unboxed = spec(&place.writes(&name)).cwd(place.workspace.clone());
-        let ran = run(&place.in_sandbox(unboxed.clone(), tier)).await.unwrap();
-        assert_eq!(place.written(&name), (true, false), "{ran:?}");
+        let unsandboxed = spec(&workspace.writes(&name)).cwd(workspace.workspace.clone());
+        let ran = run(&workspace.in_sandbox(unsandboxed.clone(), tier))
+            .await
+            .unwrap();
+        assert_eq!(workspace.written(&name), (true, false), "{ran:?}");
         let confined = ran.outcome.sandbox.unwrap();
         assert_eq!(confined.report.tier, tier);
-        let ran = run(&unboxed).await.unwrap();
-        assert_eq!(place.written(&name), (true, true), "{ran:?}");
+        let ran = run(&unsandboxed).await.unwrap();
+        assert_eq!(workspace.written(&name), (true, true), "{ran:?}");
         assert_eq!(ran.outcome.sandbox, None);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_and_sizes_reach_what_runs() {
-    let place = TestWorkspace::new();
+async fn keys_and_sizes_reach_the_program() {
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
         let script = "trap 'stty size' WINCH; trap 'echo caught; exit 9' INT; echo ready; while true; do read -r line; done";
-        let attended = attend(&place.in_sandbox(spec(script), tier)).await;
+        let attended = attend(&workspace.in_sandbox(spec(script), tier)).await;
         attended.shows("ready").await;
         attended.session.resize(PtySize::clamped(77, 11));
         attended.enters("x");
@@ -77,11 +81,11 @@ async fn keys_and_sizes_reach_what_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_are_stopped_and_continued() {
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
-        let attended = attend(&place.in_sandbox(spec("PS1='> ' bash --norc -i"), tier)).await;
+        let attended = attend(&workspace.in_sandbox(spec("PS1='> ' bash --norc -i"), tier)).await;
         attended.shows(">").await;
-        // What is typed before the program has the terminal is not a line to it.
+        // Input typed before the program has the terminal is not a line to it.
         attended.enters("echo 'it' 'runs'; cat");
         attended.shows("\nit runs").await;
         attended.enters("echoed");
@@ -100,12 +104,12 @@ async fn jobs_are_stopped_and_continued() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn programs_draw_and_are_waited_for() {
-    let place = TestWorkspace::new();
+async fn programs_draw_and_waiting_is_detected() {
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
         if is_installed("less") {
             let script = "seq 1 500 | less; echo after";
-            let attended = attend(&place.in_sandbox(spec(script), tier)).await;
+            let attended = attend(&workspace.in_sandbox(spec(script), tier)).await;
             attended.shows("39\n:").await;
             attended
                 .until("less waits for keys", |_, status| {
@@ -117,7 +121,7 @@ async fn programs_draw_and_are_waited_for() {
         }
         if is_installed("vim") {
             let script = format!("vim -u NONE {tier:?}; cat {tier:?}");
-            let attended = attend(&place.in_sandbox(spec(&script), tier)).await;
+            let attended = attend(&workspace.in_sandbox(spec(&script), tier)).await;
             attended.shows("[New").await;
             attended.types("itwo words");
             attended.presses(Key::Escape);
@@ -132,8 +136,8 @@ async fn programs_draw_and_are_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_left_on_the_terminal_is_seen_to_hold_it() {
-    let place = TestWorkspace::new();
+async fn survivor_is_known_to_hold_the_terminal() {
+    let workspace = TestWorkspace::new();
     for tier in TIERS {
         for (script, holds) in [
             ("sleep 3 & echo early", true),
@@ -143,7 +147,9 @@ async fn what_is_left_on_the_terminal_is_seen_to_hold_it() {
                 true,
             ),
         ] {
-            let ran = run(&place.in_sandbox(spec(script), tier)).await.unwrap();
+            let ran = run(&workspace.in_sandbox(spec(script), tier))
+                .await
+                .unwrap();
             let left: Vec<bool> = ran
                 .outcome
                 .survivors
@@ -156,20 +162,22 @@ async fn what_is_left_on_the_terminal_is_seen_to_hold_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_terminals_are_out_of_reach() {
-    let place = TestWorkspace::new();
+async fn other_terminals_are_not_accessible() {
+    let workspace = TestWorkspace::new();
     let other = attend(&spec("tty; read -r line")).await;
     other.shows("/dev/pts/").await;
     let path = other.session.text().join("");
     let typed = "perl -e '$c = \"x\"; ioctl(STDIN, 0x5412, $c) or print 0 + $!, \"\\n\"'";
     for tier in TIERS {
         let script = format!("echo reached >{path}; {typed}");
-        let ran = run(&place.in_sandbox(spec(&script), tier)).await.unwrap();
+        let ran = run(&workspace.in_sandbox(spec(&script), tier))
+            .await
+            .unwrap();
         let last = ran.out.lines().last();
         assert_eq!(last, Some("1"), "typing is not permitted: {ran:?}");
     }
     assert_eq!(other.session.text(), [path.as_str()]);
-    // Without a box it is reached.
+    // Without a sandbox, the terminal is accessible.
     run(&spec(&format!("echo reached >{path}"))).await.unwrap();
     other.shows("reached").await;
     other.presses(Key::Enter);
@@ -177,13 +185,13 @@ async fn other_terminals_are_out_of_reach() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn terminals_within_it_are_its_own() {
+async fn terminals_opened_within_the_sandbox_are_its_own() {
     if !is_installed("script") {
         return;
     }
-    let place = TestWorkspace::new();
+    let workspace = TestWorkspace::new();
     let script = "script -qc 'tty; echo inner >/dev/tty' typescript; tty";
-    let ran = run(&place.in_sandbox(spec(script), Tier::Full))
+    let ran = run(&workspace.in_sandbox(spec(script), Tier::Full))
         .await
         .unwrap();
     let lines: Vec<&str> = ran.out.lines().collect();
@@ -192,20 +200,20 @@ async fn terminals_within_it_are_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn attempts_to_reach_a_network_are_counted() {
-    let place = TestWorkspace::new();
+async fn refused_network_connections_are_counted() {
+    let workspace = TestWorkspace::new();
     let script = "read -r line; for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
-    let attended = attend(&place.in_sandbox(spec(script), Tier::Full)).await;
+    let attended = attend(&workspace.in_sandbox(spec(script), Tier::Full)).await;
     attended.presses(Key::Enter);
     let confined = attended.outcome().await.sandbox.unwrap();
     assert_eq!(confined.network_refused, Some(3));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_enforced_is_known_before() {
+async fn enforced_restrictions_are_known_before_the_start() {
     let found = PtyExecutor::new(options()).confines().await.unwrap();
-    let place = TestWorkspace::new();
-    let ran = run(&place.in_sandbox(spec("true"), found.tier))
+    let workspace = TestWorkspace::new();
+    let ran = run(&workspace.in_sandbox(spec("true"), found.tier))
         .await
         .unwrap();
     let observed = ran.outcome.sandbox.map(|confined| confined.report);
@@ -213,19 +221,19 @@ async fn what_is_enforced_is_known_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_box_nothing_runs() {
-    let place = TestWorkspace::new();
-    let boxed = place.in_sandbox(spec("echo ran >ran"), Tier::Base);
-    // What is writable cannot be hidden.
-    let mut contrary = boxed.clone();
-    if let Some(plan) = &boxed.sandbox {
+async fn nothing_runs_if_the_sandbox_fails() {
+    let workspace = TestWorkspace::new();
+    let sandboxed = workspace.in_sandbox(spec("echo ran >ran"), Tier::Base);
+    // A writable directory cannot be hidden.
+    let mut contrary = sandboxed.clone();
+    if let Some(plan) = &sandboxed.sandbox {
         let mut plan = (**plan).clone();
-        plan.hidden = vec![place.workspace.clone()];
-        contrary = boxed.clone().sandbox(std::sync::Arc::new(plan));
+        plan.hidden = vec![workspace.workspace.clone()];
+        contrary = sandboxed.clone().sandbox(std::sync::Arc::new(plan));
     }
     let error = run(&contrary).await.unwrap_err();
     assert!(matches!(error, NotStarted::Sandbox { .. }), "{error:?}");
-    // Without a supervisor there is none.
+    // Without a supervisor there is no sandbox.
     let alone = PtyExecutor::new(PtyOptions {
         supervisor: Supervisor::fallback(),
         ..options()
@@ -234,5 +242,5 @@ async fn without_a_box_nothing_runs() {
         alone.confines().await,
         Err(NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. })
     ));
-    assert_eq!(place.written("ran"), (false, false));
+    assert_eq!(workspace.written("ran"), (false, false));
 }

@@ -1,5 +1,5 @@
-//! Commands on a terminal that are watched: what they change is recorded, and all else is as it is otherwise. What a record
-//! is good for is tested where it is kept.
+//! Commands on a terminal with recorded changes: their changes are recorded, and all else is as
+//! without recording. The change sets are tested in their own crate.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -12,45 +12,49 @@ use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
 use tempfile::TempDir;
 
-/// A workspace, and the store of what is changed in it.
-struct Watched {
-    place: TestWorkspace,
+/// A workspace, and the store of its change sets.
+struct RecordedWorkspace {
+    test_workspace: TestWorkspace,
     _state: TempDir,
     store: Store,
 }
 
-impl Watched {
+impl RecordedWorkspace {
     fn new() -> Self {
-        let place = TestWorkspace::new();
+        let test_workspace = TestWorkspace::new();
         let state = tempfile::tempdir().unwrap();
         let store = Store::open(&state.path().join("state")).unwrap();
-        fs::write(place.workspace.join("file"), "before\n").unwrap();
+        fs::write(test_workspace.workspace.join("file"), "before\n").unwrap();
         Self {
-            place,
+            test_workspace,
             _state: state,
             store,
         }
     }
 
-    /// The script as it is, and in each box, each with a set of its own.
+    /// The script without and with each sandbox, each with a change set of its own.
     fn each(&self, script: &str) -> Vec<(RunSpec, ChangeSet)> {
-        let plain = spec(script).cwd(self.place.workspace.clone());
-        let boxed = TIERS.map(|tier| self.place.in_sandbox(plain.clone(), tier));
+        let plain = spec(script).cwd(self.test_workspace.workspace.clone());
+        let sandboxed = TIERS.map(|tier| self.test_workspace.in_sandbox(plain.clone(), tier));
         let with_a_set = |spec: RunSpec| {
-            let root = &self.place.workspace;
+            let root = &self.test_workspace.workspace;
             let set = self.store.begin_trace("s", root, ChangesLevel::Undo);
             let set = set.unwrap();
             (spec.trace(Some(set.dir().to_owned())), set)
         };
-        [plain].into_iter().chain(boxed).map(with_a_set).collect()
+        [plain]
+            .into_iter()
+            .chain(sandboxed)
+            .map(with_a_set)
+            .collect()
     }
 
     fn file(&self) -> String {
-        fs::read_to_string(self.place.workspace.join("file")).unwrap()
+        fs::read_to_string(self.test_workspace.workspace.join("file")).unwrap()
     }
 
-    /// What was recorded, which is then taken back.
-    fn taken_back(&self, set: ChangeSet) -> Changes {
+    /// The recorded changes, which are then undone.
+    fn undone(&self, set: ChangeSet) -> Changes {
         let changes = self.store.finish(set).unwrap();
         self.store.undo("s", changes.id, &[], false).unwrap();
         assert_eq!(self.file(), "before\n");
@@ -67,15 +71,15 @@ async fn edits(attended: &Attended) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_changes_is_recorded() {
-    let watched = Watched::new();
+async fn changes_are_recorded() {
+    let watched = RecordedWorkspace::new();
     for (spec, set) in watched.each("echo more >>file; rm -f gone; echo new >new") {
         let ran = run(&spec).await.unwrap();
         assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
-        let counts = watched.taken_back(set).counts;
+        let counts = watched.undone(set).counts;
         assert_eq!((counts.changed, counts.created, counts.total()), (1, 1, 2));
     }
-    // Nothing is where nothing is to be recorded.
+    // A spec without recording gets none.
     let (spec, set) = watched.each("echo more >>file").swap_remove(0);
     let ran = run(&spec.trace(None)).await.unwrap();
     assert_eq!(ran.outcome.traced, None);
@@ -83,11 +87,11 @@ async fn what_changes_is_recorded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_edits_can_be_taken_back() {
+async fn changes_by_an_editor_can_be_undone() {
     if !is_installed("vim") {
         return;
     }
-    let watched = Watched::new();
+    let watched = RecordedWorkspace::new();
     for (spec, set) in watched.each("vim -u NONE file") {
         let attended = attend(&spec).await;
         edits(&attended).await;
@@ -95,17 +99,17 @@ async fn what_somebody_edits_can_be_taken_back() {
         assert_eq!(outcome.ending, Ending::Exited { code: 0 });
         assert_eq!(outcome.traced, Some(Traced::complete()));
         assert_eq!(watched.file(), "before\ntyped\n");
-        assert_eq!(watched.taken_back(set).counts.total(), 1);
+        assert_eq!(watched.undone(set).counts.total(), 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_are_stopped_and_continued() {
-    let watched = Watched::new();
+    let watched = RecordedWorkspace::new();
     for (spec, set) in watched.each("PS1='> ' bash --norc -i") {
         let attended = attend(&spec).await;
         attended.shows(">").await;
-        // What is typed before the program has the terminal is not a line to it.
+        // Input typed before the program has the terminal is not a line to it.
         attended.enters("echo 'it' 'runs'; tee -a file");
         attended.shows("\nit runs").await;
         attended.enters("first");
@@ -123,6 +127,6 @@ async fn jobs_are_stopped_and_continued() {
         assert_eq!(outcome.ending, Ending::Exited { code: 3 });
         assert_eq!(outcome.traced, Some(Traced::complete()));
         assert_eq!(watched.file(), "before\nfirst\nsecond\n");
-        assert_eq!(watched.taken_back(set).counts.changed, 1);
+        assert_eq!(watched.undone(set).counts.changed, 1);
     }
 }
